@@ -189,8 +189,6 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
         action = actions["GET" if request.method == "HEAD" else request.method]
         try:
             response = _response(await _call(plane, action, request))
-            for _ in plane.sandboxes.free():  # the call, which knew the sandbox as it was, is gone by now
-                await asyncio.sleep(0)
         except (Problem, ClientDisconnectedError):
             raise
         except Exception as error:

@@ -32,9 +32,7 @@ def _product(body: Intent) -> Intent:
     """A Primary must be one of the photos given with it (section 4); without photos the Product's own decide, later."""
     asset_ids, primary = body.get("asset_ids"), body.get("primary_asset_id")
     if asset_ids is not None and primary is not None and primary not in asset_ids:
-        raise invalid_input(
-            "/primary_asset_id", primary, "one of asset_ids", remedy=f"set /primary_asset_id to {asset_ids[0]}"
-        )
+        raise invalid_input("/primary_asset_id", primary, "one of asset_ids")
     return body
 
 
@@ -51,19 +49,11 @@ def _product_photography(body: Intent) -> Intent:
     photoshoot = body["output_mode"] == "photoshoot"
     intent: Intent = {**body, "image_count": int(body["image_count"])}  # 2.0 is the whole number 2
     if not intent["product_ids"] and not intent["asset_ids"]:
-        raise invalid_input(
-            "/product_ids",
-            intent["product_ids"],
-            "at least one Product or Asset in product_ids or asset_ids",
-            remedy="add the id of a Product to /product_ids, or that of an Asset to /asset_ids",
-        )
+        expected = "at least one Product or Asset in product_ids or asset_ids"
+        raise invalid_input("/product_ids", intent["product_ids"], expected)
     if photoshoot and intent["image_count"] != PHOTOSHOOT_SLOTS:
-        raise invalid_input(
-            "/image_count",
-            intent["image_count"],
-            f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot",
-            remedy="remove /image_count",
-        )
+        expected = f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot"
+        raise invalid_input("/image_count", intent["image_count"], expected)
     background = intent["background"]
     if background["type"] == "color":
         intent["background"] = {**background, "color": colour(background["color"])}
@@ -94,7 +84,7 @@ def _with_defaults(body: Intent, readings: Readings) -> Intent:
     is_photoshoot = body["output_mode"] == "photoshoot"
     missing = [field for field in (*PHOTOGRAPHY_DEFAULTS, "image_count") if field not in body]
     if missing and readings.defaults == "required":
-        raise invalid_input(f"/{missing[0]}", None, "a value; there is no default", remedy=f"add /{missing[0]}")
+        raise invalid_input(f"/{missing[0]}", None, "a value; there is no default")
     if is_photoshoot and readings.defaults == "count-ignored":
         body = {**body, "image_count": PHOTOSHOOT_SLOTS}
     defaults = _OTHER_DEFAULTS if readings.defaults == "other-defaults" else PHOTOGRAPHY_DEFAULTS
@@ -112,7 +102,7 @@ def _check_lengths(body: Intent, where: str = "") -> None:
         longest = MAX_NAME if field == "name" else MAX_TEXT
         if isinstance(value, str) and len(value) > longest:
             expected = f"at most {longest} characters, not {len(value)}"
-            raise invalid_input(f"{where}/{field}", value, expected, remedy=f"shorten {where}/{field}")
+            raise invalid_input(f"{where}/{field}", value, expected)
         if isinstance(value, dict):
             _check_lengths(value, f"{where}/{field}")
 

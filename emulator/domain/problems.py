@@ -213,7 +213,7 @@ def invalid_input(
 ) -> Problem:
     """Build a 422 for a field: its JSON Pointer, what was found there, what was expected, what to do about it."""
     detail = f"{where or '(body)'}: found {excerpt(found)}; expected {expected}"
-    return Problem("invalid_input", detail, check=check, remedy=remedy)
+    return Problem("invalid_input", detail, check=check, remedy=remedy or f"set {where or 'the body'} to {expected}")
 
 
 def invalid_reference(where: str, found: object, expected: str, remedy: str | None = None) -> Problem:

@@ -17,21 +17,21 @@ def check_credential(call: Call) -> None:
     """401: the credential is neither revoked nor past its expiry (section 5, rule 5)."""
     credential = call.caller.credential
     state = credential.state_at(call.now)
+    found = f"Authorization: found the credential {credential.name!r}, which"
     if state == "revoked":
-        raise Problem(
-            "credential_revoked",
-            f"Authorization: found the credential {credential.name!r}, which was revoked; expected an active one",
-            remedy=remedies.by_another_credential(call),
-            cause=call.sandbox.causes.get(("credential", credential.id)),
-        )
+        raise _credential_problem(call, "credential_revoked", f"{found} was revoked; expected an active one")
     if state == "expired":
-        raise Problem(
-            "credential_expired",
-            f"Authorization: found the credential {credential.name!r}, which expired at "
-            f"{format_timestamp(credential.expires_at)}; expected one that has not",
-            remedy=remedies.by_another_credential(call),
-            cause=call.sandbox.causes.get(("credential", credential.id)),
+        expired_at = format_timestamp(credential.expires_at)
+        raise _credential_problem(
+            call, "credential_expired", f"{found} expired at {expired_at}; expected one that has not"
         )
+
+
+def _credential_problem(call: Call, code: str, detail: str, only_full: bool = False) -> Problem:
+    remedy = remedies.by_another_credential(call, only_full)
+    return Problem(
+        code, detail, remedy=remedy, cause=call.sandbox.causes.get(("credential", call.caller.credential.id))
+    )
 
 
 def check_rate(call: Call) -> None:
@@ -54,7 +54,6 @@ def check_rate(call: Call) -> None:
             f"{whose} within 60 s; expected a wait of {wait_ms} ms",
             retry_after=seconds_up(wait_ms),
             retry_wait_ms=wait_ms,
-            remedy=f"wait {wait_ms} ms",
         )
     rate.admit(now)
     team_rate.admit(now)
@@ -71,12 +70,8 @@ def check_profile(call: Call) -> None:
     """403: only a full credential writes (section 5, rule 2)."""
     profile = call.caller.credential.profile
     if profile != "full":
-        raise Problem(
-            "permission_denied",
-            f"Authorization: found a {profile} credential; expected a full one, for a write",
-            remedy=remedies.by_another_credential(call, only_full=True),
-            cause=call.sandbox.causes.get(("credential", call.caller.credential.id)),
-        )
+        detail = f"Authorization: found a {profile} credential; expected a full one, for a write"
+        raise _credential_problem(call, "permission_denied", detail, only_full=True)
 
 
 def check_records(call: Call) -> None:
@@ -87,7 +82,6 @@ def check_records(call: Call) -> None:
             "service_unavailable",
             f"Idempotency-Key: found {MAXIMUM_RECORDS} that were first used in the last 24 hours; expected fewer",
             retry_after=seconds_up(full_until - call.now),
-            remedy=f"wait until {format_timestamp(full_until)}, advance the clock, or reset the sandbox",
         )
 
 
@@ -102,9 +96,7 @@ def check_pause(call: Call) -> None:
                 f"{where}: found new writes paused; expected a wait until they are let in again",
                 retry_after=None if call.sandbox.readings.pause_hint == "silent" else pause.retry_after,  # D66
                 retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or call.now) - call.now),
-                remedy=f"wait until {format_timestamp(pause.opens_at)}, when new writes are let in again"
-                if pause.opens_at is not None
-                else "wait until new writes are let in again, and send the same request",
+                remedy=f"wait until {format_timestamp(pause.opens_at)}" if pause.opens_at is not None else None,
                 cause=call.sandbox.causes.get(("pause", EVERYONE if pause is call.sandbox.pause else call.team_id)),
             )
 
@@ -116,7 +108,6 @@ def check_subscription(call: Call) -> None:
         raise Problem(
             "subscription_required",
             f"the Team {team.name!r}: found an inactive Subscription; expected an active one",
-            remedy=f"restore the Subscription of the Team {team.name!r}",
             cause=call.sandbox.causes.get(("subscription_active", team.id)),
         )
 
@@ -132,7 +123,6 @@ def check_budget(call: Call, places: int = 1) -> None:
             f"expected fewer than {team.concurrency_limit}",
             retry_after=max(seconds_up(wait_ms), 1),
             retry_wait_ms=wait_ms,
-            remedy="wait until some of it has finished",
         )
     call.passed.append(Check.CONCURRENCY)
 

@@ -109,7 +109,7 @@ def _find_changeable(call: Call, kind: str) -> Ingredient:
             "permission_denied",
             f"{kind}_id: {ingredient.id} is premade and read-only; expected one of the Team's own",
             check=Check.READ_ONLY,
-            remedy=f"create a {kind.replace('_', ' ')} of the Team's own, and use its id",
+            remedy=f"use the id of a {kind.replace('_', ' ')} of the Team's own",
         )
     call.passed.append(Check.READ_ONLY)
     operation_id = call.sandbox.store.operation_on_target.get(ingredient.id)

@@ -25,7 +25,6 @@ from emulator.service.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_t
 from emulator.service.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
-LARGEST_TARGET = "4k"
 
 
 class Plan(Struct, frozen=True):
@@ -43,7 +42,7 @@ def create(call: Call, workflow: str) -> Commit[Generation]:
             of an Upscale also already_at_target_resolution.
     """
     call.sandbox.check_memory()
-    plan = BY_WORKFLOW[workflow].plan(call)
+    plan = BY_WORKFLOW[workflow](call)
     check_budget(call, work.places_of(call.sandbox, len(plan.recipes)))
     price = generation_price(workflow, call.intent)
     check_credits(call, price)
@@ -98,7 +97,7 @@ def _check_subjects(call: Call, subjects: Set[str]) -> None:
     """More subjects than one Generation takes are cut (D32), or refused."""
     if len(subjects) > PACKED_PHOTOS and call.sandbox.readings.subject_cap == "refuses":
         found, expected = sorted(subjects), f"at most {PACKED_PHOTOS} photos in all"
-        raise invalid_input("/product_ids", found, expected, Check.RULES, "choose fewer Products or Assets")
+        raise invalid_input("/product_ids", found, expected, Check.RULES)
 
 
 def _plan_edit(call: Call) -> Plan:
@@ -126,17 +125,11 @@ def _plan_upscale(call: Call) -> Plan:
             "already_at_target_resolution",
             f"/target_resolution: found {excerpt(target)} for an Asset of {asset.width} x {asset.height} pixels; "
             "expected a target above its longest edge",
-            remedy=_remedy_at_target(asset),
         )
     width, height = size_of_ratio(asset.width, asset.height, target)
     recipe = UpscaleRecipe(width=width, height=height, format=call.intent["output_format"], inputs=(asset_id,))
     call.passed.append(Check.RULES)
     return Plan((asset_id,), (recipe,))
-
-
-def _remedy_at_target(asset: Asset) -> str:
-    larger = not reaches(asset.width, asset.height, LARGEST_TARGET)
-    return f"set /target_resolution to {LARGEST_TARGET}" if larger else "use the Asset as it is"
 
 
 def _ingredient(call: Call, kind: str, where: str, identifier: str | None) -> Ingredient | None:
@@ -170,23 +163,16 @@ def _check_camera_distance(call: Call, intent: Intent) -> None:
                 intent["camera_distance"],
                 f"one that the pose supports: {supported}",
                 Check.RULES,
-                remedy=f"set /camera_distance to {supported.replace(', ', ' or ')}",
             )
     call.passed.append(Check.RULES)
 
 
-class Workflow(Struct, frozen=True):
-    """One workflow: how it is planned, and the recipe of what it makes."""
-
-    plan: Callable[[Call], Plan]
-    recipe: type[Recipe]
-
-
-BY_WORKFLOW: Mapping[str, Workflow] = {
-    "product_photography": Workflow(_plan_photography, PhotographRecipe),
-    "edit_images": Workflow(_plan_edit, EditRecipe),
-    "upscale": Workflow(_plan_upscale, UpscaleRecipe),
+BY_WORKFLOW: Mapping[str, Callable[[Call], Plan]] = {
+    "product_photography": _plan_photography,
+    "edit_images": _plan_edit,
+    "upscale": _plan_upscale,
 }
+"""How each workflow is planned."""
 
 
 def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:

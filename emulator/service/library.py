@@ -7,7 +7,6 @@ from msgspec import Struct, structs
 from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.product_photos import primary_of
 from emulator.domain.resources import Asset, Product
-from emulator.kernel.wording import excerpt
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
@@ -84,8 +83,7 @@ def update_product(call: Call) -> Commit[Product]:
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
     primary = intent.get("primary_asset_id")
     if primary is not None and primary not in asset_ids:
-        remedy = f"set /primary_asset_id to {asset_ids[0]}, or add {excerpt(primary)} to /asset_ids"
-        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES, remedy)  # D22
+        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES)  # D22
     call.passed.append(Check.RULES)
 
     def commit() -> Product:

@@ -20,48 +20,23 @@ class Lookup(Struct, Generic[Resource], frozen=True):
     """How resources of one kind are found, and how one that is not there is refused."""
 
     collection: Callable[[Store], Collection[Resource]]
-    field: str
+    noun: str
     expected: str
-    remedy: str
     code: str = "not_found"
     """The problem code, where the path names the resource."""
 
 
-ASSET: Lookup[Asset] = Lookup(
-    lambda store: store.assets,
-    "asset_id",
-    "a live Asset of this Team",
-    "use the id of an Asset that GET /assets lists",
-    "asset_not_found",
-)
+ASSET: Lookup[Asset] = Lookup(lambda store: store.assets, "asset", "a live Asset of this Team", "asset_not_found")
 PRODUCT: Lookup[Product] = Lookup(
-    lambda store: store.products,
-    "product_id",
-    "a Product of this Team",
-    "use the id of a Product that GET /products lists",
-    "product_not_found",
+    lambda store: store.products, "product", "a Product of this Team", "product_not_found"
 )
-OPERATION: Lookup[Operation] = Lookup(
-    lambda store: store.operations,
-    "operation_id",
-    "an Operation of this Team",
-    "use the id of an Operation that GET /operations lists",
-)
-GENERATION: Lookup[Generation] = Lookup(
-    lambda store: store.generations,
-    "generation_id",
-    "one of this Team's",
-    "use the id of a Generation that GET /generations lists",
-)
+OPERATION: Lookup[Operation] = Lookup(lambda store: store.operations, "operation", "an Operation of this Team")
+GENERATION: Lookup[Generation] = Lookup(lambda store: store.generations, "generation", "one of this Team's")
 
 
 def _ingredient(kind: str) -> Lookup[Ingredient]:
-    return Lookup(
-        lambda store: store.ingredients[kind],
-        f"{kind}_id",
-        f"a {kind.replace('_', ' ')} that the Team can use",
-        f"use the id of one that GET /{kind.replace('_', '-')}s lists",
-    )
+    expected = f"a {kind.replace('_', ' ')} that the Team can use"
+    return Lookup(lambda store: store.ingredients[kind], kind, expected)
 
 
 INGREDIENTS: Mapping[str, Lookup[Ingredient]] = {kind: _ingredient(kind) for kind in INGREDIENT_KINDS}
@@ -71,7 +46,7 @@ def find(call: Call, lookup: Lookup[Resource]) -> Resource:
     """Return the resource that the path names. Raises Problem with the code of the lookup."""
     resource = _visible(call, lookup, call.resource_id)
     if resource is None:
-        detail = f"{lookup.field}: found {excerpt(call.resource_id)}; expected {lookup.expected}"
+        detail = f"{lookup.noun}_id: found {excerpt(call.resource_id)}; expected {lookup.expected}"
         raise Problem(lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id))
     call.passed.append(Check.RESOURCE)
     return resource
@@ -107,4 +82,4 @@ def _absent(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -
 
 def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
     item = lookup.collection(call.sandbox.store).items.get(identifier)
-    return remedies.for_absent(call, item, lookup.remedy)
+    return remedies.for_absent(call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists")

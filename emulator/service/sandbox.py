@@ -7,7 +7,6 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import chain
 
 from msgspec import Struct
 
@@ -189,19 +188,6 @@ class Sandbox(SandboxState):
         """Return what observers see of it: all records that were not handed over yet, or those that are."""
         return Observed(self.id, self.journal.remaining() if records is None else records, self.store, self.clock.now())
 
-    def contents(self) -> list[object]:
-        """Return everything that may be numerous, to be freed in parts."""
-        store, images = self.store, self.images
-        collections = (store.uploads, store.assets, store.products, store.operations, store.generations)
-        return [
-            *chain.from_iterable(collection.items.values() for collection in collections),
-            *chain.from_iterable(collection.items.values() for collection in store.ingredients.values()),
-            *chain.from_iterable(self.idempotency.records()),
-            *images.pictures.values(),
-            *self.timeline.pending(),
-            *self.journal.requests,
-        ]
-
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:
             self.add_team(team, self.began_at)
@@ -275,5 +261,4 @@ class Sandbox(SandboxState):
                 f"the emulator holds {self.memory.held_bytes} image bytes, and needs {size_bytes} more; expected at most "
                 f"--max-memory {self.memory.limit_bytes}: delete Assets, reset, or raise it",
                 retry_after=MEMORY_RETRY_SECONDS,
-                remedy="delete Assets, reset, or start the emulator with a larger --max-memory",
             )

@@ -1,6 +1,6 @@
 """All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
@@ -17,7 +17,6 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
 MAXIMUM_SANDBOXES = 1_000
-_FREED_AT_ONCE = 2_000
 
 RequestWatcher: TypeAlias = Callable[[Sandbox, RequestRecord], None]
 """Called with the requests to every sandbox, as a journal's watchers are."""
@@ -36,8 +35,6 @@ class Sandboxes:
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded or deleted."""
-    _remains: list[object] = field(default_factory=list)
-    """What ended sandboxes held, until it is freed."""
     _strike: Scenario | None = None
     """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
     _callers: dict[str, Caller] = field(default_factory=dict)
@@ -104,7 +101,7 @@ class Sandboxes:
         """Reset a sandbox to its start."""
         self._count(sandbox)
         self._forget_keys(sandbox)
-        self._end(sandbox)
+        sandbox.end()
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.restart()
@@ -122,7 +119,7 @@ class Sandboxes:
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self._count(old)
         self.tally.discount(sandbox)
-        self._end(old)
+        old.end()
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
         self._accept(sandbox)
@@ -132,25 +129,15 @@ class Sandboxes:
         self.tally.add(sandbox)
         self.observer.dismiss(sandbox.observed())
         self._forget_keys(sandbox)
-        self._end(sandbox)
+        sandbox.end()
         del self.by_id[sandbox.id]
         sandbox.feed.close()
-
-    def free(self) -> Iterator[None]:
-        """Free what ended sandboxes held, part by part: freeing a large one at once would keep others waiting."""
-        while self._remains:
-            del self._remains[-_FREED_AT_ONCE:]
-            yield
 
     def register(self, sandbox: Sandbox) -> None:
         """Make the keys of a sandbox's credentials known, those that are not known yet."""
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
-
-    def _end(self, sandbox: Sandbox) -> None:
-        self._remains += sandbox.contents()
-        sandbox.end()
 
     def _count(self, sandbox: Sandbox) -> None:
         """Keep the counts of a sandbox before it is reset or replaced."""

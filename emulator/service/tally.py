@@ -13,10 +13,6 @@ from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service.record import RequestCount
 from emulator.service.sandbox import Sandbox
 
-MAX_NAMES = 1_000
-"""Limit of the rules, and of the Teams, that are counted separately; later ones are not counted."""
-
-
 RuleTallies = dict[tuple[str, str], RuleCounts]
 """By the names of scenario and rule."""
 
@@ -30,10 +26,9 @@ def count_rules(rules: RuleTallies, playbook: Playbook, sign: int = 1) -> None:
 
 
 def _count_rule(rules: RuleTallies, key: tuple[str, str], matched: int, fired: int) -> None:
-    if key in rules or len(rules) < MAX_NAMES:
-        rule = rules.setdefault(key, RuleCounts())
-        rule.matched += matched
-        rule.fired += fired
+    rule = rules.setdefault(key, RuleCounts())
+    rule.matched += matched
+    rule.fired += fired
 
 
 @dataclass(slots=True)
@@ -91,6 +86,4 @@ class Tally:
             self._team(account.team.name).charged += sign * account.ledger.charged
 
     def _team(self, name: str) -> TeamTally:
-        if name in self.teams or len(self.teams) < MAX_NAMES:
-            return self.teams.setdefault(name, TeamTally())
-        return TeamTally()
+        return self.teams.setdefault(name, TeamTally())

@@ -22,8 +22,6 @@ SHORT_WINDOW_MS = MINUTE_MS
 """How long it does by D15=short, which asks for more headers too."""
 _MORE_HEADERS = {"x-UPLOAD-Region": "local", "X-upload-acl": "private", "X-Upload-CLASS": "source"}
 
-_NEW_SESSION = f"create a new session, and complete it within {UPLOAD_WINDOW_MS // MINUTE_MS} minutes"
-
 BINDING_HEADER = "X-Upload-Binding"
 """The header that binds a direct upload to its session (D15)."""
 
@@ -82,7 +80,6 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
         raise Problem(
             "upload_not_found",
             "the address: expected upload.url exactly as the session gave it",
-            remedy="send the bytes to upload.url unchanged",
         )
     return session
 
@@ -96,7 +93,7 @@ def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
     """
     session = _find(sandbox, session_id)
     if session is None:
-        raise Problem("upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session")
+        raise Problem("upload_not_found", "the sandbox was reset while the bytes came")
     return session
 
 
@@ -117,7 +114,6 @@ def check_window(session: UploadSession, now: int) -> None:
         raise Problem(
             "upload_expired",
             f"the window of {session.id}: found the time {format_timestamp(now)}; expected one before its end, {closed}",
-            remedy=_NEW_SESSION,
         )
 
 
@@ -150,10 +146,7 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, n
 
 def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
     """Return the refusal of bytes other than those that a session accepted, of whatever length (D16, D45)."""
-    new_session = "create a new session for these"
-    is_finished = session.status in lifecycles.TERMINAL
-    remedy = new_session if is_finished else f"send the bytes that were accepted, or {new_session}"
-    return Problem("upload_bytes_conflict", f"the body: {mistake}", remedy=remedy)
+    return Problem("upload_bytes_conflict", f"the body: {mistake}")
 
 
 def to_decode(call: Call) -> tuple[bytes, str] | None:
@@ -201,7 +194,6 @@ def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Ass
             "invalid_input",
             f"the uploaded bytes: {decoded.refusal.removesuffix('.')}",
             check=Check.RULES,
-            remedy=f"create a new session, and send a whole {session.content_type} image to it",
         )
     call.passed.append(Check.RULES)
     _finish(call, session, "exchanged")
@@ -219,21 +211,10 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
 def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
     """Refuse any token except the one that the direct upload gave. Raises Problem invalid_input."""
     if session.digest is None:
-        raise invalid_input(
-            "/upload_token",
-            upload_token,
-            "bytes to be sent to upload.url first",
-            Check.STATE,
-            remedy="send the bytes to upload.url, and complete with the token that it answers with",
-        )
+        expected = "bytes to be sent to upload.url first"
+        raise invalid_input("/upload_token", upload_token, expected, Check.STATE, "send the bytes to upload.url first")
     if upload_token != token(sandbox, session, session.digest):
-        raise invalid_input(
-            "/upload_token",
-            upload_token,
-            "the token the direct upload gave",
-            Check.STATE,
-            remedy="set /upload_token to what the direct upload of this session answered with",
-        )
+        raise invalid_input("/upload_token", upload_token, "the token the direct upload gave", Check.STATE)
 
 
 def _check_present(session: UploadSession) -> None:
@@ -241,7 +222,6 @@ def _check_present(session: UploadSession) -> None:
         raise Problem(
             "upload_not_found",
             f"the session {session.id} has {session.status}; expected an open one",  # D45
-            remedy="create a new session",
         )
 
 
@@ -262,6 +242,5 @@ def _find(sandbox: Sandbox | None, session_id: str) -> UploadSession | None:
         raise Problem(
             "upload_expired",
             f"the window of {session_id}: found that it closed long ago; expected one that is open",
-            remedy=_NEW_SESSION,
         )
     return session

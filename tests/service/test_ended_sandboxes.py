@@ -6,13 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from weakref import ref
 
-from emulator.app import sandbox_options
-from emulator.contract import load_contract
-from emulator.examiner.examiner import Examiner
-from emulator.service.images import MemoryBudget
-from emulator.service.record import RequestBuilder
 from emulator.service.sandbox import Sandbox
-from emulator.service.sandboxes import Sandboxes
 from tests.support.emulator_client import (
     FULL,
     Answer,
@@ -24,18 +18,6 @@ from tests.support.emulator_client import (
 )
 
 MANY = 10_000
-
-
-def test_a_large_sandbox_is_freed_part_by_part(tmp_path: Path) -> None:
-    options = sandbox_options(settings_of(tmp_path), load_contract())
-    sandboxes = Sandboxes(MemoryBudget(0), Examiner())
-    for name, end in (("reset", sandboxes.reset), ("deleted", sandboxes.delete)):
-        sandbox = sandboxes.create(name, options)
-        for number in range(MANY):
-            sandbox.journal.arrive(RequestBuilder(0, f"req_{number}", "GET", "/"))
-        end(sandbox)
-        assert len(list(sandboxes.free())) > 2
-        assert list(sandboxes.free()) == []
 
 
 @contextmanager

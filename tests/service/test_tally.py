@@ -1,14 +1,8 @@
 """What is counted in all sandboxes survives their resets, deletions and replacements."""
 
-import pytest
-
-from emulator.contract import load_contract
-from emulator.kernel.seed import Seed
-from emulator.scenario.format import parse_scenario
-from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service import state
 from emulator.service.record import RequestBuilder, RequestCount
-from emulator.service.tally import MAX_NAMES, RuleTallies, Tally, count_rules
+from emulator.service.tally import Tally
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
 ONE_RULE = "{scenario: new, rules: [{name: a rule, match: {operation: getTeam}, then: {problem: rate_limited}}]}"
@@ -62,21 +56,6 @@ def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnde
     request = RequestBuilder(emulator.now(), "req_1", "GET", "/v1/team", operation="getTeam")
     emulator.sandbox.journal.arrive(request)
     assert tally_of(emulator).requests == {RequestCount("getTeam", None, None): 1}
-
-
-def test_only_so_many_names_are_told_apart() -> None:
-    rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAX_NAMES)}
-    playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract()), 0, Seed(0))
-    count_rules(rules, playbook)
-    assert ("new", "a rule") not in rules
-    rules.popitem()
-    count_rules(rules, playbook)
-    assert ("new", "a rule") in rules
-
-
-def test_only_so_many_teams_are_told_apart(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.service.tally.MAX_NAMES", 2)
-    assert ["Demo", "Other"] == list(tally_of(emulator).teams)
 
 
 def test_rules_of_a_shipped_scenario_count_only_when_they_fired(emulator: EmulatorUnderTest) -> None:
