@@ -98,7 +98,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "POST": Action(gallery.create_asset, "image", query=("team",)),
     },
     "/pictures/{picture}": {"GET": Action(gallery.show_picture)},
-    "/first-photoshoot": {"POST": Action(work.start_first_photoshoot, "optional", query=("team",))},
+    "/first-photoshoot": {"POST": Action(given.start_first_photoshoot, "optional", query=("team",))},
     "/given": {"POST": Action(given.give, "text", query=given.QUERY)},
     "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file", settles=False)},
 }

@@ -32,7 +32,6 @@ from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary, shipped_library
-from emulator.scenario.rules import WorkRule
 from emulator.service import engine
 from emulator.service.calls import DecodedUpload
 from emulator.service.images import ImageStore
@@ -92,9 +91,6 @@ class ControlPlane:
     """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
     """The options that a sandbox was created with, its scenario aside."""
-    photoshoot_rules: WeakKeyDictionary[Store, dict[str, WorkRule]] = field(default_factory=WeakKeyDictionary)
-    """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the resources of a
-    sandbox, which a reset makes anew, and the id of the work."""
 
     def __post_init__(self) -> None:
         self.created_with[self.sandboxes.default] = self.options

@@ -8,7 +8,6 @@ Owns how a change is worded.
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from itertools import zip_longest
 from typing import Any, Final
 
 import orjson
@@ -20,10 +19,12 @@ from emulator.control.describing import describe_request
 from emulator.control.fields import number_in, unfit
 from emulator.control.masks import Masks
 from emulator.control.scenarios import describe_scenario
+from emulator.control.shown import shown
 from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import Problem
+from emulator.domain.resources import Operation
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import engine
 from emulator.service.feed import Change, Feed, Kind
@@ -100,7 +101,7 @@ async def _events(
             changes = feed.after(number, BATCH)
             if changes:
                 number = changes[-1][0]
-                yield _rendered_once(sandbox, changes) or _event_id(number)
+                yield _render(sandbox, changes) or _event_id(number)
                 pause_seconds = BURST_PAUSE_SECONDS if len(changes) == BATCH else PAUSE_SECONDS
                 is_stopping = await plane.stop.cut_short(asyncio.sleep(pause_seconds))
             else:
@@ -131,22 +132,10 @@ def _patience_seconds(sandbox: Sandbox) -> float:
 # Wording --------------------------------------------------------------------------------------------------------------
 
 
-def _rendered_once(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
-    """Return changes as events. Streams that are woken together ask for the same ones: they are rendered for the first."""
-    feed, numbers = sandbox.feed, (changes[0][0], changes[-1][0])
-    if feed.rendered[0] != numbers:
-        feed.rendered = numbers, _render_changes(sandbox, changes)
-    return feed.rendered[1]
-
-
-def _render_changes(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
+def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     """Return changes as events; those of what is no longer there are left out."""
-    masks = Masks(sandbox)
-    parts = []
-    following = [change for _, change in changes[1:]]
-    for (number, (kind, subject)), next_change in zip_longest(changes, following):
-        if kind == "team" and next_change == (kind, subject):
-            continue  # a Team is described as it is now: the next event says the same
+    masks, parts = Masks(sandbox), []
+    for number, (kind, subject) in changes:
         data = _describe_change(sandbox, kind, subject, masks)
         if data is not None:
             parts.append(_written(number, "request" if kind in ("arrived", "left") else kind, data))
@@ -186,10 +175,10 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
 
 
 def _describe_work(sandbox: Sandbox, work_id: str, status: str) -> Mapping[str, Any]:
-    shown: dict[str, Any] = {"id": work_id, "status": status}
-    if operation := sandbox.store.operations.items.get(work_id):
-        shown |= {"object": "operation", "type": operation.type, "team": describe_owner(sandbox, operation.team_id)}
-    elif generation := sandbox.store.generations.items.get(work_id):
-        team = describe_owner(sandbox, generation.team_id)
-        shown |= {"object": "generation", "workflow": generation.workflow, "team": team}
-    return shown
+    work = sandbox.store.find_work(work_id)
+    described: dict[str, Any] = {"id": work_id, "status": status}
+    if work is not None:
+        what = shown(work, "type") if isinstance(work, Operation) else shown(work, "workflow")
+        kind = "operation" if isinstance(work, Operation) else "generation"
+        described |= {"object": kind, **what, "team": describe_owner(sandbox, work.team_id)}
+    return described

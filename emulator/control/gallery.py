@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from emulator.control import PREFIX
 from emulator.control.calls import ControlCall, JsonResponse
+from emulator.control.shown import shown
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Asset
-from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import excerpt
 from emulator.service.library import add_upload
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
@@ -69,14 +69,8 @@ def picture_url(sandbox: Sandbox, key: str) -> str:
 
 def _describe(sandbox: Sandbox, asset: Asset) -> dict[str, Any]:
     return {
-        "id": asset.id,
+        **shown(asset, "id", "source", "source_generation_id", "format", "width", "height", "created_at"),
         "team": describe_owner(sandbox, asset.team_id),
-        "source": asset.source,
-        "source_generation_id": asset.source_generation_id,
-        "format": asset.format,
-        "width": asset.width,
-        "height": asset.height,
         "size_bytes": sandbox.images.pictures[asset.id].content.size_bytes,
         "url": picture_url(sandbox, asset.id),
-        "created_at": format_timestamp(asset.created_at),
     }

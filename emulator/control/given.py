@@ -12,20 +12,23 @@ from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.clock import move_to
 from emulator.control.fields import schema_of
 from emulator.control.teams import account_of_query
-from emulator.control.work import add_sample
+from emulator.control.work import describe_work
 from emulator.documents.complaints import DocumentError
 from emulator.documents.document import Document
 from emulator.documents.yaml_reader import read_document
 from emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
 from emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from emulator.domain.problems import Problem
+from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Generation
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service.callers import full_keys
+from emulator.service.generations import add_asset
 
 QUERY: Final = ("team", "file")
 PHOTOSHOOT: Final = "photoshoot"
 PHOTOS_OF_STYLE: Final = 3
+SAMPLE_EDGE: Final = 1024
 _PATHS: Final = {
     "product": "products",
     "fashion_model": "fashion-models",
@@ -63,6 +66,22 @@ async def give(call: ControlCall) -> JsonResponse:
         if "name" in fields:
             names[kind, fields["name"]] = resource["id"]
     return JsonResponse({"data": made}, 201)
+
+
+async def start_first_photoshoot(call: ControlCall) -> JsonResponse:
+    """POST /first-photoshoot: four pictures of the newest uploaded picture of a Team, or of a sample if it has none.
+
+    It costs Credits and takes its place in the budget as any work, and a scenario's rules for work apply to it.
+
+    Raises:
+        Problem: what refuses the request under /v1 too, such as insufficient_credits.
+    """
+    call.fields("Reset")
+    team_id, store = account_of_query(call).team.id, call.sandbox.store
+    uploads = [one for one in store.assets.ids(team_id) if store.assets.items[one].source == "upload"]
+    asset_id = uploads[-1] if uploads else _add_sample(call, team_id, "Sample")
+    made = await _make(call, team_id, PHOTOSHOOT, {"asset_ids": [asset_id], "finished": False}, {})
+    return JsonResponse(describe_work(call, store.generations.items[made["id"]], None), 201)
 
 
 def read(call: ControlCall) -> Document:
@@ -132,7 +151,14 @@ def _with_ids(name: str, value: Any, names: Names) -> Any:
 
 def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
     titles = [f"{kind} {fields['name']} {photo}" for photo in range(1, number + 1)]
-    return [add_sample(call.sandbox, team_id, call.now, title) for title in titles]
+    return [_add_sample(call, team_id, title) for title in titles]
+
+
+def _add_sample(call: ControlCall, team_id: str, name: str) -> str:
+    """Add a sample Asset without an upload, drawn like a premade picture of this name; return its id."""
+    sandbox = call.sandbox
+    recipe = PremadeRecipe(kind="photography_style", name=name, width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
+    return add_asset(sandbox, team_id, "upload", recipe, call.now).id
 
 
 async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

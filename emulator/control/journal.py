@@ -170,7 +170,7 @@ def _team_ids(call: ControlCall) -> frozenset[str] | None:
         return None
     found = frozenset(account.team.id for account in call.sandbox.find_accounts(value))
     if not found:
-        raise no_such_team(call.sandbox, value)
+        raise no_such_team(value)
     return found
 
 

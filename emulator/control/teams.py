@@ -4,11 +4,11 @@ import re
 from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
-from emulator.documents.complaints import did_you_mean, nearest
+from emulator.control.shown import shown
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Profile
-from emulator.kernel.timestamps import format_timestamp, parse_timestamp
+from emulator.kernel.timestamps import parse_timestamp
 from emulator.kernel.wording import excerpt
 from emulator.scenario.timeline_format import credential_change
 from emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
@@ -35,14 +35,11 @@ def describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[s
     """Return a Team as the control plane shows it."""
     team, ledger = account.team, account.ledger
     return {
-        "id": team.id,
-        "name": team.name,
+        **shown(team, "id", "name", "concurrency_limit", "requests_per_minute"),
         "credits": ledger.available,
         "reserved": ledger.reserved,
         "subscription": "active" if team.subscription_active else "inactive",
-        "concurrency_limit": team.concurrency_limit,
         "concurrency_used": account.budget.used,
-        "requests_per_minute": team.requests_per_minute,
         "credentials": [_describe_credential(credential) for credential in credentials],
     }
 
@@ -53,14 +50,7 @@ def describe_owner(sandbox: Sandbox, team_id: str) -> dict[str, str]:
 
 
 def _describe_credential(credential: Credential) -> dict[str, Any]:
-    return {
-        "id": credential.id,
-        "key": credential.key,
-        "name": credential.name,
-        "profile": credential.profile,
-        "state": credential.state,
-        "expires_at": format_timestamp(credential.expires_at),
-    }
+    return shown(credential, "id", "key", "name", "profile", "state", "expires_at")
 
 
 def list_teams(call: ControlCall) -> dict[str, Any]:
@@ -106,14 +96,13 @@ def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
     found = list(sandbox.find_accounts(name_or_id))
     if len(found) != 1:
         many = f"{excerpt(name_or_id)}: {len(found)} Teams have this name; expected the id of one"
-        raise Problem("not_found", many) if found else no_such_team(sandbox, name_or_id)
+        raise Problem("not_found", many) if found else no_such_team(name_or_id)
     return found[0]
 
 
-def no_such_team(sandbox: Sandbox, name_or_id: str) -> Problem:
+def no_such_team(name_or_id: str) -> Problem:
     """Return the refusal of a name or id that no Team has."""
-    meant = nearest(name_or_id, {account.team.name for account in sandbox.accounts.values()})
-    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
+    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team")
 
 
 def _check_is_free(sandbox: Sandbox, name: str) -> None:

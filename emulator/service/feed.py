@@ -28,8 +28,6 @@ class Feed:
         """Called at each change. They must be quick, and must not raise."""
         self.is_closed = False
         """Whether the sandbox is gone, so that nothing will ever change again."""
-        self.rendered: tuple[tuple[int, int], bytes] = (0, 0), b""
-        """The changes that were rendered last, by their first and last number, for all watchers that stand there."""
         self._changes: deque[Change] = deque(maxlen=MAXIMUM_CHANGES)
 
     @property

@@ -5,6 +5,7 @@ captured then too: their pictures are held until the last slot is done, whatever
 """
 
 from collections.abc import Callable, Mapping, Set
+from typing import Literal
 
 from msgspec import Struct, structs
 
@@ -244,7 +245,9 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     generation = sandbox.store.generations.items[generation_id]
     planned = generation.plan[slot]
     event = "failed" if planned.failure else "succeeded"
-    asset_id = None if planned.failure else _add_asset(sandbox, generation, planned.picture, now)
+    asset_id = None
+    if planned.failure is None:
+        asset_id = add_asset(sandbox, generation.team_id, "generation", planned.picture, now, generation.id).id
     sandbox.images.release(planned.picture.inputs)
     output = Output(
         lifecycles.move(lifecycles.OUTPUT, generation.outputs[slot].status, event), asset_id, planned.failure
@@ -257,12 +260,20 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     sandbox.store.generations.replace(changed)
 
 
-def _add_asset(sandbox: Sandbox, generation: Generation, recipe: Recipe, now: int) -> str:
+def add_asset(
+    sandbox: Sandbox,
+    team_id: str,
+    source: Literal["upload", "generation"],
+    recipe: Recipe,
+    now: int,
+    work_id: str | None = None,
+) -> Asset:
+    """Add an Asset whose picture is still to be drawn; `work_id` is the Generation that made it."""
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
-        team_id=generation.team_id,
-        source="generation",
-        source_generation_id=generation.id,
+        team_id=team_id,
+        source=source,
+        source_generation_id=work_id,
         format=recipe.format,
         width=recipe.width,
         height=recipe.height,
@@ -270,7 +281,7 @@ def _add_asset(sandbox: Sandbox, generation: Generation, recipe: Recipe, now: in
     )
     sandbox.images.plan(asset.id, recipe)
     sandbox.store.assets.add(asset)
-    return asset.id
+    return asset
 
 
 def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:

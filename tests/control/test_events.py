@@ -96,15 +96,6 @@ def test_changes_of_teams_and_credentials_are_told(emulator: EmulatorUnderTest, 
     assert [(event.kind, event.data) for event in stream.read(1)] == [("team", emulator.team())]
 
 
-def test_a_new_team_is_told_once_with_its_credentials(emulator: EmulatorUnderTest, watch: Watch) -> None:
-    stream = watch()
-    made = emulator.told("POST", "/teams", {"name": "New", "credits": 7})
-    emulator.told("POST", "/clock/advance", {"seconds": 1})
-    told = stream.read(2)
-    assert kinds(told) == ["team", "clock"]
-    assert told[0].data == made
-
-
 def test_what_scenarios_change_is_told(emulator: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     change = {"at": "5s", "set": {"team": "Demo", "subscription": "inactive"}}

@@ -144,17 +144,6 @@ def test_the_first_photoshoot_makes_do_with_a_sample(emulator: EmulatorUnderTest
     assert fetched(emulator, sample["url"])[:4] == b"\x89PNG"
 
 
-def test_the_first_photoshoot_names_the_rule_that_decided_what_becomes_of_it(emulator: EmulatorUnderTest) -> None:
-    emulator.told("PUT", "/scenario", {"use": "some-outputs-fail"})
-    emulator.told("POST", "/first-photoshoot")
-    (work,) = listed(emulator, "/work")
-    assert (work["rule"]["name"], work["rule"]["file"]) == ("slots 2 and 4 fail", "some-outputs-fail.yaml")
-    emulator.told("POST", "/reset")
-    emulator.ask("DELETE", "/scenario")
-    emulator.told("POST", "/first-photoshoot")
-    assert [work["rule"] for work in listed(emulator, "/work")] == [None]
-
-
 def test_the_first_photoshoot_is_refused_as_any_work_is(emulator: EmulatorUnderTest) -> None:
     assert emulator.refusal("POST", "/first-photoshoot?team=Broke")[:2] == (402, "insufficient_credits")
     assert emulator.refusal("POST", "/first-photoshoot?team=Lapsed")[:2] == (403, "subscription_required")
