@@ -8,6 +8,7 @@
 #   make verify    the long verification (with node and java there is more of it)
 #   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
+#   make claims    prove what the project promises, and write docs/claims.md (an hour; some: OPTIONS="speed")
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
 #   make soak      days of mixed work, and the memory over it
 #   make wheel     build dist/*.whl
@@ -32,7 +33,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check contract format verify coverage bench soak screenshot wheel dist sbom changelog lock clean
+.PHONY: serve test check contract format verify coverage bench claims soak screenshot wheel dist sbom changelog lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -81,6 +82,9 @@ COVERED_PERCENT := 99
 
 bench: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)
+
+claims: $(VENV)/verify.made $(COMPILED)
+	$(BIN)/python tests/claims/claims.py $(OPTIONS)
 
 screenshot: $(VENV)/verify.made $(COMPILED)
 	PYTHONPATH=. $(BIN)/python tests/page/screenshot.py docs
