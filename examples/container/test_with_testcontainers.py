@@ -1,6 +1,6 @@
 """The emulator in a container of the test's own: pip install testcontainers httpx pytest.
 
-The image is in no registry yet: build it first, in a clone, by `docker build -t image-workflow-emulator .`.
+The image is not published yet: build it first, in a clone, by `docker build -t image-workflow-emulator .`.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 // The emulator in a container of the test file's own: npm install --save-dev testcontainers vitest
-// The image is in no registry yet: build it first, in a clone, by `docker build -t image-workflow-emulator .`.
+// The image is not published yet: build it first, in a clone, by `docker build -t image-workflow-emulator .`.
 import { GenericContainer, Wait, type StartedTestContainer } from "testcontainers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

@@ -1,9 +1,13 @@
 """A small client of the Image Workflow Service: photos in, a photoshoot out. Needs httpx.
 
-It shows what a sound client does (docs/survive.md explains it): one Idempotency-Key for each thing that is wanted, however
-often it is asked for, until it is refused for good; an answer that cannot be read counts as lost; waits as long as Retry-After
-says; exponential backoff with jitter where nothing is said; every problem that a client can recover from, told by its code;
-every field that has a default, sent; redirects of files, followed; and an end to everything.
+It has the habits of a client that survives, which docs/survive.md explains:
+
+- One Idempotency-Key for each thing that is wanted, however often it is sent, until it is refused for good.
+- An answer that cannot be read counts as lost.
+- It waits as long as Retry-After says, or else with exponential backoff and jitter.
+- It recovers from every problem that a client can recover from, and decides by the code.
+- It sends every field that has a default, and follows the redirects of files.
+- Every loop has an end.
 """
 
 import random
@@ -19,10 +23,10 @@ Json = dict[str, Any]
 
 LONGEST_PAUSE_SECONDS = 30.0
 LEAST_PER_POLL_SECONDS = 1.0
-"""What a poll takes of the patience: where the service asks for no pause, there must be an end too."""
+"""Counts against `patience` for each poll, so that polling ends even if the service asks for no pause."""
 MOST_PAGES = 1_000
 NEW_SESSION_CODES = {"upload_expired", "upload_bytes_conflict", "upload_not_found"}
-"""What a new Upload Session mends."""
+"""The problems after which an upload needs a new Upload Session."""
 PHOTOSHOOT: Json = {
     "output_mode": "photoshoot",
     "image_count": 4,
@@ -32,7 +36,7 @@ PHOTOSHOOT: Json = {
     "resolution": "1k",
     "output_format": "png",
 }
-"""What a photoshoot is unless its caller says otherwise: the service does not promise which fields it would fill in."""
+"""A photoshoot unless the caller says otherwise: the service does not promise what it would fill in."""
 REPEATABLE = {
     "rate_limited",
     "concurrency_limit_reached",
@@ -40,11 +44,11 @@ REPEATABLE = {
     "internal_error",
     "idempotency_in_progress",
 }
-"""What the same request with the same Idempotency-Key may meet better luck with later."""
+"""The problems after which the same request, with the same Idempotency-Key, may succeed later."""
 
 
 class Refused(Exception):
-    """The service refused a request, and asking again does not help, or has not helped."""
+    """The service refused a request, and a retry would not help or has not helped."""
 
     def __init__(self, status: int, problem: Json) -> None:
         self.status = status
@@ -54,20 +58,20 @@ class Refused(Exception):
 
 
 class Unanswered(Exception):
-    """No attempt brought an answer that can be read. Whether a write was carried out is not known."""
+    """No attempt got an answer that can be read. Whether a write was carried out is unknown."""
 
 
 class WorkFailed(Exception):
-    """Work was admitted, and none of it was completed."""
+    """Work was admitted, and all of it failed."""
 
 
 class Unfinished(Exception):
-    """Work was admitted, and has not ended in the time that there was. It may still: the message says where to look."""
+    """Work was admitted, and did not end within `patience`. It may still end: the message says where to look."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request brought: a success, with a body that is whole."""
+    """The answer to a request: a success with a complete body."""
 
     headers: httpx.Headers
     body: Any
@@ -76,8 +80,8 @@ class Answer:
 class ImageWorkflow:
     """The service, as one credential sees it.
 
-    `attempts` limits how often one request is sent, `timeout` how long the service may be silent, and `patience` how long
-    work is waited for; both in seconds.
+    `attempts` limits how often one request is sent. `timeout` limits how many seconds the service may be silent, and
+    `patience` how many seconds the client waits for work.
     """
 
     def __init__(
@@ -104,7 +108,7 @@ class ImageWorkflow:
     # What it is for -------------------------------------------------------------------------------------------------
 
     def upload(self, photo: bytes, content_type: str) -> Json:
-        """Bring a photo in and return its Asset."""
+        """Upload a photo and return its Asset."""
         for attempt in range(1, self._attempts + 1):
             body = {"content_type": content_type, "size_bytes": len(photo)}
             session = self.request("POST", "/uploads", body)
@@ -142,7 +146,7 @@ class ImageWorkflow:
         return bytes(self._answer(lambda: self._links.get(asset["url"], follow_redirects=True), whole).body)
 
     def list_all(self, path: str, **filters: Any) -> list[Json]:
-        """Read a list page after page, to its end; begin anew where the service has forgotten its cursor."""
+        """Read a list page after page, to its end. Begin again if the service no longer knows the cursor."""
         found: list[Json] = []
         cursor: dict[str, str] = {}
         for _ in range(MOST_PAGES):

@@ -1,6 +1,6 @@
 """The tests of the client. Each has a sandbox of its own, from the fixture `image_workflow` of the emulator's pytest plugin.
 
-They hold under a sweep too: what is counted is what was wanted or refused, not how often it was asked for.
+They hold under a sweep too: they count what was wanted or refused, not how often it was sent.
 """
 
 import threading
@@ -39,7 +39,7 @@ def statuses(sandbox: Sandbox, operation: str) -> list[int | None]:
 
 
 def refusals(sandbox: Sandbox, code: str) -> list[RecordedRequest]:
-    """The requests that were told a code."""
+    """The requests that were refused with a code."""
     return [request for request in sandbox.requests(code=code) if not request.lost]
 
 
@@ -48,7 +48,7 @@ def keys(sandbox: Sandbox, operation: str) -> set[str | None]:
 
 
 def charged(client: ImageWorkflow) -> int:
-    """The Credits that all Generations came to."""
+    """The Credits that all Generations were charged."""
     return sum(work["credits"]["charged"] for work in client.request("GET", "/generations")["data"])
 
 
@@ -65,7 +65,7 @@ def test_a_photoshoot_brings_four_pictures_for_its_price(image_workflow: Sandbox
 
 @pytest.mark.image_workflow(readings="plain")  # under others a hint may be half of the truth, or missing
 @pytest.mark.image_workflow(clock="manual")
-def test_it_polls_no_sooner_than_it_is_told(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+def test_it_polls_no_sooner_than_retry_after_says(image_workflow: Sandbox, client: ImageWorkflow) -> None:
     before = image_workflow.clock.now
     client.photoshoot([make_product(client)])
     # Queued for one second, four outputs done after 5, 7, 9 and 11 more.
@@ -140,7 +140,7 @@ def test_a_request_that_is_still_being_admitted_is_waited_for(image_workflow: Sa
         ("admission-paused", "service_unavailable"),
     ],
 )
-def test_it_waits_as_long_as_it_is_told(
+def test_it_waits_as_long_as_retry_after_says(
     image_workflow: Sandbox, client: ImageWorkflow, scenario: str, code: str
 ) -> None:
     product = make_product(client)
@@ -217,7 +217,7 @@ def test_a_list_is_read_to_its_end(image_workflow: Sandbox, client: ImageWorkflo
         ({"subscription": "inactive"}, "subscription_required"),
     ],
 )
-def test_what_waiting_does_not_mend_is_told_at_once(
+def test_what_waiting_does_not_mend_is_reported_at_once(
     image_workflow: Sandbox, client: ImageWorkflow, change: dict[str, Any], code: str
 ) -> None:
     product = make_product(client)
@@ -229,7 +229,7 @@ def test_what_waiting_does_not_mend_is_told_at_once(
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_expired", "iwe_demo_revoked", "iwe_demo_read"])
-def test_a_credential_that_may_not_write_is_told_at_once(image_workflow: Sandbox, key: str) -> None:
+def test_a_credential_that_may_not_write_is_reported_at_once(image_workflow: Sandbox, key: str) -> None:
     with ImageWorkflow(image_workflow.base_url, image_workflow.key(key)) as stranger, pytest.raises(Refused) as refused:
         stranger.upload(PHOTO, "image/png")
     assert refused.value.code in ("credential_expired", "credential_revoked", "permission_denied")

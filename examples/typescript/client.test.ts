@@ -56,7 +56,7 @@ test.each(["upload-window-missed", "upload-bytes-conflict", "problem:upload_not_
   },
 );
 
-test("what waiting does not mend is told at once", async () => {
+test("what waiting does not mend is reported at once", async () => {
   const product = await makeProduct();
   await sandbox.setTeam("Demo", { credits: 1 });
   await expect(client.photoshoot([product])).rejects.toThrow(Refused);

@@ -1,12 +1,12 @@
 // A small client of the Image Workflow Service: a photo in, a photoshoot out. Needs nothing but fetch.
 //
-// One Idempotency-Key for each thing that is wanted, until it is refused for good; an answer that cannot be read counts as
-// lost; pauses as long as Retry-After says; exponential backoff with jitter where nothing is said; what can be recovered
-// from, told by its code; and an end to everything.
+// It has the habits of a client that survives, which docs/survive.md explains: one Idempotency-Key for each thing that is
+// wanted, until it is refused for good; an answer that cannot be read counts as lost; pauses as long as Retry-After says, or
+// else exponential backoff with jitter; decisions by the code of a problem; and an end to every loop.
 
 export type Json = Record<string, any>;
 
-/** The service refused a request, and asking again does not help, or has not helped. */
+/** The service refused a request, and a retry would not help or has not helped. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** Work was admitted, and has not ended in the time that there was. */
+/** Work was admitted, and did not end within `patience`. */
 export class Unfinished extends Error {}
 
 interface Answer {
@@ -45,7 +45,7 @@ const REPEATABLE = new Set([
   "internal_error",
   "idempotency_in_progress",
 ]);
-/** What a photoshoot is unless its caller says otherwise: the service does not promise which fields it would fill in. */
+/** A photoshoot unless the caller says otherwise: the service does not promise what it would fill in. */
 const PHOTOSHOOT = {
   output_mode: "photoshoot",
   image_count: 4,
@@ -69,7 +69,7 @@ export class ImageWorkflow {
     this.limits = { attempts: 8, timeout: 10, patience: 1200, ...limits };
   }
 
-  /** Bring a photo in and return its Asset. */
+  /** Upload a photo and return its Asset. */
   async upload(photo: Uint8Array<ArrayBuffer>, contentType: string): Promise<Json> {
     for (let attempt = 1; ; attempt++) {
       const session = await this.request("POST", "/uploads", {

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { ImageWorkflow } from "./client.ts";
 import { useSandbox } from "./emulator.ts";
 
-// A clock that stands still but for the client's pauses: so they are seen.
+// The clock moves only while the client pauses, so the test can measure the pauses.
 const sandbox = await useSandbox({ clock: "manual" });
 const client = new ImageWorkflow(sandbox.baseUrl, sandbox.apiKey, sandbox.advance);
 
-test("it polls no sooner than it is told", async () => {
+test("it polls no sooner than Retry-After says", async () => {
   const photo = new Uint8Array(await readFile(new URL("photo.png", import.meta.url)));
   const asset = await client.upload(photo, "image/png");
   const product = await client.createProduct("Linen shirt", [asset.id]);

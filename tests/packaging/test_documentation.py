@@ -160,6 +160,7 @@ OTHERS = [
     "SECURITY.md",
     "changes/README.md",
     "emulator/README.md",
+    "examples/README.md",
     "tests/README.md",
 ]
 DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), *OTHERS, "skills/image-workflow-emulator/SKILL.md"]
