@@ -162,14 +162,6 @@ class Application:
         except (state.StateError, SandboxConflictError) as error:
             raise UsageError(f"{file}: {error}") from None
 
-    def saved_state(self) -> bytes:
-        """Return the default sandbox as it is now, as a state file."""
-        from emulator.service import state
-
-        sandbox = self.sandboxes.default
-        now = engine.enter(sandbox)
-        return b"".join(state.save(sandbox, now))
-
     def final_conduct(self) -> Totals:
         """Return what clients did wrong in all sandboxes, those included that are gone; no request comes any more."""
         for sandbox in self.sandboxes.by_id.values():

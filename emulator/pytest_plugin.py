@@ -6,6 +6,7 @@ not need.
 
 import json
 import os
+import re
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ MARKER: Final = "image_workflow"
 OPTION: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
 READINGS: Final = "--image-workflow-readings"
+SESSIONS: Final = "--image-workflow-sessions"
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
 OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
@@ -34,6 +36,8 @@ SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
 SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
+_LONGEST_NAME: Final = 150
+"""Limit of the characters in the name of a file."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
 _DEFAULT = pytest.StashKey["Sandbox"]()
@@ -64,6 +68,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="READINGS",
         help="run every test under other readings of the specification: such as D26=always-a-cursor, a set such as stingy, "
         "or a file (default: the file image-workflow.readings.yaml, if it is there)",
+    )
+    parser.getgroup("image workflow").addoption(
+        SESSIONS,
+        metavar="FOLDER",
+        help="save the sandboxes of each test that failed as sessions, which the page shows with `Open file`",
     )
     parser.addini(CLOCK_INI, "the clock of every sandbox, unless its marker says otherwise", default="auto")
     parser.addini(SCENARIO_INI, "the scenario of every sandbox, unless its marker says otherwise", default="")
@@ -305,9 +314,26 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         if error.code != "not_found":  # it was deleted at the end of the test
             yield SECTION + name, f"the journal cannot be read: {error}"
         return
+    lines += _session_lines(item, fixture, sandbox)
     yield SECTION + name, "\n".join([*lines, *readings, *rules])
     if ended:
         yield CONDUCT_SECTION, ended
+
+
+def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Iterator[str]:
+    """Save a session where that is asked for, and name its file."""
+    folder = item.config.getoption(SESSIONS)
+    if not folder:
+        return
+    from emulator.testing import EmulatorError
+
+    file = Path(folder, re.sub(r"[^\w.=-]+", "-", f"{item.nodeid}-{fixture}")[-_LONGEST_NAME:] + ".json")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        sandbox.save(file)
+        yield f"session: {file}"
+    except (EmulatorError, OSError) as error:
+        yield f"session: {file} cannot be written: {error}"
 
 
 def _conduct_lines(sandbox: "Sandbox") -> str:

@@ -16,6 +16,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -97,7 +98,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 application,
                 lambda: Child(options.words, variables, guard, _STANDARD_ERROR if prints_json else None),
                 (lambda: None) if cell is None else cell.limit_seconds,
-                keeps_state=bool(files["save_state"]),
+                _saver(files["save_state"], address, settings),
             )
             resume_collection()
             try:
@@ -176,7 +177,7 @@ class _Run(WatchedServer):
     status: int
     duration_ms: int
     state: bytes
-    """The default sandbox as it was at the end, as a state file, if that was to be kept."""
+    """The default sandbox as it was at the end, as a file, if that was to be saved."""
     is_hung: bool = False
     """Whether it took longer than it may."""
 
@@ -185,15 +186,14 @@ class _Run(WatchedServer):
         application: "Application",
         start: Callable[[], Child],
         limit_seconds: Callable[[], float | None],
-        *,
-        keeps_state: bool,
+        save: Callable[[], bytes] | None,
     ) -> None:
         """`start` starts the command; `limit_seconds` returns how long it may take in all, as it is known now."""
         super().__init__(application)
         self._application = application
         self._start = start
         self._limit_seconds = limit_seconds
-        self._keeps_state = keeps_state
+        self._save = save
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -204,13 +204,13 @@ class _Run(WatchedServer):
         child = self._start()
         try:
             self.status = await self._wait_for(child)
+            self.duration_ms = round(host_elapsed_ms() - began_at)
+            if self._save is not None:
+                self.state = await asyncio.to_thread(self._save)
         finally:
             sandboxes = self._application.sandboxes
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
-            self.duration_ms = round(host_elapsed_ms() - began_at)
             self.conduct = self._application.final_conduct()
-            if self._keeps_state:
-                self.state = self._application.saved_state()
             await self._close()
             if await child.end() and not self.is_hung:
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
@@ -258,6 +258,16 @@ def _ignored_rules(names: Sequence[str]) -> frozenset[str]:
         if name not in known:
             raise SettingError("--ignore", name, f"one of {', '.join(known)}", known)
     return frozenset(names)
+
+
+def _saver(file: Path | None, address: str, settings: Settings) -> Callable[[], bytes] | None:
+    """Return what saves the default sandbox, if there is a file for it: as `state save` does, by asking for it."""
+    if file is None:
+        return None
+    from emulator.testing.control import ControlClient, HttpTransport
+    from emulator.testing.session_file import saved_sandbox
+
+    return partial(saved_sandbox, ControlClient(HttpTransport(address), settings.control_token), file.name)
 
 
 def _variables(

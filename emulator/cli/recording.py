@@ -33,7 +33,7 @@ class Recording:
             from emulator.control.describing import describe_request
             from emulator.control.masks import Masks
 
-            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox))}
+            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
             self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
 
     def content(self, suffix: str, url: str) -> bytes:

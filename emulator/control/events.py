@@ -134,7 +134,7 @@ def _patience_seconds(sandbox: Sandbox) -> float:
 
 def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     """Return changes as events; those of what is no longer there are left out."""
-    masks, parts = Masks(sandbox), []
+    masks, parts = Masks(sandbox.credentials), []
     for number, (kind, subject) in changes:
         data = _describe_change(sandbox, kind, subject, masks)
         if data is not None:

@@ -14,7 +14,7 @@ def show_conduct(call: ControlCall) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
     has_ended, is_whole = call.query["ended"] == "true", call.query["whole"] == "true"
     judgement = call.plane.examiner.judge(call.sandbox.observed(), has_ended=has_ended, is_whole=is_whole)
-    return orjson.Fragment(Masks(call.sandbox).of_bytes(msgspec.json.encode(judgement.conduct)))
+    return orjson.Fragment(Masks(call.sandbox.credentials).of_bytes(msgspec.json.encode(judgement.conduct)))
 
 
 def show_coverage(call: ControlCall) -> dict[str, Any]:

@@ -53,7 +53,7 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     if wait_ms := call.query["wait_ms"]:
         await _wait(call, wanted, wait_ms)
     sandbox = _sandbox(call)
-    journal, masks = sandbox.journal, Masks(sandbox)
+    journal, masks = sandbox.journal, Masks(sandbox.credentials)
     found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
     return {
         "data": _described(call, found[: call.query["limit"]], masks),
@@ -72,7 +72,7 @@ def show_request(call: ControlCall) -> dict[str, Any]:
         gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""
         expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
-    masks = Masks(call.sandbox)
+    masks = Masks(call.sandbox.credentials)
     curl = as_curl(record, masks, call.origin)
     (described,) = _described(call, [record], masks)
     told = explain(journal, record) | {"readings": [_told(name) for name in described["readings"]]}

@@ -1,9 +1,8 @@
 """Hides keys: no key of a sandbox is ever shown whole."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
-
-from emulator.service.sandbox import Sandbox
 
 _SHORTEST_SECRET: Final = 8
 """A shorter key is a word that may stand anywhere; it is masked only where it stands as a key."""
@@ -14,10 +13,10 @@ _MAX_SHOWN: Final = 8
 class Masks:
     """Hides the keys of a sandbox, wherever a client may have put one."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        keys = [re.escape(key) for key in sandbox.credentials if len(key) >= _SHORTEST_SECRET]
+    def __init__(self, keys: Iterable[str]) -> None:
+        secrets = [re.escape(key) for key in keys if len(key) >= _SHORTEST_SECRET]
         # The longest first: a key may begin with another one. Where there is none, nothing is found.
-        found = "|".join(sorted(keys, key=len, reverse=True)) or "(?!)"
+        found = "|".join(sorted(secrets, key=len, reverse=True)) or "(?!)"
         self._in_text, self._in_bytes = re.compile(found), re.compile(found.encode())
 
     def of_text(self, text: str) -> str:

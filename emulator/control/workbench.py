@@ -42,7 +42,7 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         Problem: invalid_scenario, with line and column.
     """
     scenario = await read_scenario_file(call, "")
-    sandbox, masks = call.sandbox, Masks(call.sandbox)
+    sandbox, masks = call.sandbox, Masks(call.sandbox.credentials)
     tried = min(MAX_SEARCHED, MAX_TRIALS // max(1, len(scenario.rules)))
     recent = [
         (record.sequence, _request_facts(sandbox, record), _work_facts(sandbox, record))

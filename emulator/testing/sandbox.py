@@ -24,6 +24,7 @@ from emulator.testing.files import put_in_place, read_file, read_state_file
 from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
+from emulator.testing.session_file import saved_sandbox
 
 if TYPE_CHECKING:
     from typing import Self
@@ -246,11 +247,13 @@ class Sandbox:
     def save(self, path: str | Path) -> None:
         """Write all of it to a state file at `path`. Raises UnusableFileError if it cannot be written; what was there stays.
 
+        If the name ends in `.json`, it is a session: what the page shows of the sandbox, for its `Open file`.
+
         >>> sandbox = create_app().sandbox
         >>> sandbox.team("Demo").set(credits=5)
         >>> sandbox.save("five.zip")
         """
-        put_in_place(path, self._plane.exchange("GET", "state", seconds=STATE_SECONDS))
+        put_in_place(path, saved_sandbox(self._plane, str(path)))
 
     def load(self, path: str | Path) -> None:
         """Replace it by what the state file at `path` holds. Raises EmulatorError if the file cannot be used; nothing changes.

@@ -473,3 +473,14 @@ def test_the_state_at_the_end_is_kept_and_can_be_begun_with(tmp_path: Path) -> N
     assert 0 == run_exec(["--quiet", "--clock", "manual", "--save-state", str(file)], command).status
     outcome = run_exec(["--quiet", "--state", str(file)], [*EMULATOR, "teams", "list", "--format", "json"])
     assert 7 == json.loads(outcome.output)["data"][0]["credits"]
+
+
+def test_a_session_at_the_end_shows_what_was_asked_and_hides_the_key(tmp_path: Path) -> None:
+    file = tmp_path / "end.json"
+    command = asking(("POST", "/v1/products", {"name": "iwe_demo_full"}))
+    assert 0 == run_exec(["--quiet", "--control-token", "secret", "--save-state", str(file)], command).status
+    session = json.loads(file.read_text())
+    (entry,) = session["answers"]["requests"]["data"]
+    assert ("image-workflow-emulator session", 422) == (session["format"], entry["status"])
+    assert entry["explanation"]["remedy"].startswith("add /asset_ids")
+    assert not any(secret in file.read_text() for secret in ("iwe_demo_full", "iwe_other_full", '"secret"'))

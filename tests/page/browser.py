@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -95,6 +96,11 @@ class Visit:
         """Press a button that asks first, and answer it."""
         self.press(region, button)
         self.press(region, f"{button}? Click again")
+
+    def open_file(self, file: Path) -> None:
+        with self.page.expect_file_chooser() as choosing:
+            self.page.get_by_role("banner").get_by_role("button", name="Open file").click()
+        choosing.value.set_files(file)
 
     def alert(self) -> Any:
         """Return what is refused."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from emulator.testing.control import ControlClient, HttpTransport
+from emulator.testing.session_file import saved_sandbox
 from tests.page.browser import PHONE, Service, Visit, expect
 from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import picture
@@ -583,36 +585,79 @@ def test_a_scenario_of_the_library_is_edited_with_complaints_at_the_line_and_sav
     visit.complaints.clear()  # the browser's own note of the 422
 
 
-def test_files_of_a_sweep_of_a_journal_and_of_a_state_are_opened(
+def test_files_of_a_sweep_and_of_a_state_are_opened_and_another_is_refused(
     visit: Visit, service: Service, tmp_path: Path
 ) -> None:
     cells = [{"cell": "createProduct#1:cut", "outcome": "survived"}, {"cell": "getTeam#2:cut", "outcome": "damaged"}]
     (tmp_path / "sweep.json").write_text(json.dumps({"cells": cells}), encoding="utf-8")
-    service.get("/team")
-    (tmp_path / "journal.json").write_text(json.dumps(service.told("GET", "/requests")), encoding="utf-8")
-    (tmp_path / "letter.json").write_text("Dear all", encoding="utf-8")
-
-    def open_file(name: str) -> Any:
-        with visit.page.expect_file_chooser() as choosing:
-            visit.page.get_by_role("banner").get_by_role("button", name="Open file").click()
-        choosing.value.set_files(tmp_path / name)
-        return visit.page.get_by_role("region", name="File", exact=True)
-
-    opened = open_file("sweep.json")
+    visit.open_file(tmp_path / "sweep.json")
+    opened = visit.page.get_by_role("region", name="File", exact=True)
     opened.get_by_role("button", name="getTeam#2:cut: damaged").click()
     expect(opened.get_by_role("group", name="getTeam#2:cut")).to_contain_text("damaged")
-    expect(open_file("journal.json")).to_contain_text("1 request")
-    expect(opened.locator("summary")).to_contain_text("#1 getTeam")
-    open_file("letter.json")
-    expect(visit.alert()).to_contain_text("letter.json: expected JSON or a state file")
+    for text, complaint in (
+        ("Dear all", "expected JSON"),
+        ("{}", "expected a session"),
+        ('{"data": [7]}', "expected a"),
+    ):
+        (tmp_path / "letter.json").write_text(text, encoding="utf-8")
+        visit.open_file(tmp_path / "letter.json")
+        expect(visit.alert()).to_contain_text(f"letter.json: {complaint}")
     service.photoshoot()
-    visit.region("Sandboxes")
     with visit.page.expect_download() as coming:
         visit.press("Sandboxes", "Save state")
     coming.value.save_as(tmp_path / "state.zip")
-    open_file("state.zip")
+    visit.open_file(tmp_path / "state.zip")
     visit.page.wait_for_url("**?sandbox=*#work")
     expect(visit.region("Work").get_by_role("article")).to_have_count(1)
+
+
+def test_a_journal_and_a_coverage_are_opened_as_the_regions_that_show_them(
+    visit: Visit, service: Service, tmp_path: Path
+) -> None:
+    service.get("/team")
+    entries = service.told("GET", "/requests")["data"]
+    (tmp_path / "journal.json").write_text(json.dumps({"data": entries * 2}), encoding="utf-8")
+    (tmp_path / "coverage.json").write_text(json.dumps(service.told("GET", "/coverage")), encoding="utf-8")
+    service.told("POST", "/reset")
+    visit.open_file(tmp_path / "journal.json")
+    expect(visit.region("Requests")).to_contain_text("2 requests")
+    expect(visit.page.get_by_role("tab")).to_have_text(["Requests"])
+    visit.open_file(tmp_path / "coverage.json")
+    expect(visit.region("Coverage").locator("summary").filter(has_text="getTeam")).to_contain_text("1 of ")
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
+def test_a_session_shows_requests_work_and_pictures_as_they_were_and_cannot_be_changed(
+    visitor: Any, service: Service, tmp_path: Path, screen: Any
+) -> None:
+    visit = visitor(**screen)
+    generation = service.photoshoot()
+    service.told("POST", "/clock/advance", {"until_idle": True})
+    service.get(f"/generations/{generation['id']}")
+    service.post("/products", {"name": "Shirt"})
+    plane = ControlClient(HttpTransport(service.origin))
+    (tmp_path / "session.json").write_bytes(saved_sandbox(plane, "session.json"))
+    service.told("POST", "/reset")
+    visit.open_file(tmp_path / "session.json")
+    expect(visit.page.get_by_role("banner")).to_contain_text("read only")
+    region = visit.opened_request("invalid_input")
+    expect(region).to_contain_text("Remedy")
+    expect(region.get_by_role("button", name="Copy as curl")).to_be_visible()
+    expect(region.get_by_role("button", name="Send again")).to_be_hidden()
+    work = visit.region("Work").get_by_role("article")
+    work.get_by_text("Timeline", exact=True).click()
+    expect(work.get_by_role("group", name="Timeline")).to_contain_text("poll ✓ 200")
+    picture = work.get_by_role("img").first
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_attribute("src", re.compile("^blob:"))
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    work.get_by_role("link", name=generation["id"]).click()
+    expect(visit.page.get_by_role("region", name=f"About {generation['id']}")).to_contain_text("reserved 2")
+    expect(visit.region("Gallery").get_by_role("listitem")).to_have_count(5)
+    expect(visit.region("Gallery").get_by_role("button", name="First photoshoot")).to_be_hidden()
+    visit.page.get_by_role("button", name="Close file").click()
+    expect(visit.page.get_by_role("tab", name="Teams")).to_be_visible()
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
 
 
 def test_a_trial_offers_the_faults_that_the_operation_can_return(visitor: Any, service: Service) -> None:
@@ -678,8 +723,12 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit
 def test_coverage_tells_what_is_covered_and_what_closes_each_gap(visit: Visit, service: Service) -> None:
     service.get("/team")
     region = visit.region("Coverage")
-    region.get_by_text("getTeam", exact=True).click()
-    points = region.get_by_role("listitem")
+    gaps = service.told("GET", "/coverage")
+    expect(region).to_contain_text(f"{gaps['percent_of_used']} % of what the operations that were used declare")
+    following = region.get_by_text("Close next").locator("..").get_by_role("listitem")
+    expect(following).to_contain_text([f"{gap['operation']} {gap['point']}: " for gap in gaps["next_gaps"]])
+    region.locator("summary").filter(has_text="getTeam").click()
+    points = region.locator("details").get_by_role("listitem")
     expect(points.filter(has_text="200")).to_contain_text("covered 1 time")
     expect(points.filter(has_text="rate_limited")).to_contain_text("use the scenario rate-limited")
     expect(region.locator(".dots").first).to_have_attribute("aria-hidden", "true")

@@ -1,5 +1,6 @@
 """`emulator.testing`: an emulator, its sandboxes, and everything that a test does to one."""
 
+import json
 import socket
 import threading
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from emulator.testing import Emulator, EmulatorError, Sandbox
+from emulator.testing import Emulator, EmulatorError, Sandbox, session_file
 from tests.support.emulator_client import UPLOAD
 from tests.support.served import read_answer
 
@@ -242,6 +243,19 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     assert "use the Team's credential 'Full'" == explanation.remedy
     assert ["credential"] == [check["check"] for check in explanation.checks if check["result"] == "decided"]
     assert "credential_expired" in str(second)
+
+
+def test_a_session_says_how_many_pictures_are_not_in_it(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox.given.product("Shirt", photos=3)
+    sandbox.save(tmp_path / "all.json")
+    data = json.loads((tmp_path / "all.json").read_text())
+    assert (len(data["pictures"]), data["left_out"]) == (3, {"requests": 0, "pictures": 0})
+    monkeypatch.setattr(session_file, "MOST_PICTURE_BYTES", 1)
+    sandbox.save(tmp_path / "few.json")
+    data = json.loads((tmp_path / "few.json").read_text())
+    assert (data["pictures"], data["left_out"]["pictures"]) == ({}, 3)
 
 
 def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -390,3 +390,16 @@ def test_it(): ...
 """
     complaint = "@pytest.mark.image_workflow has no effect: the test does not take the fixture image_workflow"
     assert complaint in told(tmp_path, text, "-W", "default")
+
+
+def test_a_session_of_each_test_that_failed_is_saved(tmp_path: Path) -> None:
+    text = """
+@pytest.mark.parametrize("wanted", [200, 500])
+def test_it(image_workflow, wanted):
+    assert ask(image_workflow) == wanted
+"""
+    output = told(tmp_path, text, "--image-workflow-sessions", "failed")
+    (file,) = (tmp_path / "failed").iterdir()
+    assert f"session: failed/{file.name}" in output
+    assert file.name.startswith("test_mine.py-test_it-500-")
+    assert [entry["status"] for entry in json.loads(file.read_text())["answers"]["requests"]["data"]] == [200]

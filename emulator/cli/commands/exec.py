@@ -22,7 +22,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--journal", metavar="FILE", help="write all requests of the run as JSON, or as HAR to FILE.har"
     )
-    parser.add_argument("--save-state", metavar="FILE", help="save the default sandbox at the end of the run")
+    parser.add_argument(
+        "--save-state",
+        metavar="FILE",
+        help="save the default sandbox at the end of the run, or as a session for the page to FILE.json",
+    )
     parser.add_argument(
         "--conduct",
         choices=("off", "report", "fail"),

@@ -9,6 +9,7 @@ from emulator.settings import UsageError
 from emulator.testing.control import STATE_SECONDS, ZIP, ControlClient
 from emulator.testing.errors import EmulatorError
 from emulator.testing.files import put_in_place, read_state_file
+from emulator.testing.session_file import saved_sandbox
 
 _BODY = "(body): "
 """The name of the file in complaints of the control plane."""
@@ -17,7 +18,9 @@ _BODY = "(body): "
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and a file."""
     for verb in add_emulator_verbs(
-        parser, save="save a sandbox to a state file", load="replace a sandbox by what a state file holds"
+        parser,
+        save="save a sandbox to a state file, or as a session for the page to FILE.json",
+        load="replace a sandbox by what a state file holds",
     ):
         verb.add_argument("file", metavar="FILE")
 
@@ -33,7 +36,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _save(control: ControlClient, file: str) -> None:
-    content = control.exchange("GET", "state", seconds=STATE_SECONDS)
+    content = saved_sandbox(control, file)
     put_in_place(file, content)
     print(f"saved {file} ({len(content)} bytes)")
 

@@ -1,6 +1,6 @@
 /** The region `Coverage`: how much of the contract the clients of the sandbox have covered, and what closes each gap. */
 
-import { element, fill, follow, setText } from "./dom.js";
+import { element, fill, follow, part, setText } from "./dom.js";
 import { ask } from "./service.js";
 import { counted } from "./words.js";
 
@@ -14,6 +14,12 @@ export const concerns = ["request", "reset"];
  * @property {string} point
  * @property {number} met
  * @property {{scenario?: string, rule?: object, request?: string, call?: true}} closed_by
+ *
+ * @typedef {object} Shown
+ * @property {number} percent
+ * @property {number} percent_of_used
+ * @property {(Point & {operation: string})[]} next_gaps
+ * @property {Record<string, {points: Point[]}>} operations
  */
 
 /** @param {HTMLElement} panel */
@@ -22,12 +28,19 @@ export function create(panel) {
   const bar = element("span", {});
   const operations = element("div", { class: "coverage" });
   const meter = element("div", { class: "meter", "aria-hidden": "true" }, bar);
-  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), meter, operations);
+  const next = element("div", { class: "next-gaps" });
+  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), meter, next, operations);
 
   async function refresh() {
-    /** @type {{percent: number, operations: Record<string, {points: Point[]}>}} */
+    /** @type {Shown} */
     const shown = await ask("GET", "coverage");
-    setText(count, `${shown.percent} % of what the contract declares is covered`);
+    const used = `${shown.percent_of_used} % of what the operations that were used declare`;
+    setText(count, `${shown.percent} % of what the contract declares is covered, ${used}`);
+    fill(
+      next,
+      shown.next_gaps.length > 0 &&
+        part("Close next", element("ol", { class: "plain" }, shown.next_gaps.map(gap)), "h3"),
+    );
     meter.style.setProperty("--share", String(shown.percent / 100));
     follow(operations, Object.entries(shown.operations), ([operation]) => operation, make, update);
   }
@@ -62,6 +75,17 @@ function update(made, [, { points }]) {
   fill(dots, points.map(dot));
   setText(share, `${met} of ${points.length}`);
   fill(list, points.map(line));
+}
+
+/** @param {Point & {operation: string}} next */
+function gap({ operation, point, closed_by: closing }) {
+  return element(
+    "li",
+    {},
+    element("code", {}, operation),
+    ` ${point}: `,
+    element("span", { class: "soft" }, ...way(closing)),
+  );
 }
 
 /** @param {Point} point */

@@ -60,7 +60,7 @@ export function create(panel) {
     element("div", { class: "region-head" }, element("h2", {}, name), count),
     element(
       "div",
-      { class: "gallery-acts" },
+      { class: "gallery-acts changes" },
       field("Team", team),
       field("Upload", upload, "field-upload"),
       actButton(
@@ -76,7 +76,7 @@ export function create(panel) {
     ),
     element(
       "p",
-      { class: "soft gallery-hint" },
+      { class: "soft gallery-hint changes" },
       "First photoshoot does not go through /v1: it is not in Requests, and of a scenario only rules for work apply. ",
       "Photoshoot as a client sends the request as your program does, so every rule applies.",
     ),

@@ -179,7 +179,30 @@ function hear(event) {
   for (const one of all) one.hear(event.kind);
 }
 
+/**
+ * Show a file in the place of the emulator, until the page is loaded again.
+ * @param {import("./session.js").Session & {name: string}} session
+ */
+function showSession({ name, regions, answers, note }) {
+  stop.abort();
+  showConnection(null);
+  document.documentElement.classList.add("is-session");
+  byId("strip").hidden = !answers.clock;
+  for (const one of shown) one.tab.hidden = !regions.includes(one.file.name);
+  const close = actButton("Close file", () => location.reload(), { class: "button-small" });
+  fill(
+    byId("facts"),
+    element("strong", {}, name),
+    element("span", {}, ["read only", note].filter(Boolean).join(", ")),
+    close,
+  );
+  hear({ kind: "reset", data: {} });
+  for (const one of all) one.invalidate();
+  location.hash = `#${regions[0].toLowerCase()}`;
+}
+
 onTokenNeeded(askForToken);
+document.addEventListener("session", (event) => showSession(/** @type {CustomEvent} */ (event).detail));
 build();
 showPlace();
 showFacts().catch(offerWayOut);

@@ -6,7 +6,7 @@
 import { actButton, copy, download } from "./acts.js";
 import { element } from "./dom.js";
 import { idLink } from "./ids.js";
-import { address, hasToken, send } from "./service.js";
+import { address, hasPublicPictures, send } from "./service.js";
 
 /** @type {WeakMap<Element, string>} */
 const waiting = new WeakMap();
@@ -27,7 +27,7 @@ const inView = new IntersectionObserver(
  */
 export function picture(url, alt) {
   const path = pathOf(url);
-  if (!hasToken()) return element("img", { src: address(path), alt, loading: "lazy", decoding: "async" });
+  if (hasPublicPictures()) return element("img", { src: address(path), alt, loading: "lazy", decoding: "async" });
   const image = element("img", { alt, decoding: "async" });
   waiting.set(image, path);
   inView.observe(image);
@@ -81,12 +81,15 @@ function pathOf(url) {
 }
 
 /**
- * An image cannot send a header: its bytes are fetched with the token, and shown from memory.
+ * An image cannot send a header, or be read from a file: its bytes are fetched, and shown from memory.
  * @param {HTMLImageElement} image
  * @param {string} path
  */
 async function load(image, path) {
-  const response = await send("GET", path);
+  const response = await send("GET", path).catch((/** @type {Error} */ error) => {
+    image.alt += `: ${error.message}`;
+  });
+  if (!response) return;
   const url = URL.createObjectURL(await response.blob());
   image.addEventListener("load", () => URL.revokeObjectURL(url), { once: true });
   image.src = url;

@@ -139,9 +139,9 @@ function links(entry, again) {
     again.querySelector("input")?.focus();
   };
   return [
-    curl,
-    entry.path.startsWith("/v1/") && actButton("Send again", sends),
-    entry.operation && actButton("Make a rule", () => makeRule(entry)),
+    entry.curl && curl,
+    entry.path.startsWith("/v1/") && actButton("Send again", sends, { class: "changes" }),
+    entry.operation && actButton("Make a rule", () => makeRule(entry), { class: "changes" }),
     related?.sequence &&
       element(
         "a",

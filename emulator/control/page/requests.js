@@ -80,7 +80,7 @@ export function create(panel) {
           await refresh();
           return "The journal is empty";
         },
-        { class: "quiet" },
+        { class: "quiet changes" },
       ),
     ),
     element("div", { class: "filters" }, status.root, operation.root, search.root),

@@ -68,15 +68,29 @@ function documentAddress(path, hash) {
   return url;
 }
 
+/** @typedef {(method: string, path: string, query?: Options["query"]) => Response} Source answers, or throws a Refusal */
+/** What answers in the place of the emulator. @type {Source | null} */
+let source = null;
+
+/** @param {Source} answers from now on in the place of the emulator */
+export function answerFrom(answers) {
+  source = answers;
+}
+
 /** The headers that let a request in. */
 function authorization() {
   const token = sessionStorage.getItem(TOKEN_NAME);
   return /** @type {Record<string, string>} */ (token ? { Authorization: `Bearer ${token}` } : {});
 }
 
-/** Whether a control token is known: then a picture cannot be shown by its address alone. */
+/** Whether a control token is known. */
 export function hasToken() {
   return sessionStorage.getItem(TOKEN_NAME) !== null;
+}
+
+/** Whether a picture can be shown by its address alone: no header is needed, and it comes from no file. */
+export function hasPublicPictures() {
+  return !hasToken() && source === null;
 }
 
 /**
@@ -123,6 +137,7 @@ export function onTokenNeeded(asks) {
  */
 export async function send(method, path, options = {}) {
   const { json, query, signal } = options;
+  if (source) return source(method, path, query);
   if (needsToken() && path !== "/health") await askForToken();
   for (;;) {
     const headers = { ...options.headers, ...authorization() };
@@ -136,6 +151,7 @@ export async function send(method, path, options = {}) {
       if (signal?.aborted) throw error;
       throw new Refusal(0, "unreachable", "The emulator cannot be reached. Is it still running?");
     }
+    if (source) throw new Refusal(0, "superseded", "A file was opened meanwhile");
     if (response.status === 401) await askForToken();
     else if (response.ok) return response;
     else throw await refusalOf(response);

@@ -129,6 +129,6 @@ function goTo(at) {
       keepClock({ .../** @type {any} */ (lastClock()), ...(await ask("POST", "clock/advance", { json: { to: at } })) });
       return `The clock is at ${at}`;
     },
-    { class: "button-small", title: at },
+    { class: "button-small changes", title: at },
   );
 }

@@ -156,12 +156,17 @@ function describe({ scenario, rules }) {
 function ruleMatches({ name, line, requests, nearly }) {
   /** By the reason, since one mistake in a rule misses many requests. @type {Record<string, number[]>} */
   const missed = {};
-  for (const { request, reason } of nearly) (missed[reason] ??= []).push(request);
+  for (const { request, reason } of nearly) missed[reason] = [...(missed[reason] ?? []), request];
   return element(
     "li",
     { class: "rule" },
     element("span", { class: "rule-name" }, `${name} (line ${line})`),
-    element("span", {}, requests.length ? "recent requests that match: " : "no recent request matches", links(requests)),
+    element(
+      "span",
+      {},
+      requests.length ? "recent requests that match: " : "no recent request matches",
+      links(requests),
+    ),
     Object.entries(missed).map(([reason, numbers]) =>
       element("span", { class: "nearly" }, "nearly: ", links(numbers), element("code", {}, reason)),
     ),

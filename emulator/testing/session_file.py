@@ -1,0 +1,75 @@
+"""A sandbox as a file: its state, to be loaded again, or where the name ends in `.json` a session, to be looked at.
+
+A session is what the control plane answers at one moment, for `Open file` of the page to show again: JSON with `format`,
+`version`, `sandbox`, `answers` (by path), `pictures` (by id, as data URLs) and `left_out` (how many requests and pictures
+are not in it). No key of the sandbox is whole in it. Must not know what an answer says, but where requests and pictures are.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from emulator.testing.control import STATE_SECONDS, ControlClient
+from emulator.testing.errors import is_refusal
+
+__tracebackhide__ = is_refusal
+
+FORMAT: Final = "image-workflow-emulator session"
+VERSION: Final = 1
+MOST_REQUESTS: Final = 1000
+"""How many of the newest requests a session holds, each with its explanation."""
+MOST_PICTURE_BYTES: Final = 8 * 2**20
+"""Limit of the pictures of a session, the newest first."""
+_MOST: Final = {"limit": MOST_REQUESTS}
+_ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "clock": {}, "readings": {}, "scenario": {}, "teams": {}, "requests": _MOST, "work": _MOST, "assets": _MOST,
+    "coverage": {}, "conduct": {"ended": "true"},
+}  # fmt: skip
+"""The paths that a session has answers of, each with its query."""
+
+
+def saved_sandbox(plane: ControlClient, name: str) -> bytes:
+    """Return a sandbox as the content of a file of this name. Raises EmulatorError."""
+    return _session(plane) if name.endswith(".json") else plane.exchange("GET", "state", seconds=STATE_SECONDS)
+
+
+def _session(plane: ControlClient) -> bytes:
+    from emulator.control.masks import Masks
+
+    answers = {path: plane.call("GET", path, query=query) for path, query in _ANSWERS.items()}
+    running, teams, page = answers["scenario"], answers["teams"]["data"], answers["requests"]
+    # No more of it: its timeline has keys in the form of the world file.
+    answers["scenario"] = {name: running[name] for name in ("scenario", "team_scenarios")}
+    keys = [credential.pop("key") for team in teams for credential in team["credentials"]]
+    more = page["dropped"] + page["total"] - len(page["data"])
+    page["data"] = [plane.call("GET", f"requests/{entry['sequence']}") for entry in page["data"]]
+    pictures, more_pictures = _pictures(plane, [*_picture_urls(answers["assets"]["data"], answers["work"]["data"])])
+    session = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sandbox": plane.sandbox or "default",
+        "left_out": {"requests": more, "pictures": more_pictures},
+        "answers": answers,
+    }
+    return f'{Masks(keys).of_text(json.dumps(session))[:-1]}, "pictures": {json.dumps(pictures)}}}\n'.encode()
+
+
+def _picture_urls(assets: list[Any], works: list[Any]) -> Iterator[tuple[str, str]]:
+    """Iterate over the pictures of Assets and then of ingredients, newest first, each with its format."""
+    yield from ((asset["url"], asset["format"]) for asset in assets)
+    yield from ((url, "png") for work in works for url in work.get("pictures", ()))
+
+
+def _pictures(plane: ControlClient, urls: list[tuple[str, str]]) -> tuple[dict[str, str], int]:
+    """Return the first pictures as data URLs, as many as a session holds, and how many there are more."""
+    found: dict[str, str] = {}
+    size_bytes = 0
+    for url, kind in urls:
+        name = url.rpartition("/")[2]
+        data = plane.exchange("GET", f"pictures/{name}")
+        size_bytes += len(data)
+        if size_bytes > MOST_PICTURE_BYTES:
+            break
+        found[name] = f"data:image/{kind};base64,{b64encode(data).decode()}"
+    return found, len(urls) - len(found)
