@@ -1,15 +1,14 @@
 """One line for each request that was answered, on standard error, while the emulator serves.
 
 A line is worded at once, and written by a thread, many at a time: a reader that is too slow delays no request, but some
-lines are left out, which a line reports. What many lines have in common is worded once, so that a line costs 1 µs. `logging` has a queue too, but takes 10 µs to make a record of each line, and
-its thread wakes for each.
+lines are left out, which a line reports. `logging` has a queue too, but takes 10 µs to make a record of each line, and its
+thread wakes for each.
 """
 
 import json
 import os
 import sys
 from collections import deque
-from functools import lru_cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 
 GATHER_SECONDS: Final = 0.1
 """How long lines are gathered before they are written."""
-LINES_AT_ONCE: Final = 500
-"""So many are joined in 0.1 ms, in which nothing else runs."""
-MAX_WORDINGS: Final = 500
-"""Limit of the parts of lines that are kept because other lines have them too."""
 MAX_WAITING_CHARACTERS: Final = 4 * 2**20
 CLOSE_SECONDS: Final = 1.0
 
@@ -38,11 +33,7 @@ class AccessLog:
 
     def __init__(self, style: Style, *, as_json: bool) -> None:
         self._style = style
-        self._as_json = as_json
-        self._before_time, _, self._after_time = style("TIME", DIM).partition("TIME")
-        if as_json:
-            self._before_time = '{"level": "info", "logger": "access", "time": "'
-        self._around = lru_cache(maxsize=MAX_WORDINGS)(self._word)
+        self._line = self._json_line if as_json else self._text_line
         self._waiting: deque[str] = deque()
         self._waiting_characters = 0
         self._left_out = 0
@@ -70,57 +61,47 @@ class AccessLog:
         is_closing = False
         while not is_closing:
             is_closing = self._closing.wait(GATHER_SECONDS)
-            while lines := [self._waiting.popleft() for _ in range(min(len(self._waiting), LINES_AT_ONCE))]:
-                _write("".join(lines))
+            _write("".join(self._waiting.popleft() for _ in range(len(self._waiting))))
             left_out, self._left_out, self._waiting_characters = self._left_out, 0, 0
             if left_out:
                 _write(f"({left_out} more requests are not listed: the log was not read in time)\n")
 
-    def _line(self, sandbox: str, record: "RequestRecord") -> str:
-        before, after = self._around(
-            record.status,
-            record.operation or f"{record.method} {without_signature(record.path)}",
-            record.code,
-            record.replay_of is not None,
-            record.loss is not None,
-            record.team.name if record.team else None,
-            sandbox,
-            _remedy(record),
-        )
-        time = format_timestamp(record.arrived_at)
-        return f"{self._before_time}{time}{before}{record.duration_ms or 0:.1f}{after}"
+    def _json_line(self, sandbox: str, record: "RequestRecord") -> str:
+        line = {
+            "level": "info",
+            "logger": "access",
+            "time": format_timestamp(record.arrived_at),
+            "status": record.status,
+            "operation": _operation(record),
+            "code": record.code,
+            "replayed": record.replay_of is not None,
+            "lost": record.loss is not None,
+            "duration_ms": round(record.duration_ms or 0, 1),
+            "team": record.team.name if record.team else None,
+            "sandbox": sandbox,
+            "remedy": _remedy(record),
+        }
+        return json.dumps(line) + "\n"
 
-    def _word(
-        self,
-        status: int | None,
-        what: str,
-        code: str | None,
-        is_replayed: bool,
-        is_lost: bool,
-        team: str | None,
-        sandbox: str,
-        remedy: str | None,
-    ) -> tuple[str, str]:
-        """Return what stands between the time and the duration of a line, and behind the duration."""
-        if self._as_json:
-            first = {"status": status, "operation": what, "code": code, "replayed": is_replayed, "lost": is_lost}
-            last = {"team": team, "sandbox": sandbox, "remedy": remedy}
-            return f'", {json.dumps(first)[1:-1]}, "duration_ms": ', f", {json.dumps(last)[1:]}\n"
-        style = self._style
-        first_parts = (
-            style.status(str(status or "---"), status),
-            printable(what),
-            code,
-            "replayed" if is_replayed else None,
-            "answer lost" if is_lost else None,
-        )
-        last_parts = (
-            printable(team or ""),
+    def _text_line(self, sandbox: str, record: "RequestRecord") -> str:
+        style, remedy = self._style, _remedy(record)
+        parts = (
+            style(format_timestamp(record.arrived_at), DIM),
+            style.status(str(record.status or "---"), record.status),
+            printable(_operation(record)),
+            record.code,
+            record.replay_of and "replayed",
+            record.loss and "answer lost",
+            f"{record.duration_ms or 0:.1f} ms",
+            printable(record.team.name) if record.team else None,
             None if sandbox == DEFAULT_SANDBOX_ID else f"({sandbox})",
             remedy and style(printable(f"-> {remedy}"), DIM),
         )
-        before, after = "  ".join(filter(None, first_parts)), "  ".join(("", *filter(None, last_parts)))
-        return f"{self._after_time}  {before}  ", f" ms{after}\n"
+        return "  ".join(filter(None, parts)) + "\n"
+
+
+def _operation(record: "RequestRecord") -> str:
+    return record.operation or f"{record.method} {without_signature(record.path)}"
 
 
 def _remedy(record: "RequestRecord") -> str | None:
