@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "requests": Command("list, follow, explain or clear recorded requests", "list"),
     "scenario": Command("show, change or end the running scenario", "show"),
     "scenarios": Command("list or show the scenarios of the library, or check files"),
-    "clock": Command("show the clock of a running emulator, move it forward, or change its mode"),
+    "clock": Command("show the clock of a running emulator, move it forward, or change its mode", "show"),
     "teams": Command("list or change Teams", "list"),
     "credentials": Command("list, revoke or restore credentials", "list"),
     "sandboxes": Command("list, create or delete sandboxes", "list"),
@@ -78,7 +78,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     options.words = given[end + 1 :]
     if unknown:
         hint = " (the command comes after --)" if has_command else ""
-        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown, options.parser)}{hint}")
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     if has_command and not options.words and typed not in _COMMAND_OPTIONAL:
         options.parser.error("expected -- and a command after the options")
     return options
@@ -87,15 +87,6 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 def number_or_text(text: str) -> int | str:
     """Return a whole number as one, and anything else as it is: the emulator says what is wrong with it."""
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
-
-
-def _suggestion(unknown: Sequence[str], parser: argparse.ArgumentParser) -> str:
-    """Name the options that were probably meant."""
-    from emulator.documents.complaints import did_you_mean, nearest
-
-    flags = [flag for flag in parser._option_string_actions if flag.startswith("--")]  # noqa: SLF001
-    meant = [known for word in unknown if word.startswith("--") for known in nearest(word.partition("=")[0], flags)]
-    return did_you_mean(meant)
 
 
 def with_verb(given: Sequence[str]) -> list[str]:
@@ -121,20 +112,13 @@ class ArgumentsError(SystemExit):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that suggests a word for one that is misspelled."""
+    """A parser whose complaints can be told as JSON too."""
 
     def error(self, message: str) -> NoReturn:
         """Print a complaint. Raises ArgumentsError."""
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise ArgumentsError(message)
-
-    def _check_value(self, action: argparse.Action, value: str) -> None:
-        if action.choices is not None and value not in action.choices:
-            from emulator.documents.complaints import clause, nearest, one_of
-
-            words = list(action.choices)
-            raise argparse.ArgumentError(action, clause(f'"{value}"', one_of(words), nearest(value, words)))
 
 
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:

@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
         from emulator.cli.completion import complete
 
-        complete(build_parser(), os.environ)
+        complete(build_parser())
     try:
         return _run(parse_arguments(arguments))
     except ArgumentsError as error:

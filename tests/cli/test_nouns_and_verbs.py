@@ -56,7 +56,7 @@ def table(text: str) -> list[list[str]]:
         ("scenario --team=Demo", "scenario show --team=Demo"),
         ("teams set Demo credits=5", "teams set Demo credits=5"),
         ("requests --help", "requests --help"),
-        ("clock", "clock"),
+        ("clock", "clock show"),
     ],
 )
 def test_a_noun_alone_has_the_verb_that_goes_without_saying(typed: str, meant: str) -> None:
@@ -189,7 +189,7 @@ def test_the_scenario_of_a_team_is_named_with_it_and_wherever_it_runs_on(server:
     own = "the Team Other has one of its own: some-outputs-fail\n"
     assert told(server, "scenario use some-outputs-fail --team Other") == "using some-outputs-fail for the Team Other\n"
     told(server, "scenario use batch-runs-dry")
-    assert told(server, "scenario").endswith(f"\n\n{own}")
+    assert told(server, "scenario").endswith(f"\n{own}")
     assert told(server, "scenario off") == f"off\n{own}"
     assert told(server, "scenario") == f"none\n{own}"
     assert re.match("some-outputs-fail since .* for the Team Other\n", told(server, "scenario show --team Other"))
@@ -233,8 +233,6 @@ def test_credentials_are_listed_revoked_and_restored(server: Server, key: str) -
         assert told(server, f"credentials restore {key}", EMULATOR_SANDBOX="other").endswith(" is active\n")
         assert "active" == json.loads(told(server, f"credentials restore {key} --sandbox other --format json"))["state"]
         assert "Demo" == ask(server, "/v1/team", "iwe_demo_full_other")["name"]
-        expired = told(server, "credentials restore iwe_demo_expired --sandbox other")
-        assert expired == "iwe_demo_expired_other is expired\n"
     finally:
         told(server, "sandboxes delete other")
 
@@ -289,7 +287,6 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
         ("teams set Demo credits=--5", 2, '/credits: found "--5"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
-        ("teams set Demo credits=1 credits=2", 2, "teams set: found 'credits=2', expected each name once"),
         ("teams set Nobody credits=1", 1, '"Nobody": there is no such Team'),
         ("credentials revoke nothing", 1, "'nothing': the sandbox 'default' has no such key"),
         ("sandboxes create --clock fast", 2, '/clock: found "fast"'),
@@ -363,7 +360,7 @@ def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> 
     ("typed", "completions"),
     [
         ("requ", "requests "), ("requests sh", "show "), ("serve --access", "--access-log "),
-        ("serve --clock au", "auto "), ("clock mode ma", "manual "), ("requests --operation getT", "getTeam "),
+        ("serve --clock au", "auto "), ("clock mode ma", "manual "), ("requests list --operation getT", "getTeam "),
         ("requests --code rate", "rate_limited "), ("scenario use rate-l", "rate-limited "),
         ("scenarios show rate-l", "rate-limited "), ("exec --ignore double", "double-spend "),
     ],
@@ -379,8 +376,7 @@ def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tm
 @pytest.mark.parametrize(
     ("command", "meant"),
     [
-        ("serv", "serve"), ("requests shw", "show"), ("serve --clock atuo", "auto"), ("serve --access-log onn", "on"),
-        ("serve --log-level wraning", "warning"),
+        ("serve --clock atuo", "auto"), ("serve --access-log onn", "on"), ("serve --log-level wraning", "warning"),
     ],
 )  # fmt: skip
 def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) -> None:

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from typing import Any
 
 from emulator.cli.output import add_format, print_json, show
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
@@ -29,11 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
-    now = control.call("GET", "clock")["now"]
     if options.action == "list":
         answer = control.call("GET", "teams")
         rows = (
-            [team["name"], one["key"], one["profile"], _state(one, now), one["expires_at"]]
+            [team["name"], one["key"], one["profile"], one["state"], one["expires_at"]]
             for team in answer["data"]
             for one in team["credentials"]
         )
@@ -44,11 +42,5 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     if options.format == "json":
         print_json(answer)
     else:
-        print(f"{printable(answer['key'])} is {_state(answer, now)}")
+        print(f"{printable(answer['key'])} is {answer['state']}")
     return 0
-
-
-def _state(credential: Mapping[str, Any], now: str) -> str:
-    """Return what becomes of a request with the credential now; timestamps have one form, and sort as text."""
-    is_expired = credential["state"] == "active" and credential["expires_at"] <= now
-    return "expired" if is_expired else str(credential["state"])

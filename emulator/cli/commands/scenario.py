@@ -1,7 +1,7 @@
 """`scenario`: the running scenario of an emulator, shown, replaced and ended."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from emulator.cli.errors import naming_scenario
@@ -62,37 +62,24 @@ def _print(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
     if shown["scenario"] is None:
         print(f"none{_for(team)}")
     else:
-        _print_running(shown, team, style)
+        print(style(printable(shown["scenario"]), BOLD), f"since {shown['began_at']}{_for(team)}")
+        print(printable(" ".join((shown["description"] or "").split())))
+        if shown["rules"]:
+            rows = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
+            print_table(("RULE", "MATCHED", "FIRED"), rows, style)
+        if shown["timeline"]:
+            rows = ((_when(entry), _words(entry["set"]), entry["done_at"]) for entry in shown["timeline"])
+            print_table(("AT", "SETS", "DONE AT"), rows, style)
     if team is None:
-        if shown["scenario"] and shown["team_scenarios"]:
-            print()
         _print_those_of_teams(shown)
 
 
-def _print_running(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
-    print(style(printable(shown["scenario"]), BOLD), f"since {shown['began_at']}{_for(team)}")
-    if shown["description"]:
-        print(printable(" ".join(shown["description"].split())))
-    if shown["rules"]:
-        print()
-        rows = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
-        print_table(("RULE", "MATCHED", "FIRED"), rows, style)
-    if shown["timeline"]:
-        print()
-        print_table(("AT", "SETS", "DONE AT"), _timeline(shown["timeline"]), style)
+def _when(entry: Mapping[str, Any]) -> str:
+    """Say when a change is made: at a time, or after a request."""
+    if "after" not in entry:
+        return str(entry["at"])
+    return f"after {_words({**entry['after']['match'], 'nth': entry['after']['nth']})}"
 
 
-def _timeline(entries: list[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    for entry in entries:
-        changes = ", ".join(f"{name} {value}" for name, value in entry["set"].items())
-        yield entry.get("at") or _after(entry["after"]), changes, entry["done_at"]
-
-
-def _after(request: Mapping[str, Any]) -> str:
-    """Say after which request a change is made."""
-    facts = {**request["match"], "nth": request["nth"]}
-    return "after " + ", ".join(f"{name} {_listed(value)}" for name, value in facts.items())
-
-
-def _listed(value: Any) -> str:
-    return " or ".join(value) if isinstance(value, list) else str(value)
+def _words(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {' or '.join(v) if isinstance(v, list) else v}" for name, v in facts.items())

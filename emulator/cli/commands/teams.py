@@ -1,7 +1,7 @@
 """`teams`: the Teams of a running emulator, listed and changed."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from emulator.cli.arguments import number_or_text
@@ -31,7 +31,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
     if options.action == "set":
-        answer = control.call("PATCH", f"teams/{path_step(options.team)}", _changes(options.changes))
+        answer = control.call("PATCH", f"teams/{path_step(options.team)}", dict(map(_change, options.changes)))
         teams = [answer]
     else:
         answer = control.call("GET", "teams")
@@ -39,17 +39,6 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     headers = [name.replace("_", " ").upper() for name in _COLUMNS]
     show(options, environment, answer, headers, ([team.get(name) for name in _COLUMNS] for team in teams))
     return 0
-
-
-def _changes(texts: Iterable[str]) -> dict[str, Any]:
-    """Read all changes. Raises SettingError."""
-    changes: dict[str, Any] = {}
-    for text in texts:
-        name, value = _change(text)
-        if name in changes:
-            raise SettingError("teams set", text, f"each name once; {name}={changes[name]} stands before it")
-        changes[name] = value
-    return changes
 
 
 def _change(text: str) -> tuple[str, Any]:
