@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,20 +18,16 @@ import pytest
 if TYPE_CHECKING:
     from emulator.testing import Emulator, RecordedRequest, Sandbox
 
-FIXTURE: Final = "image_workflow"
-MARKER: Final = "image_workflow"
-OPTION: Final = "--image-workflow-url"
+NAME: Final = "image_workflow"
+"""The name of the fixture and of the marker."""
+URL: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
 READINGS: Final = "--image-workflow-readings"
 SESSIONS: Final = "--image-workflow-sessions"
-_SHARD: Final = "image_workflow_coverage"
-"""Where an xdist worker leaves its coverage for the process that started it."""
 OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
 """What the marker takes."""
-INI: Final = "image_workflow_conduct"
-CLOCK_INI: Final = "image_workflow_clock"
-SCENARIO_INI: Final = "image_workflow_scenario"
 READINGS_INI: Final = "image_workflow_readings"
+CONDUCT_INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
@@ -38,10 +35,10 @@ SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
 _LONGEST_NAME: Final = 150
 """Limit of the characters in the name of a file."""
+_SHARD: Final = "image_workflow_coverage"
+"""Where an xdist worker leaves its coverage for the process that started it."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
-_DEFAULT = pytest.StashKey["Sandbox"]()
-"""The sandbox that records the requests which no sandbox's key came with."""
 _BEGAN_MS = pytest.StashKey[int]()
 """When a test began, by the host's clock."""
 _CONDUCT = pytest.StashKey[str]()
@@ -52,37 +49,27 @@ _READINGS = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that names an emulator to be used."""
-    parser.getgroup("image workflow").addoption(
-        OPTION,
-        metavar="URL",
-        help="use the emulator at this address (default: EMULATOR_URL, else one is started when a test asks for it)",
+    """Add the options, and what an ini file may say."""
+    group = parser.getgroup("image workflow")
+    url = "use the emulator at this address (default: EMULATOR_URL, else one is started when a test asks for it)"
+    coverage = "write how much of the contract the clients have covered, as JSON, or as a page to FILE.html"
+    readings = (
+        "run every test under other readings of the specification: such as D26=always-a-cursor, a set such as stingy, "
+        "or a file (default: the file image-workflow.readings.yaml, if it is there)"
     )
-    parser.getgroup("image workflow").addoption(
-        COVERAGE,
-        metavar="FILE",
-        help="write how much of the contract the clients under test have covered, as JSON, or as a page to FILE.html",
-    )
-    parser.getgroup("image workflow").addoption(
-        READINGS,
-        metavar="READINGS",
-        help="run every test under other readings of the specification: such as D26=always-a-cursor, a set such as stingy, "
-        "or a file (default: the file image-workflow.readings.yaml, if it is there)",
-    )
-    parser.getgroup("image workflow").addoption(
-        SESSIONS,
-        metavar="FOLDER",
-        help="save the sandboxes of each test that failed as sessions, which the page shows with `Open file`",
-    )
-    parser.addini(CLOCK_INI, "the clock of every sandbox, unless its marker says otherwise", default="auto")
-    parser.addini(SCENARIO_INI, "the scenario of every sandbox, unless its marker says otherwise", default="")
+    group.addoption(URL, metavar="URL", help=url)
+    group.addoption(COVERAGE, metavar="FILE", help=coverage)
+    group.addoption(READINGS, metavar="READINGS", help=readings)
+    sessions = "save the sandboxes of each test that failed as sessions, which the page shows with `Open file`"
+    group.addoption(SESSIONS, metavar="FOLDER", help=sessions)
+    unless = "of every sandbox, unless its marker says otherwise"
+    parser.addini(f"{NAME}_clock", f"the clock {unless}", default="auto")
+    parser.addini(f"{NAME}_scenario", f"the scenario {unless}", default="")
     parser.addini(READINGS_INI, f"as {READINGS}, which goes before it", default="")
-    parser.addini(
-        INI,
-        "what follows from misdeeds of the client under test: `off`, `report` (in the report of a test that failed), or "
-        "`fail`: errors fail the test",
-        default="report",
+    misdeeds = (
+        "what follows from misdeeds of the client under test: `off`, `report` (in the report of a test that failed)"
     )
+    parser.addini(CONDUCT_INI, f"{misdeeds}, or `fail`: errors fail the test", default="report")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -91,7 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_READINGS] = _common_readings(config)
     config.addinivalue_line(
         "markers",
-        f"{MARKER}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock`, `scenario` and `conduct` are as the ini options of these names have them, and the clock is `auto` without one",
+        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock`, `scenario` and "
+        "`conduct` are as the ini options of these names have them, and the clock is `auto` without one",
     )
 
 
@@ -127,15 +115,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = wanted
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Warn of a marker that says how the sandbox begins of a test that has none."""
-    fixtures = getattr(item, "fixturenames", ())
-    if FIXTURE not in fixtures and any(marker.name == MARKER for marker in item.own_markers):
-        item.warn(
-            pytest.PytestWarning(f"@pytest.mark.{MARKER} has no effect: the test does not take the fixture {FIXTURE}")
-        )
-
-
 def _note_for_sweep(name: str, row: Any) -> None:
     """Add a line to a file of the run of a sweep, if this is one."""
     from emulator.testing.sweep_files import FOLDER_VARIABLE
@@ -152,43 +131,43 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 
     One that runs already is used where `--image-workflow-url` or EMULATOR_URL names it, with EMULATOR_CONTROL_TOKEN.
     """
-    from emulator.testing import Emulator, EmulatorError
+    from emulator.testing import Emulator
 
-    url = request.config.getoption(OPTION) or os.environ.get("EMULATOR_URL")
+    url = request.config.getoption(URL) or os.environ.get("EMULATOR_URL")
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
-    refused = ""
-    try:
+    with _telling_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
         emulator = Emulator.connect(url, token) if url else Emulator.start(**request.config.stash[_READINGS])
-    except EmulatorError as error:
-        refused = f"{error.detail}\n  ({OPTION} or EMULATOR_URL names it)" if url else error.detail
-    if refused:  # outside the handler: a report shows an error that is being handled too
-        pytest.fail(refused, pytrace=False)
     with emulator:
         yield emulator
+
+
+@contextmanager
+def _telling_refusals(place: str) -> Iterator[None]:
+    """Fail a test by what the emulator refuses, without a traceback; what is wrong comes first, then its place."""
+    from emulator.testing import EmulatorError
+
+    refused = ""
+    try:
+        yield
+    except EmulatorError as error:
+        refused = f"{error.detail}\n{place}".rstrip()
+    if refused:  # outside the handler: a report shows an error that is being handled too
+        pytest.fail(refused, pytrace=False)
 
 
 @pytest.fixture
 def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emulator") -> "Iterator[Sandbox]":
     """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
-    from emulator.testing import EmulatorError
     from emulator.testing.sweep_files import NOTED_TESTS
 
     options = _options(request.node)
-    conduct = _conduct_mode(request.node, options)
-    options.pop("conduct", None)
-    refused = ""
-    try:
+    conduct = options.pop("conduct")
+    with _telling_refusals(f"  in {_marker_of(request.node)}"):
         sandbox = image_workflow_emulator.sandbox(**options)
-    except EmulatorError as error:
-        # What is wrong comes first, since the summary shows only the beginning.
-        refused = f"{error.detail}\n  in @pytest.mark.{MARKER} of {_place(request.node)}"
-    if refused:
-        pytest.fail(refused, pytrace=False)
     with sandbox:
         _note_for_sweep(NOTED_TESTS, [sandbox.id, request.node.nodeid])
         request.node.stash[_SANDBOX] = sandbox
         request.node.stash[_CONDUCT] = conduct
-        request.node.stash[_DEFAULT] = image_workflow_emulator.default
         yield sandbox
         del request.node.stash[_SANDBOX]
         if request.config.getoption(COVERAGE):
@@ -197,24 +176,26 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
 
 def _options(node: pytest.Item) -> dict[str, Any]:
     """Return what the test's markers ask for; one that is nearer to the test goes before one of its class or module."""
-    options: dict[str, Any] = {"clock": node.config.getini(CLOCK_INI)} | node.config.stash[_READINGS]
-    scenario = node.config.getini(SCENARIO_INI)
-    if scenario:
-        options["scenario"] = scenario
-    for marker in reversed(list(node.iter_markers(MARKER))):
+    ini = {name: node.config.getini(f"{NAME}_{name}") for name in ("clock", "scenario", "conduct")}
+    options = {name: value for name, value in ini.items() if value} | node.config.stash[_READINGS]
+    for marker in reversed(list(node.iter_markers(NAME))):
         if marker.args:
-            pytest.fail(
-                f"@pytest.mark.{MARKER} of {_place(node)}: found {marker.args[0]!r}; expected options by name",
-                pytrace=False,
-            )
+            complaint = f"{_marker_of(node)}: found {marker.args[0]!r}; expected options by name"
+            pytest.fail(complaint, pytrace=False)
         options.update(marker.kwargs)
-    for name in options:
-        if name not in OPTIONS:
-            from emulator.documents.complaints import clause, nearest
-
-            complaint = clause("an unknown option", f"one of {', '.join(OPTIONS)}", nearest(name, OPTIONS))
-            pytest.fail(f"{name}: {complaint}\n  in @pytest.mark.{MARKER} of {_place(node)}", pytrace=False)
+    unknown = sorted(options.keys() - set(OPTIONS))
+    if unknown:
+        complaint = f"{unknown[0]}: found an unknown option; expected one of {', '.join(OPTIONS)}"
+        pytest.fail(f"{complaint}\n  in {_marker_of(node)}", pytrace=False)
+    if options["conduct"] not in CONDUCT:
+        complaint = f"conduct: found {options['conduct']!r}; expected one of {', '.join(CONDUCT)}"
+        pytest.fail(f"{complaint}\n  in {_marker_of(node)}, or the ini option {CONDUCT_INI}", pytrace=False)
     return options
+
+
+def _marker_of(node: pytest.Item) -> str:
+    file, line, _ = node.location
+    return f"@pytest.mark.{NAME} of {node.name} ({file}{'' if line is None else f', line {line + 1}'})"
 
 
 def _add_coverage(config: pytest.Config, coverage: dict[str, Any]) -> None:
@@ -241,22 +222,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         from emulator.examiner.coverage_page import coverage_text
 
         Path(file).write_text(coverage_text(found[0], Path(file).suffix), encoding="utf-8")
-
-
-def _conduct_mode(node: pytest.Item, options: dict[str, Any]) -> str:
-    """Return what follows from misdeeds in a test, by the options of its markers, else by the ini option."""
-    file = node.config.inipath
-    mode = options.get("conduct", node.config.getini(INI))
-    if mode not in CONDUCT:
-        ini = f"the ini option {INI}, of {file.name if file else 'pytest.ini'} or -o"
-        place = f"@pytest.mark.{MARKER} of {_place(node)}" if "conduct" in options else ini
-        pytest.fail(f"conduct: found {mode!r}; expected one of {', '.join(CONDUCT)}\n  in {place}", pytrace=False)
-    return str(mode)
-
-
-def _place(node: pytest.Item) -> str:
-    file, line, _ = node.location
-    return f"{node.name} ({file})" if line is None else f"{node.name} ({file}, line {line + 1})"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -299,25 +264,23 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
     """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the test began."""
     from emulator.testing import EmulatorError
 
-    is_shared = fixture != FIXTURE
+    is_shared = fixture != NAME
     name = f" ({fixture})" if is_shared else ""
     try:
-        since_ms = item.stash[_BEGAN_MS]
-        requests = [one for one in sandbox.requests() if not is_shared or _arrived_since(one, since_ms)]
-        lines = list(_requests_lines(sandbox, requests))
-        if not is_shared:
-            lines += _strangers_lines(item, since_ms)
-        rules = list(_rules_lines(sandbox))
+        requests = sandbox.requests()
+        if is_shared:
+            requests = [one for one in requests if _arrived_since(one, item.stash[_BEGAN_MS])]
         readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
-        ended = "" if is_shared or item.stash[_CONDUCT] == "off" else _conduct_lines(sandbox)
+        lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
+        is_judged = not is_shared and item.stash[_CONDUCT] != "off"
+        findings = sandbox.conduct(whole=True).findings if is_judged else []
     except EmulatorError as error:
         if error.code != "not_found":  # it was deleted at the end of the test
             yield SECTION + name, f"the journal cannot be read: {error}"
         return
-    lines += _session_lines(item, fixture, sandbox)
-    yield SECTION + name, "\n".join([*lines, *readings, *rules])
-    if ended:
-        yield CONDUCT_SECTION, ended
+    yield SECTION + name, "\n".join([*lines, *_session_lines(item, fixture, sandbox)])
+    if findings:
+        yield CONDUCT_SECTION, "\n".join(map(str, findings))
 
 
 def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Iterator[str]:
@@ -336,24 +299,10 @@ def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Itera
         yield f"session: {file} cannot be written: {error}"
 
 
-def _conduct_lines(sandbox: "Sandbox") -> str:
-    return "\n".join(map(str, sandbox.conduct(whole=True).findings))
-
-
 def _arrived_since(request: "RecordedRequest", since_ms: int) -> bool:
     from emulator.kernel.timestamps import parse_timestamp
 
     return parse_timestamp(request.arrived_at or "") >= since_ms
-
-
-def _strangers_lines(item: pytest.Item, since_ms: int) -> Iterator[str]:
-    """Count the requests since the test began that came with no key of any sandbox: the default one records them."""
-    from emulator.kernel.wording import count_of
-
-    strangers = item.stash[_DEFAULT].requests(code="authentication_required")
-    number = sum(_arrived_since(stranger, since_ms) for stranger in strangers)
-    if number:
-        yield f"{count_of(number, 'request')} came without a key, or with a misspelt one: no sandbox has it"
 
 
 def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
