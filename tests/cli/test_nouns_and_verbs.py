@@ -361,7 +361,7 @@ def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> 
     [
         ("requ", "requests "), ("requests sh", "show "), ("serve --access", "--access-log "),
         ("serve --clock au", "auto "), ("clock mode ma", "manual "), ("requests list --operation getT", "getTeam "),
-        ("requests --code rate", "rate_limited "), ("scenario use rate-l", "rate-limited "),
+        ("requests list --code rate", "rate_limited "), ("scenario use rate-l", "rate-limited "),
         ("scenarios show rate-l", "rate-limited "), ("exec --ignore double", "double-spend "),
     ],
 )  # fmt: skip
