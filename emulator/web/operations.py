@@ -171,9 +171,12 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
     request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *words))
     filters.pop("scope", None)  # it has selected the owners
     sections = [collection.ids(owner, filters) for owner in owners]
-    if is_late:  # D74
+    if is_late:  # D74; what no Team owns was there before
         items, seen_until = collection.items, call.now - LIST_LAG_MS
-        sections = [[name for name in ids if items[name].created_at <= seen_until] for ids in sections]
+        sections = [
+            ids if owner is None else [name for name in ids if items[name].created_at <= seen_until]
+            for owner, ids in zip(owners, sections, strict=True)
+        ]
     always = readings.last_page == "always-a-cursor"
     page = paginate(sections, collection.items.__getitem__, request, call.sandbox.signer, always_a_cursor=always)
     if len(shown) >= _MAX_KEPT_PAGES:

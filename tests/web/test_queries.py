@@ -56,3 +56,14 @@ def test_a_filter_leaves_what_has_its_value(emulator: EmulatorUnderTest) -> None
                 assert emulator.items(f"{path}?{field}={value}") == [item for item in every if item[field] == value]
     assert emulator.items(f"/operations?target_id={pose}&status=queued") == [update]
     assert emulator.items("/operations?target_id=") == []
+
+
+@pytest.mark.emulator(readings="D74=lag")
+def test_where_lists_are_late_premade_ingredients_are_there_and_new_products_are_not(
+    emulator: EmulatorUnderTest,
+) -> None:
+    emulator.product(*emulator.assets(1))
+    assert emulator.get("/backgrounds").json["data"] != []
+    assert emulator.get("/products").json["data"] == []
+    emulator.advance(2)
+    assert emulator.get("/products").json["data"] != []
