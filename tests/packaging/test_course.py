@@ -1,0 +1,104 @@
+"""The course: before each step its client fails as docs/course.md says, and after it the client passes, in both languages."""
+
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from emulator.cli.arguments import PROGRAM
+from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, run
+from tests.packaging.pages import pattern_of
+from tests.support.served import EMULATOR, ROOT, Outcome, run_program
+
+COURSE = ROOT / "examples/course"
+PAGE = (ROOT / "docs/course.md").read_text(encoding="utf-8")
+SECTIONS = dict(enumerate(re.split(r"^## \d\. ", PAGE.partition("\n## What you have now")[0], flags=re.MULTILINE)[1:]))
+STEPS = range(1, len(SECTIONS))
+LANGUAGES = ["python", pytest.param("typescript", marks=pytest.mark.verify)]
+NEEDS_A_PERSON = 3
+"""The status with which the client ends after the step about Credits."""
+
+
+@pytest.fixture(scope="module")
+def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the course beside the packages of examples/typescript."""
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(ROOT / "examples/typescript" / name, folder)
+    install_packages(folder)
+    for name in ("course", "python"):
+        shutil.copytree(ROOT / "examples" / name, folder / name)
+    shutil.copy(ROOT / "examples/typescript/tsconfig.json", folder / "course")
+    return folder / "course"
+
+
+def blocks(step: int, *languages: str) -> list[str]:
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", SECTIONS[step], re.MULTILINE | re.DOTALL)
+    return [text for language, text in found if language in languages]
+
+
+def follow(step: int, client: int, language: str, request: pytest.FixtureRequest) -> Outcome:
+    """Run the command of a step with the client as it is after some step."""
+    command = shlex.split(blocks(step, "console")[0].splitlines()[-1])
+    given = (word.split("=") for word in command[: command.index(PROGRAM)])
+    options = command[command.index("exec") : command.index("--")]
+    folder, program = COURSE, (sys.executable, "shop.py")
+    if language == "typescript":
+        folder = request.getfixturevalue("typescript")
+        program = (str(folder.parent / "node_modules/.bin/vite-node"), "shop.ts")
+    return run_in(folder, *EMULATOR, *options, "--", *program, str(client), **dict(given))
+
+
+def run_in(folder: Path, *command: str, **variables: str) -> Outcome:
+    variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    return run_program(*command, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+
+
+def check_said(step: int, *outcomes: Outcome) -> None:
+    """See that the commands of a step have printed each line that the page shows."""
+    said = "".join(outcome.output + outcome.complaint for outcome in outcomes)
+    for line in "".join(blocks(step, "text")).splitlines():
+        expected = pattern_of(line.strip()).replace(r'":\ ', r'": ?')  # JSON of the two languages differs in spaces
+        assert re.search(expected, said), f"{line}\n{said}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_client_fails_before_a_step_as_the_page_says_and_passes_after_it(
+    step: int, language: str, request: pytest.FixtureRequest
+) -> None:
+    before, after = (follow(step, client, language, request) for client in (step - 1, step))
+    assert before.status != 0
+    assert after.status == (NEEDS_A_PERSON if step == 5 else 0), after.output + after.complaint
+    check_said(step, before, after)
+
+
+@pytest.mark.parametrize("language", ["py", "ts"])
+@pytest.mark.parametrize("step", STEPS)
+def test_the_lines_that_the_page_shows_are_those_of_the_step(step: int, language: str) -> None:
+    (shown,) = blocks(step, language)
+    assert shown in (COURSE / f"step_{step}.{language}").read_text(encoding="utf-8")
+
+
+@pytest.mark.verify
+def test_the_types_of_the_course_are_right(typescript: Path) -> None:
+    run(["npx", "tsc", "--noEmit", "--erasableSyntaxOnly"], typescript)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_client_of_the_beginning_does_on_a_good_day_what_the_page_says(
+    language: str, request: pytest.FixtureRequest
+) -> None:
+    check_said(0, follow(0, 0, language, request))
+
+
+@pytest.mark.parametrize("readings", ["stingy", pytest.param("other", marks=pytest.mark.verify)])
+def test_the_client_of_the_last_step_passes_under_sets_of_readings(readings: str) -> None:
+    command = (*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--readings", readings)
+    program = (sys.executable, "shop.py", str(STEPS[-1]))
+    outcome = run_in(COURSE, *command, "--", *program)
+    assert outcome.status == 0, outcome.output + outcome.complaint
