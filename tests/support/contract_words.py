@@ -46,9 +46,19 @@ LEDGER_PAGE: Final = ROOT / "docs" / "ledger.md"
 _LEDGER_HEAD: Final = """\
 # The ledger of decisions
 
-Where the specification is silent or leaves a choice: what it says, what the emulator does, and what a client should
-therefore do. A client that keeps the specification and every **Client** line passes under every
-[reading](readings.md), which is another meaning that the real service may have.
+The specification leaves some things open. For each of them, this page says what the emulator does. The number of an
+entry, such as D17, stands wherever it applies: in the contract, in the code and on the other pages.
+
+An entry has up to four parts:
+
+- **Specification**: what the specification says, and what it does not say
+- **Emulator**: what the emulator does
+- **Client**: what your client should therefore do
+- **Reading**: another meaning that the real service may have, and the mistake of a client that it finds.
+  [Readings](readings.md) says how to run your tests under one.
+
+A client that follows the specification and every **Client** part passes under every reading.
+
 `make contract` writes this page from [decisions.yaml](../contract/decisions.yaml).
 """
 _GIVES: Final = {
@@ -182,7 +192,9 @@ def _decision(entry: Mapping[str, Any]) -> str:
     lines += [f"- **{name.capitalize()}**: {_line(entry[name])}" for name in ("specification", "emulator", "client")]
     for reading in entry.get("readings", ()):
         name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
-        lines.append(f"- **Reading** {name}: {_line(reading['emulator'])} Finds: {_line(reading['client'])}")
+        lines.append(
+            f"- **Reading** {name}: {_line(reading['emulator'])} A client that breaks: {_line(reading['client'])}"
+        )
     return "\n".join([*lines, ""])
 
 
