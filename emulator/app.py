@@ -170,12 +170,10 @@ class Application:
 
     def coverage(self) -> "Coverage":
         """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
-        from emulator.examiner import closing, coverage
-        from emulator.scenario.library import shipped_library
+        from emulator.examiner import coverage
 
-        closed_by = closing.Closing(self.contract, shipped_library(self.contract).scenarios())
         covered = self.examiner.covered_in_all(sandbox.observed() for sandbox in self.sandboxes.by_id.values())
-        return coverage.document(self.contract, closed_by, covered)
+        return coverage.document(self.contract, covered)
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

@@ -22,7 +22,6 @@ from emulator.contract import Contract
 from emulator.control.fields import read_fields, read_parameters
 from emulator.domain.problems import Problem, invalid_request
 from emulator.domain.readings import Readings
-from emulator.examiner.closing import Closing
 from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
@@ -103,11 +102,6 @@ class ControlPlane:
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
         """Return how a sandbox begins without a scenario, or before one changes it."""
         return self.created_with.get(sandbox, sandbox.options)
-
-    @cached_property
-    def closing(self) -> Closing:
-        """What closes the gaps of a coverage; reads the library once."""
-        return Closing(self.contract, self.library.scenarios())
 
     @cached_property
     def library_entries(self) -> list[LibraryEntry]:

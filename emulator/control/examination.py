@@ -21,4 +21,4 @@ def show_coverage(call: ControlCall) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
     plane = call.plane
     covered = plane.examiner.covered(call.sandbox.observed(), is_whole=call.query["whole"] == "true")
-    return coverage.document(plane.contract, plane.closing, covered)
+    return coverage.document(plane.contract, covered)

@@ -20,7 +20,6 @@ from emulator.domain.resources import (
     operation_admitting,
 )
 from emulator.examiner.conduct import Judgement, examine
-from emulator.examiner.rules import credential_sent_to_bytes
 from emulator.examiner.rules.registry import RULES
 from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
 from emulator.service.record import Observed, RequestOutcome, RequestRecord, digest
@@ -77,7 +76,7 @@ def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
     of_operations = [call.exchange for call in traffic.calls if call.operation is not None]
     is_journal = any(call.exchange.surface is not None for call in traffic.calls)
     if is_journal or not any("authorization" in exchange.request_headers for exchange in of_operations):
-        reasons[credential_sent_to_bytes.RULE.name] = "the recording has no Authorization headers"
+        reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"
     return reasons
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from emulator.contract import Contract
-from emulator.examiner.closing import Closing
+from emulator.examiner.closing import closed_by
 from emulator.examiner.points import LOST, LOST_AFTER, Point, all_points
 
 Coverage = dict[str, Any]
@@ -34,12 +34,12 @@ _WORTH_CLOSING: Final = (
 _MAX_COUNT: Final = 2**53
 
 
-def document(contract: Contract, closing: Closing, covered: Mapping[Point, int]) -> Coverage:
+def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
     operations = {
         name: {
             "points": [
-                {"point": point, "met": covered.get((name, point), 0), "closed_by": dict(closing.of(name, point))}
+                {"point": point, "met": covered.get((name, point), 0), "closed_by": closed_by(name, point)}
                 for point in points
             ]
         }

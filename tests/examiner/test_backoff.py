@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from emulator.examiner.rules.no_backoff import does_not_grow, has_no_pause
+from emulator.examiner.rules.retries import does_not_grow, has_no_pause
 
 CHAINS: Final = 50_000
 LENGTHS: Final = (3, 4, 5, 7)

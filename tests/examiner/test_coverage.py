@@ -129,8 +129,8 @@ def test_what_no_rule_makes_of_a_plain_request_for_bytes_is_said_in_words(servic
 def test_the_rule_that_a_gap_shows_closes_it(service: EmulatorUnderTest, point: str) -> None:
     closed_by = {one: closing for name, one, closing in gaps(service) if name == "updateProduct"}[point]
     rule = {"scenario": "gap", "rules": [closed_by["rule"]]} if "rule" in closed_by else None
-    service.use(rule or {"use": closed_by["scenario"]})
     product = service.product(*service.assets(1))
+    service.use(rule or {"use": closed_by["scenario"]})
     with contextlib.suppress(ConnectionError):  # that is the point
         service.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))
     assert point in met(service, "updateProduct")

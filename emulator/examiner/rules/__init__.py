@@ -1,1 +1,1 @@
-"""The rules of conduct, one a file; `registry` lists them."""
+"""The rules of conduct, in files by what they are about; `registry` lists them with their words."""

@@ -1,57 +1,192 @@
-"""The rules of conduct, what costs money or data first, as they are reported."""
+"""The rules of conduct with their words, what costs money or data first, as they are reported."""
 
 from typing import Final
 
-from emulator.examiner.rules import (
-    abandoned_upload,
-    abandoned_work,
-    credential_in_request,
-    credential_sent_to_bytes,
-    cursor_with_other_filters,
-    cut_subjects,
-    gave_up_on_retryable,
-    goes_on_after_refusal,
-    hedged,
-    key_after_retention,
-    key_not_sent_again,
-    key_reused,
-    list_polled,
-    no_backoff,
-    poll_after_terminal,
-    poll_before_retry_after,
-    retries_without_end,
-    retry_before_retry_after,
-    retry_of_the_hopeless,
-    unfetched_pictures,
-    upload_after_window,
-    use_after_sunset,
-    write_retried_with_new_key,
-)
+from emulator.examiner.rules import keys, polls, refusals, results, retries, secrets
 from emulator.examiner.rules.base import ConductRule
 
+_SAME_KEY: Final = (
+    "Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly and work is "
+    "not restarted."
+)
+_ONE_KEY: Final = (
+    "make one Idempotency-Key for each intent, and send it with every attempt, also after a timeout of your own: a timeout "
+    "does not say whether the request was carried out"
+)
+_BACKOFF: Final = "Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter."
+
 RULES: Final[tuple[ConductRule, ...]] = (
-    write_retried_with_new_key.DOUBLE_SPEND_RULE,
-    write_retried_with_new_key.RULE,
-    credential_sent_to_bytes.RULE,
-    credential_in_request.RULE,
-    key_not_sent_again.RULE,
-    key_reused.RULE,
-    key_after_retention.RULE,
-    retry_before_retry_after.RULE,
-    poll_before_retry_after.RULE,
-    no_backoff.RULE,
-    retry_of_the_hopeless.RULE,
-    goes_on_after_refusal.RULE,
-    retries_without_end.RULE,
-    gave_up_on_retryable.RULE,
-    list_polled.RULE,
-    upload_after_window.RULE,
-    abandoned_work.RULE,
-    cursor_with_other_filters.RULE,
-    use_after_sunset.RULE,
-    poll_after_terminal.RULE,
-    abandoned_upload.RULE,
-    hedged.RULE,
-    unfetched_pictures.RULE,
-    cut_subjects.RULE,
+    ConductRule(
+        keys.DOUBLE_SPEND, "error", _SAME_KEY, _ONE_KEY, lambda _: iter(())
+    ),  # the next one yields its breaches
+    ConductRule(
+        "write-retried-with-new-key",
+        "warning",
+        _SAME_KEY,
+        _ONE_KEY,
+        keys.retried_with_new_key,
+        gives_way_to=keys.DOUBLE_SPEND,
+    ),
+    ConductRule(
+        "credential-sent-to-bytes",
+        "error",
+        "Section 5, rule 7: The direct-upload URL is not authenticated with the credential; the credential must never "
+        "be sent to it. Asset URLs are downloadable without the credential.",
+        "use a client without default headers, cookies and parameters for upload.url and for the urls of Assets",
+        secrets.sent_to_bytes,
+    ),
+    ConductRule(
+        "credential-in-request",
+        "error",
+        "Section 5, rule 1: Every request carries Authorization: Bearer <API_KEY>.",
+        "send the credential in the header Authorization alone, and make Idempotency-Keys of random UUIDs",
+        secrets.in_request,
+    ),
+    ConductRule(
+        "key-not-sent-again",
+        "warning",
+        _SAME_KEY,
+        "send the same request with the same Idempotency-Key until its answer is known",
+        keys.not_sent_again,
+    ),
+    ConductRule(
+        "key-reused",
+        "warning",
+        "Section 4: Same key with different intent: 422 idempotency_key_reused.",
+        "make a new Idempotency-Key for each intent, such as a random UUID",
+        keys.reused,
+    ),
+    ConductRule(
+        "key-after-retention",
+        "warning",
+        "Section 4: Idempotency records are kept at least 24 hours.",
+        "finish repeating a write within 24 hours; after that, look first whether it was carried out",
+        keys.after_retention,
+    ),
+    ConductRule(
+        "retry-before-retry-after",
+        "warning",
+        _BACKOFF,
+        "wait as long as Retry-After says, then send the same request, a write with the same Idempotency-Key",
+        retries.before_retry_after,
+        is_timed=True,
+    ),
+    ConductRule(
+        "poll-before-retry-after",
+        "warning",
+        "Section 6: Progress is observed by polling until status is completed or failed, honoring Retry-After when "
+        "present.",
+        "wait as long as the Retry-After of the last look says before the next",
+        polls.before_retry_after,
+        is_timed=True,
+    ),
+    ConductRule(
+        "no-backoff",
+        "warning",
+        _BACKOFF,
+        "double the pause with every failure, add jitter, and stop after a few",
+        retries.no_backoff,
+        is_timed=True,
+    ),
+    ConductRule(
+        "retry-of-the-hopeless",
+        "warning",
+        "Section 7, recovery: supply a valid credential; add Credits; treat as unavailable; correct the fields.",
+        "do what the code asks for first, or tell who can; do not send the same request again",
+        refusals.retry_of_the_hopeless,
+    ),
+    ConductRule(
+        "goes-on-after-refusal",
+        "warning",
+        "Section 7, recovery: supply a valid credential; add Credits, submit a new logical request; use a full credential "
+        "for writes; restore the Subscription.",
+        "stop the batch at the first 401, 402 or 403, and go on when what it asks for was done",
+        refusals.goes_on,
+    ),
+    ConductRule(
+        "retries-without-end",
+        "warning",
+        "Section 7: internal_error, retry transient failures; service_unavailable and rate_limited, honor Retry-After.",
+        "limit the number of attempts and their time, keep the Idempotency-Key, and tell somebody when they are used up",
+        retries.without_end,
+    ),
+    ConductRule(
+        "gave-up-on-retryable",
+        "warning",
+        "Section 7: service_unavailable, honor Retry-After; rate_limited, honor Retry-After, retry with backoff.",
+        "wait as long as Retry-After says and send the request again, a write with the same Idempotency-Key",
+        retries.gave_up,
+    ),
+    ConductRule(
+        "list-polled",
+        "warning",
+        "Section 6: Progress of asynchronous work is observed by polling GET /operations/{operation_id} and "
+        "GET /generations/{generation_id}.",
+        "poll each piece of work by its id, as its Retry-After says",
+        polls.of_lists,
+    ),
+    ConductRule(
+        "upload-after-window",
+        "warning",
+        "Section 4: A session past its window yields 410 upload_expired.",
+        "send the bytes and complete before upload.expires_at; when it has passed, create a new session",
+        refusals.upload_after_window,
+    ),
+    ConductRule(
+        "abandoned-work",
+        "warning",
+        "Section 6: Progress of asynchronous work is observed by polling until status is completed or failed.",
+        "poll admitted work until it is completed or failed, as Retry-After says",
+        results.abandoned_work,
+    ),
+    ConductRule(
+        "cursor-with-other-filters",
+        "warning",
+        "Section 4: An invalid or filter-mismatched cursor yields 400 invalid_cursor.",
+        "send a cursor with the filters of the list that gave it; begin anew, without one, where they change",
+        refusals.cursor_with_other_filters,
+    ),
+    ConductRule(
+        "use-after-sunset",
+        "warning",
+        "Section 9: Planned removal adds a Sunset header (HTTP-date).",
+        "follow the migration guide that the Link header names before the Sunset",
+        refusals.use_after_sunset,
+    ),
+    ConductRule(
+        "poll-after-terminal",
+        "note",
+        "Section 3: Completed and failed are terminal.",
+        "stop polling once status is completed or failed, and keep what the last look showed",
+        polls.after_terminal,
+    ),
+    ConductRule(
+        "abandoned-upload",
+        "note",
+        "Section 1: a client creates an Upload Session, sends raw bytes directly to a short-lived signed URL, and "
+        "exchanges the returned upload token for an Asset.",
+        "complete each Upload Session with the token that its upload returned",
+        results.abandoned_upload,
+    ),
+    ConductRule(
+        "hedged",
+        "note",
+        _SAME_KEY,
+        "if both were one wish, send it twice with the same Idempotency-Key",
+        keys.hedged,
+    ),
+    ConductRule(
+        "unfetched-pictures",
+        "note",
+        "Section 4: Only completed outputs are charged.",
+        "go through all outputs of a Generation, and fetch each that is completed",
+        results.unfetched_pictures,
+    ),
+    ConductRule(
+        "cut-subjects",
+        "note",
+        "Section 4: under a five-photo cap; the response field resolved_asset_ids shows the admitted subject Assets.",
+        "ask for at most five subjects, and compare resolved_asset_ids with what was asked for",
+        results.cut_subjects,
+    ),
 )

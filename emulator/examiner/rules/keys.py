@@ -1,0 +1,172 @@
+"""How a client uses Idempotency-Keys: whether a write whose effect is unknown is repeated, and under which key."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from emulator.examiner.history import History
+from emulator.examiner.reading import (
+    client_of,
+    credential_of,
+    is_answered,
+    is_success,
+    is_unknown,
+    loss_of,
+    title_of,
+    work_id_of,
+)
+from emulator.examiner.rules.base import KEPT, Breach, Verdicts, breach
+from emulator.kernel.timestamps import HOUR_MS
+from emulator.service.record import RequestRecord
+
+DOUBLE_SPEND: Final = "double-spend"
+_GIVEN_UP_AFTER: Final = 3
+_HUNG_UP: Final = "abandoned"
+_RETENTION_MS: Final = 24 * HOUR_MS
+_MAX_AT_ONCE: Final = 20
+Attempts = Sequence[RequestRecord]
+
+
+def retried_with_new_key(history: History) -> Verdicts:
+    """A write of unknown effect is sent again under another key: `write-retried-with-new-key`, or `double-spend`.
+
+    After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and the first key never
+    again: it is the same write, which may now be done twice. A client that hung up has lost its answer too, though the
+    service may have sent it. A first key that was tried three times was given up, and what follows is another write. An
+    admission that was answered only after the new key had come was not heard; if the client sent other writes in between,
+    what follows is another write all the same. Where at least two of the keys admitted work whose Credits were not given
+    back, it was done twice and paid twice: then, and only then, it is `double-spend`.
+    """
+    for records in history.by_intent.values():
+        attempts_by_key: defaultdict[str, list[RequestRecord]] = defaultdict(list)
+        for record in records if records[0].method != "GET" else ():
+            if record.idempotency_key is not None:
+                attempts_by_key[record.idempotency_key].append(record)
+        for chain in _chains(history, list(attempts_by_key.values())):
+            yield KEPT if len(chain) == 1 else _retried(history, chain)
+
+
+def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[Attempts]]:
+    """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
+    chain: list[Attempts] = []
+    for index, attempts in enumerate(by_key):
+        if chain and not (loss_of(chain[-1][-1]) == _HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
+            yield chain
+            chain = []
+        chain.append(attempts)
+        if index == len(by_key) - 1 or not _is_left_open(history, attempts, by_key[index + 1][0]):
+            if len(chain) > 1:
+                yield chain
+            chain = []
+
+
+def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
+    """Whether a key was left without an answer to rely on, when the next one was sent."""
+    last = attempts[-1]
+    is_open = (
+        loss_of(last) is not None
+        or is_unknown(last)
+        or is_answered(last, 503)
+        or last.code == "idempotency_in_progress"
+    )
+    successes = [record for record in attempts[:-1] if is_success(record)]
+    is_unheard = all(record.last_arrival >= following.sequence for record in successes)
+    is_same = not successes or (is_unheard and _follows(history, last, following))
+    return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
+
+
+def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
+    """Whether the client sent no other write in between: else what follows may be a new wish for the same."""
+    between = (
+        record for record in history.by_client[client_of(last)] if last.sequence < record.sequence < following.sequence
+    )
+    return not any(record.method != "GET" for record in between)
+
+
+def _retried(history: History, chain: Sequence[Attempts]) -> Breach:
+    numbers = tuple(record.sequence for attempts in chain for record in attempts)
+    spent = [attempts for attempts in chain if any(_is_paid(history, record) for record in attempts)]
+    first = chain[0][-1]
+    loss = loss_of(first)
+    how = "not waited for" if loss == _HUNG_UP else "lost" if loss else f"{first.status} {first.code}"
+    message = f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
+    if len(spent) == 1 or not spent:
+        return Breach(numbers, message)
+    message += f": it was carried out {len(spent)} times, and each time reserved Credits"
+    return Breach(numbers, message, rule=DOUBLE_SPEND)
+
+
+def _is_paid(history: History, record: RequestRecord) -> bool:
+    return record.is_committed and history.standing_credits(work_id_of(record)) > 0
+
+
+def hedged(history: History) -> Verdicts:
+    """The same work is ordered under two keys at once.
+
+    Both orders were in flight at the same time, both were admitted and answered, and both keep their Credits. It may be
+    meant, as for two pictures of one kind, so it is a note; where one of the answers was lost, it is `double-spend`.
+    """
+    admitted = [record for record in history.with_key if record.is_committed and is_answered(record, 202)]
+    for index, record in enumerate(admitted):
+        twins = (
+            other
+            for other in admitted[max(index - _MAX_AT_ONCE, 0) : index]
+            if record.sequence <= other.last_arrival
+            and record.path == other.path
+            and record.idempotency_key != other.idempotency_key
+            and history.intent(record) == history.intent(other)
+            and _is_paid(history, record)
+            and _is_paid(history, other)
+        )
+        twin = next(twins, None)
+        message = f"{title_of(record)} was sent under two keys at once, and each reserved Credits"
+        yield KEPT if twin is None else breach(message, twin, record)
+
+
+def not_sent_again(history: History) -> Verdicts:
+    """A write whose effect is unknown is never repeated.
+
+    A lost answer and a 500 leave open whether the write was carried out; its Idempotency-Key exists to find out. One
+    repetition is enough, by another program with the same credential too. The same intent under another key is reported as
+    `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or at the
+    end.
+    """
+    for records in history.requests:
+        record = records[0]
+        is_write = record.operation is not None and record.method != "GET"
+        if record.idempotency_key is None or not is_write or not is_unknown(record):
+            continue
+        if history.was_sent_again(record):
+            yield KEPT
+        elif history.is_over(record.left_at) and not history.was_shut_out(record) and not history.has_other_key(record):
+            left_open = f"the answer to {title_of(record)} left open if it was carried out"
+            yield breach(f"{left_open}, and its key was never sent again", record)
+
+
+def reused(history: History) -> Verdicts:
+    """A key comes with another intent than the one that it is bound to.
+
+    The service says so itself: 422 idempotency_key_reused. One that a scenario asked for does not count.
+    """
+    for record in history.with_key:
+        is_reused = record.code == "idempotency_key_reused" and not record.is_injected
+        message = f"{title_of(record)} came with an Idempotency-Key that belongs to another intent"
+        yield breach(message, record) if is_reused else KEPT
+
+
+def after_retention(history: History) -> Verdicts:
+    """A key comes again after its 24 hours, and is carried out again.
+
+    A key is kept for 24 hours at least. What comes with it later is a new write: a job that is started anew the next day is
+    carried out twice.
+    """
+    done: dict[tuple[str | None, str, str, str | None], RequestRecord] = {}
+    for record in history.with_key:
+        place = credential_of(record), record.method, record.path, record.idempotency_key
+        earlier = done.get(place)
+        if earlier is not None:
+            is_done_again = record.is_committed and record.at - earlier.at >= _RETENTION_MS
+            again = f"{title_of(record)} came again with the same key after more than 24 hours"
+            yield breach(f"{again}, and was carried out again", earlier, record) if is_done_again else KEPT
+        if record.is_committed:
+            done[place] = record

@@ -1,0 +1,197 @@
+"""How a client repeats what failed for a while: whether it waits, backs off, stops, and does not give up at once."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from emulator.domain.problems import MENDED_BY_TIME
+from emulator.examiner.history import PATIENCE_MS, History, has_waited, is_wait_measured, pauses_ms
+from emulator.examiner.reading import is_answered, is_success, loss_of, retry_after_of, title_of
+from emulator.examiner.rules.base import KEPT, Verdicts, breach, rows_of
+from emulator.kernel.timestamps import HOUR_MS, SECOND_MS
+from emulator.service.record import RequestRecord
+
+_FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
+_MAX_PROGRAMS: Final = 3
+_LONG_WAIT_SECONDS: Final = 60
+_MAX_REPETITIONS: Final = 20
+_ROW: Final = 4
+_SPREADS: Final = ((6, 1.08), (5, 1.06), (4, 1.02))
+"""Numbers of pauses, each with how many times the shortest the longest is at most, if that many or more are equal."""
+_GROWN: Final = 1.3
+"""A later pause so many times the equal ones shows that they grow."""
+_NOTHING_MS: Final = ((3, 4), (4, 10), (6, 25), (8, 60))
+"""Numbers of successive pauses, each with the limit in milliseconds up to which all of them count as no pause."""
+
+
+def before_retry_after(history: History) -> Verdicts:
+    """The same request comes again before the Retry-After of its refusal is over.
+
+    A repetition has the client, method, address and body of a request that got 429, 503 or 409 with a Retry-After, and
+    its key, if it has one. After a 429 another key makes no difference, provided the first never comes again: of two like
+    requests that are both repeated, neither repeats the other. The wait is kept if either clock, the emulator's or the
+    host's, moved that far. What has another key, or none, is a repetition only on the same connection: on another it may
+    come from another program. Requests that opened a connection each are one program's only if more programs would be
+    needed to explain them. Where the budget of concurrent work was exhausted, the end of some work is as good as the wait;
+    so is the end of the Operation that a 409 named.
+    """
+    for records in history.by_intent.values():
+        if not any(map(_wait_of, records)):
+            continue
+        workers = {
+            record.sequence: worker
+            for worker in history.by_worker(records, _wait_of, _MAX_PROGRAMS)
+            for record in worker
+        }
+        for record in records:
+            wait = _wait_of(record)
+            again = _repetition(history, record, workers.get(record.sequence, ())) if wait else None
+            has_kept = None if again is None else has_waited(record, again, wait)
+            if again is None or has_kept is None:
+                continue
+            if has_kept or (record.code in _FREED_BY_WORK and history.saw_work_end(record, again)):
+                yield KEPT
+            else:
+                asked = f"the Retry-After of {wait} s of the {record.status} {record.code}"
+                message = f"{title_of(record)} was sent again before {asked} was over"
+                yield breach(message, record, again, severity="error" if record.status == 429 else None)
+
+
+def _wait_of(record: RequestRecord) -> int:
+    """Return how many seconds a refusal asked to wait; 0 if it did not."""
+    return (retry_after_of(record) or 0) if is_answered(record, 409, 429, 503) else 0
+
+
+def _repetition(history: History, record: RequestRecord, worker: Sequence[RequestRecord]) -> RequestRecord | None:
+    same_key = history.same_request(record)
+    if record.idempotency_key is not None and len(same_key) > 1:
+        return history.next_knowing(same_key, record)
+    return history.next_knowing(worker, record) if record.status == 429 or record.idempotency_key is None else None
+
+
+def no_backoff(history: History) -> Verdicts:
+    """A request fails again and again, and is sent again each time after the same pause, or none.
+
+    The failures that count are those that a repetition can cure and that have no Retry-After: a 500, a broken connection,
+    half an answer, garbage. From four of them in a row on, the pauses after them are judged, the one before the answer that
+    ended the row included; a pause is measured by the clock that moved farther, the emulator's or the host's. Jitter makes
+    pauses unequal, and a cap makes late ones equal: so the rule is broken if the pauses are nearly equal from the first on,
+    or from the second on after a first one that was slower, and no later one is longer. The fewer pauses there are, the
+    more equal they must be: a sound client, whatever its jitter, has such a row less than once in 10,000
+    (tests/examiner/test_backoff.py). On a busy machine no pause at all takes some milliseconds: the longer the row, the
+    more of them are nothing. A 409 counts as well, but only the pauses that are none: a client that polls the Operation in
+    the way may do so at equal intervals, and with a new key (D10). A stalled connection ends the row, since it is not known
+    when its client gave up.
+    """
+    blocked = [records for records in history.by_intent.values() if any(map(_is_blocked, records))]
+    known = {record.sequence for records in blocked for record in records}
+    others = (records for records in history.requests if records[0].sequence not in known)
+
+    def follows(last: RequestRecord, record: RequestRecord) -> bool:
+        return history.knows(record, last) and is_wait_measured(last, record)
+
+    for records in (*blocked, *others):
+        rows = rows_of(records, _is_failure, lambda last, one: not (follows(last, one) and _is_failure(one)))
+        for row, end in rows if len(records) >= _ROW else ():
+            if len(row) >= _ROW:
+                message = f"{title_of(row[0])} failed {len(row)} times in a row, and the pauses between did not grow"
+                is_even = _is_even([*row, end] if end is not None and follows(row[-1], end) else row)
+                yield breach(message, *row) if is_even else KEPT
+
+
+def _is_blocked(record: RequestRecord) -> bool:
+    return record.code == "resource_operation_in_progress"
+
+
+def _is_failure(record: RequestRecord) -> bool:
+    loss = loss_of(record)
+    if loss is not None:
+        return loss not in ("stall", "abandoned")
+    return record.code in MENDED_BY_TIME and retry_after_of(record) is None
+
+
+def _is_even(row: Sequence[RequestRecord]) -> bool:
+    pauses = [max(pauses_ms(*pair)) for pair in pairwise(row)]
+    return has_no_pause(pauses) or (all(record.status != 409 for record in row) and does_not_grow(pauses))
+
+
+def does_not_grow(pauses: Sequence[float]) -> bool:
+    """Whether successive pauses, in milliseconds, are nearly equal, maybe after a first one that was longer."""
+    return _are_equal(pauses) or (pauses[0] > pauses[1] and _are_equal(pauses[1:]))
+
+
+def has_no_pause(pauses: Sequence[float]) -> bool:
+    """Whether enough successive pauses, in milliseconds, are nothing."""
+    return any(
+        max(pauses[start : start + length]) <= limit_ms
+        for length, limit_ms in _NOTHING_MS
+        for start in range(len(pauses) - length + 1)
+    )
+
+
+def _are_equal(pauses: Sequence[float]) -> bool:
+    if not pauses or max(pauses) > min(pauses) * _GROWN:
+        return False
+    return any(
+        len(pauses) >= least and max(pauses[:least]) <= min(pauses[:least]) * spread for least, spread in _SPREADS
+    )
+
+
+def without_end(history: History) -> Verdicts:
+    """A request is repeated again and again after the same kind of failure.
+
+    Whoever has tried 20 times, or for an hour, has to tell somebody. The time that Retry-After asked for does not count
+    for the hour, nor does any time on an auto clock. What has no key and comes again after ten minutes of emulator time is
+    a new attempt, as of a job that runs now and then.
+    """
+    for records in history.requests:
+        rows = rows_of(records, _kind, lambda last, one: _is_new(last, one) or _kind(one) != _kind(last))
+        for row, end in rows:
+            whole = row if end is None or _is_new(row[-1], end) else [*row, end]
+            if len(whole) > 1:
+                is_endless = (
+                    len(whole) - 1 > _MAX_REPETITIONS or sum(_pause_ms(*pair) for pair in pairwise(whole)) > HOUR_MS
+                )
+                how = "its answer was lost" if loss_of(row[0]) else f"{row[0].status} {row[0].code}"
+                message = f"{title_of(row[0])} was repeated {len(whole) - 1} times after the same failure: {how}"
+                yield breach(message, *whole) if is_endless else KEPT
+
+
+def _kind(record: RequestRecord) -> str | None:
+    """Return the kind of a failure that a repetition may mend; None for any other answer."""
+    return loss_of(record) or (record.code if record.code in MENDED_BY_TIME else None)
+
+
+def _is_new(last: RequestRecord, record: RequestRecord) -> bool:
+    return record.idempotency_key is None and _pause_ms(last, record) >= PATIENCE_MS
+
+
+def _pause_ms(earlier: RequestRecord, later: RequestRecord) -> int:
+    """Return the pause between two requests by the emulator's clock, but for what was asked for."""
+    asked_ms = (retry_after_of(earlier) or 0) * SECOND_MS
+    return max(later.at - earlier.left_at - asked_ms, 0) if is_wait_measured(earlier, later) else 0
+
+
+def gave_up(history: History) -> Verdicts:
+    """A request that got 429 or 503 is never sent again.
+
+    The answer says that the same request will succeed later. A client may stop that has sent it again at least once, that
+    was asked to wait for more than a minute, whose credential was refused meanwhile, or that sent the same request with
+    another key or query. Whether the request never comes again is known ten minutes of emulator time after its
+    Retry-After, or at the end of the run.
+    """
+    for records in history.by_intent.values():
+        refused = [is_answered(record, 429, 503) for record in records]
+        yield from [KEPT] * sum(refused[:-1])
+        record = records[-1]
+        wait_seconds = retry_after_of(record) or 0
+        if refused[-1] and history.is_over(record.left_at + wait_seconds * SECOND_MS):
+            is_excused = (
+                refused[-2:] == [True, True]
+                or any(map(is_success, history.same_request(record)) if record.idempotency_key else ())
+                or wait_seconds > _LONG_WAIT_SECONDS
+                or history.was_shut_out(record)
+                or (record.method == "GET" and history.asked_again(record))
+            )
+            message = f"{title_of(record)} was refused with {record.status} {record.code} and never sent again"
+            yield KEPT if is_excused else breach(message, record)

@@ -1,0 +1,168 @@
+// Clients on the retry libraries of npm: the errand of stacks.py, with good or bad habits, called in the same way.
+
+import {createInterface} from 'node:readline';
+import {randomUUID} from 'node:crypto';
+import axios from 'axios';
+import axiosRetry from 'axios-retry';
+import got from 'got';
+import ky from 'ky';
+import pRetry from 'p-retry';
+import {Agent, RetryAgent, request} from 'undici';
+
+const speed = Number(process.env.SPEED);
+const remedies = JSON.parse(process.env.REMEDIES);
+const realTimeout = globalThis.setTimeout;
+const limit = 2000;
+const retryable = [429, 500, 503];
+globalThis.setTimeout = (act, ms, ...rest) => realTimeout(act, ms === limit ? ms : ms / speed, ...rest);
+const pause = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
+const [library, habit] = process.argv.slice(2);
+
+// What a remedy says of a library, as far as its first semicolon, with some changes.
+const named = (name, names) => new Function(...Object.keys(names), `return (${remedies[name].split('; ')[0]})`)(...Object.values(names));
+const options = name => Object.values(new Function(`return ({${remedies[name].split('; ')[0]}})`)())[0];
+const fresh = headers => 'Idempotency-Key' in headers ? {...headers, 'Idempotency-Key': randomUUID()} : headers;
+const read = async answer => ({status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer())});
+const agent = name => ({'User-Agent': name});
+const kind = body => Buffer.isBuffer(body) ? {body} : body ? {json: body} : {};
+
+const once = async (method, url, body, headers) => {
+  const answer = await fetch(url, {
+    method,
+    headers: {...(habit === 'forgetful' ? fresh(headers) : headers), ...(body && !Buffer.isBuffer(body) ? {'Content-Type': 'application/json'} : {})},
+    body: Buffer.isBuffer(body) || !body ? body : JSON.stringify(body),
+    signal: AbortSignal.timeout(limit),
+  });
+  return read(answer);
+};
+
+const heeding = async (...asked) => {
+  const answer = await once(...asked);
+  if (!retryable.includes(answer.status)) return answer;
+  if (habit !== 'deaf') await pause(Number(answer.headers.get('retry-after') ?? 0));
+  throw Object.assign(new Error(`status ${answer.status}`), {answer});
+};
+
+const libraries = {
+  got: () => {
+    const retry = {...options('got')};
+    if (habit === 'hasty') retry.calculateDelay = ({attemptCount}) => attemptCount > 8 ? 0 : 0.001;
+    if (habit === 'deaf') retry.calculateDelay = ({attemptCount}) => attemptCount > 8 ? 0 : 100 * 2 ** attemptCount;
+    if (habit === 'endless') Object.assign(retry, {limit: 1000, backoffLimit: 60_000});
+    return async (method, url, body, headers) => {
+      const answer = await got(url, {
+        method, ...kind(body), headers, retry, timeout: {request: limit}, throwHttpErrors: false, responseType: 'buffer',
+        hooks: {beforeRetry: habit === 'forgetful' ? [o => { if (o.headers['idempotency-key']) o.headers['idempotency-key'] = randomUUID(); }] : []},
+      });
+      return {status: answer.statusCode, headers: new Headers(Object.entries(answer.headers).filter(([, v]) => typeof v === 'string')), body: answer.rawBody};
+    };
+  },
+  ky: () => {
+    const retry = {...options('ky')};
+    if (habit === 'hasty') Object.assign(retry, {delay: () => 0, jitter: undefined});
+    if (habit === 'deaf') retry.afterStatusCodes = [];
+    if (habit === 'endless') Object.assign(retry, {limit: 1000, backoffLimit: 60_000});
+    const beforeRetry = habit === 'forgetful' ? [({request}) => { if (request.headers.has('idempotency-key')) request.headers.set('idempotency-key', randomUUID()); }] : [];
+    return async (method, url, body, headers) => read(await ky(url, {
+      method, ...kind(body), headers: {...headers, ...agent('ky/1')}, retry, timeout: limit, throwHttpErrors: true, hooks: {beforeRetry},
+    }).catch(error => { if (error.response) return error.response; throw error; }));
+  },
+  'axios-retry': () => {
+    const client = axios.create({timeout: limit, responseType: 'arraybuffer', validateStatus: status => !retryable.includes(status), headers: agent('axios/1')});
+    named('axios', {axiosRetry: Object.assign((_, made) => {
+      if (habit === 'hasty') delete made.retryDelay;
+      if (habit === 'deaf') made.retryDelay = number => 100 * 2 ** number;
+      if (habit === 'endless') Object.assign(made, {retries: 1000, retryDelay: (n, error) => axiosRetry.exponentialDelay(Math.min(n, 9), error)});
+      axiosRetry(client, made);
+    }, axiosRetry), axios: client});
+    if (habit === 'forgetful') client.interceptors.request.use(config => { if (config.headers['Idempotency-Key']) config.headers['Idempotency-Key'] = randomUUID(); return config; });
+    return async (method, url, body, headers) => {
+      const answer = await client.request({method, url, data: body, headers}).catch(error => { if (error.response) return error.response; throw error; });
+      return {status: answer.status, headers: new Headers(Object.entries(answer.headers)), body: Buffer.from(answer.data)};
+    };
+  },
+  undici: () => {
+    const plain = new Agent({headersTimeout: limit, bodyTimeout: limit});
+    const dispatcher = named('undici', {RetryAgent: class extends RetryAgent {
+      constructor(inner, made) {
+        if (habit === 'hasty') Object.assign(made, {minTimeout: 0, maxTimeout: 0});
+        if (habit === 'deaf') made.maxTimeout = 2000;
+        if (habit === 'endless') made.maxRetries = 1000;
+        super(inner, made);
+      }
+    }, agent: plain});
+    return async (method, url, body, headers) => {
+      const answer = await request(url, {
+        dispatcher, method, headers: {...headers, ...agent('undici'), ...(body && !Buffer.isBuffer(body) ? {'Content-Type': 'application/json'} : {})},
+        body: Buffer.isBuffer(body) || !body ? body : JSON.stringify(body),
+      }).catch(error => { if (error.statusCode) return {statusCode: error.statusCode, headers: error.headers ?? {}, body: {arrayBuffer: () => new ArrayBuffer(0)}}; throw error; });
+      return {status: answer.statusCode, headers: new Headers(Object.entries(answer.headers)), body: Buffer.from(await answer.body.arrayBuffer())};
+    };
+  },
+  'p-retry': () => {
+    const made = {retries: 7, randomize: true, maxTimeout: 60_000};
+    if (habit === 'hasty') Object.assign(made, {minTimeout: 0, randomize: false});
+    if (habit === 'endless') made.retries = 1000;
+    return (...asked) => pRetry(() => heeding(...asked), made).catch(error => { if (error.answer) return error.answer; throw error; });
+  },
+  fetch: () => async (...asked) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await heeding(...asked);
+      } catch (error) {
+        if (attempt === 8 && habit !== 'endless') { if (error.answer) return error.answer; throw error; }
+        if (habit !== 'hasty') await pause(Math.min(0.5 * 2 ** attempt, 60) * (0.5 + Math.random()));
+      }
+    }
+  },
+};
+
+class Stop extends Error {}
+
+async function errand(send, baseUrl, key) {
+  const persist = async (method, url, body, headers, isJson = true) => {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      try {
+        const answer = await send(method, url, body, headers);
+        if (answer.status >= 400) throw new Stop(`${answer.status} ${url}`);
+        if (isJson) answer.json = JSON.parse(answer.body);
+        return answer;
+      } catch (error) {
+        if (error instanceof Stop) throw error;
+        await pause((1 + Math.random()) * 4 * 2 ** attempt);
+      }
+    }
+    throw new Stop(`lost ${url}`);
+  };
+  const authorization = {Authorization: `Bearer ${key}`};
+  const ask = async (method, path, body) => {
+    const headers = method === 'GET' ? authorization : {...authorization, 'Idempotency-Key': randomUUID()};
+    return (await persist(method, baseUrl + path, body, headers)).json;
+  };
+  await ask('GET', '/team');
+  const photo = Buffer.from(process.env.PHOTO, 'hex');
+  const opened = await ask('POST', '/uploads', {content_type: 'image/png', size_bytes: photo.length});
+  const token = (await persist(opened.upload.method, opened.upload.url, photo, opened.upload.headers)).json.upload_token;
+  const asset = (await ask('POST', `/uploads/${opened.id}/complete`, {upload_token: token})).id;
+  const work = await ask('POST', '/generations/upscale', {asset_id: asset, target_resolution: '2k', output_format: 'png'});
+  let look;
+  for (let polls = 0; polls < 60; polls++) {
+    look = await persist('GET', `${baseUrl}/generations/${work.id}`, undefined, authorization);
+    if (['completed', 'failed'].includes(look.json.status)) break;
+    await pause(Number(look.headers.get('retry-after') ?? 2));
+  }
+  for (const output of look.json.outputs) {
+    if (output.asset) await persist('GET', (await ask('GET', `/assets/${output.asset.id}`)).url, undefined, {}, false);
+  }
+}
+
+for await (const line of createInterface({input: process.stdin})) {
+  try {
+    await errand(libraries[library](), ...line.split(' '));
+    console.log('done');
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    console.log(`stopped ${error.message}`);
+  }
+}
+process.exit(0);

@@ -1,0 +1,302 @@
+"""Clients on the retry libraries of PyPI: an errand with each, in sandboxes one after another, with good or bad habits.
+
+Run as `stacks.py LIBRARY HABIT` with lines `BASE_URL KEY` on standard input; says `done` after each. The remedies that the
+examiner names are expressions of these libraries: here they make the good clients (`REMEDIES`, by library, as JSON).
+"""
+
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+SPEED = float(os.environ["SPEED"])
+REMEDIES = json.loads(os.environ["REMEDIES"])
+_sleep, _asleep = time.sleep, asyncio.sleep
+time.sleep = lambda seconds: _sleep(seconds / SPEED)
+asyncio.sleep = lambda seconds, result=None: _asleep(seconds / SPEED, result)
+
+import aiohttp  # noqa: E402 (the libraries are to sleep as long as the emulator's clock runs)
+import aiohttp_retry  # noqa: E402
+import backoff  # noqa: E402
+import httpx  # noqa: E402
+import httpx_retries  # noqa: E402
+import requests  # noqa: E402
+import requests.adapters  # noqa: E402
+import stamina  # noqa: E402
+import tenacity  # noqa: E402
+import urllib3  # noqa: E402
+
+LIMIT = 2.0
+RETRYABLE = (429, 500, 503)
+Answer = tuple[int, dict[str, str], bytes]
+Send = Callable[[str, str, Any, dict[str, str]], Answer]
+HABITS = ("good", "hasty", "deaf", "forgetful", "endless")
+CHANGES = "no pause", "ignores Retry-After", "a new key for each attempt", "no end"
+
+
+class Retryable(Exception):
+    """An answer that asks to be asked again."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer[0])
+        self.answer = answer
+        self.retry_after = float(answer[1].get("retry-after", 0))
+
+
+def named(name: str, key: str) -> Any:
+    """Evaluate what a remedy says of a library."""
+    return eval(REMEDIES[key].partition("; ")[0], {**vars(sys.modules[name]), **globals()})
+
+
+def fresh(headers: dict[str, str]) -> dict[str, str]:
+    """Return headers with a new Idempotency-Key, where there is one."""
+    return headers | {"Idempotency-Key": str(uuid.uuid4())} if "Idempotency-Key" in headers else headers
+
+
+def once(client: httpx.Client, habit: str) -> Send:
+    """Return what asks once, and raises where asking again may help."""
+
+    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        headers = fresh(headers) if habit == "forgetful" else headers
+        kind = {"content": body} if isinstance(body, bytes) else {"json": body}
+        answer = client.request(method, url, headers=headers, **kind)
+        told = answer.status_code, dict(answer.headers), answer.content
+        if answer.status_code in RETRYABLE:
+            raise Retryable(told)
+        return told
+
+    return send
+
+
+def asking(habit: str, agent: str) -> Send:
+    return once(httpx.Client(timeout=LIMIT, headers={"User-Agent": agent}), habit)
+
+
+def with_tenacity(habit: str) -> Send:
+    policy = named("tenacity", "tenacity")
+    if habit == "hasty":
+        policy = tenacity.retry(stop=tenacity.stop_after_attempt(8))
+    elif habit == "deaf":
+        policy = tenacity.retry(wait=tenacity.wait_random_exponential(max=3), stop=tenacity.stop_after_attempt(8))
+    elif habit == "endless":
+        policy = tenacity.retry(wait=tenacity.wait_random_exponential(max=60))
+    return policy(asking(habit, "shop/1 tenacity/9"))
+
+
+def retry_after(state: tenacity.RetryCallState | BaseException) -> float:
+    """What tenacity is told: how long to wait at least."""
+    return getattr(state, "retry_after", 0.0)
+
+
+def hook(error: Exception) -> bool | float:
+    """What stamina is told: how long to wait, where the answer said so."""
+    return getattr(error, "retry_after", 0) or isinstance(error, Retryable | httpx.HTTPError)
+
+
+def with_stamina(habit: str) -> Send:
+    policy = named("stamina", "stamina")
+    if habit == "hasty":
+        policy = stamina.retry(on=Exception, attempts=8, wait_initial=0, wait_max=0, wait_jitter=0)
+    elif habit == "deaf":
+        policy = stamina.retry(on=Exception, attempts=8)
+    elif habit == "endless":
+        policy = stamina.retry(on=hook, attempts=None, timeout=None)
+    return policy(asking(habit, "shop/1 stamina/26"))
+
+
+def with_backoff(habit: str) -> Send:
+    send = asking(habit, "shop/1 backoff/2")
+    tries = None if habit == "endless" else 8
+    wait, options = backoff.expo, {"max_value": 60}
+    if habit == "hasty":
+        wait, options = backoff.constant, {"interval": 0, "jitter": None}
+
+    def patient(*request: Any) -> Answer | Retryable:
+        try:
+            return send(*request)
+        except Retryable as refused:
+            if refused.retry_after and habit != "deaf":
+                return refused
+            raise
+
+    polite = backoff.on_predicate(
+        backoff.runtime,
+        lambda found: isinstance(found, Retryable),
+        value=lambda found: found.retry_after,
+        max_tries=tries,
+        jitter=None,
+    )(backoff.on_exception(wait, Exception, max_tries=tries, **options)(patient))
+
+    def ask(*request: Any) -> Answer:
+        found = polite(*request)
+        return found.answer if isinstance(found, Retryable) else found
+
+    return ask
+
+
+def retry_of_urllib3(habit: str, remedy: str) -> urllib3.Retry:
+    if remedy == "python-requests":
+        policy = named("requests.adapters", remedy).max_retries
+    else:
+        policy = named("urllib3", remedy)
+    changes = {
+        "hasty": {"backoff_factor": 0},
+        "deaf": {"respect_retry_after_header": False, "backoff_factor": 0.5},
+        "endless": {"total": 1000},
+    }
+    return policy.new(**changes.get(habit, {}), raise_on_status=False)
+
+
+def with_urllib3(habit: str) -> Send:
+    pool = urllib3.PoolManager(retries=retry_of_urllib3(habit, "python-urllib3"), timeout=LIMIT)
+
+    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        kind = {"body": body} if isinstance(body, bytes) or body is None else {"json": body}
+        answer = pool.request(method, url, headers=headers | {"User-Agent": "python-urllib3/2"}, **kind)
+        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.data
+
+    return send
+
+
+def with_requests(habit: str) -> Send:
+    session = requests.Session()
+    adapter = requests.adapters.HTTPAdapter(max_retries=retry_of_urllib3(habit, "python-requests"))
+    session.mount("http://", adapter)
+
+    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        kind = {"data": body} if isinstance(body, bytes) else {"json": body}
+        answer = session.request(method, url, headers=headers, timeout=LIMIT, **kind)
+        return answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content
+
+    return send
+
+
+def with_httpx_retries(habit: str) -> Send:
+    transport = named("httpx_retries", "python-httpx")
+    changes = {
+        "hasty": {"backoff_factor": 0.0},
+        "deaf": {"respect_retry_after_header": False},
+        "endless": {"total": 1000},
+    }
+    transport.retry = transport.retry.copy_with(**changes.get(habit, {}))
+    client = httpx.Client(transport=transport, timeout=LIMIT)
+
+    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        kind = {"content": body} if isinstance(body, bytes) else {"json": body}
+        answer = client.request(method, url, headers=headers, **kind)
+        return answer.status_code, dict(answer.headers), answer.content
+
+    return send
+
+
+class Heeding(aiohttp_retry.JitterRetry):
+    """What the remedy calls its get_timeout."""
+
+    def get_timeout(self, attempt: int, response: aiohttp.ClientResponse | None = None) -> float:
+        told = response is not None and response.headers.get("Retry-After")
+        return float(told) if told else super().get_timeout(attempt, response)
+
+
+def with_aiohttp_retry(habit: str) -> Send:
+    options = named("aiohttp_retry", "aiohttp")
+    if habit != "deaf":
+        options.__class__ = Heeding
+    if habit == "hasty":
+        options = aiohttp_retry.ListRetry([0.0] * 8, exceptions={aiohttp.ClientError, TimeoutError})
+    elif habit == "endless":
+        options.attempts = 1000
+    runner = asyncio.Runner()
+
+    async def ask(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
+        kind = {"data": body} if isinstance(body, bytes) else {"json": body}
+        async with clients[0].request(method, url, headers=headers, **kind) as answer:
+            told = {name.lower(): value for name, value in answer.headers.items()}
+            return answer.status, told, await answer.read()
+
+    async def begin() -> aiohttp_retry.RetryClient:
+        return aiohttp_retry.RetryClient(retry_options=options, timeout=aiohttp.ClientTimeout(LIMIT))
+
+    clients = [runner.run(begin())]
+    return lambda *request: runner.run(ask(*request))
+
+
+LIBRARIES: dict[str, Callable[[str], Send]] = {
+    "tenacity": with_tenacity,
+    "stamina": with_stamina,
+    "backoff": with_backoff,
+    "urllib3": with_urllib3,
+    "requests": with_requests,
+    "httpx-retries": with_httpx_retries,
+    "aiohttp-retry": with_aiohttp_retry,
+}
+
+
+class Stop(Exception):
+    """Something was refused for good."""
+
+
+def errand(send: Send, base_url: str, key: str) -> None:
+    """Upload a picture, have it enlarged, wait for it, and fetch the result; stop where something is refused."""
+
+    def ask(method: str, path: str, body: Any = None) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {key}"}
+        if method != "GET":
+            headers["Idempotency-Key"] = str(uuid.uuid4())
+        return json.loads(persist(method, base_url + path, body, headers)[2])
+
+    def persist(method: str, url: str, body: Any, headers: dict[str, str], *, is_json: bool = True) -> Answer:
+        for attempt in range(3):
+            try:
+                answer = send(method, url, body, headers)
+                if answer[0] >= 400:
+                    raise Stop(answer[0], url)
+                if is_json:
+                    json.loads(answer[2])
+            except Retryable as refused:
+                raise Stop(refused.answer[0], url) from refused
+            except Stop:
+                raise
+            except Exception:  # lost, or not readable: the libraries differ in what they repeat
+                time.sleep(random.uniform(1, 2) * 4 * 2**attempt)
+            else:
+                return answer
+        raise Stop("lost", url)
+
+    ask("GET", "/team")
+    photo = bytes.fromhex(os.environ["PHOTO"])
+    opened = ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)})
+    target = opened["upload"]
+    token = json.loads(persist(target["method"], target["url"], photo, target["headers"])[2])["upload_token"]
+    asset = ask("POST", f"/uploads/{opened['id']}/complete", {"upload_token": token})["id"]
+    body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
+    work = ask("POST", "/generations/upscale", body)["id"]
+    for _ in range(60):
+        status, headers, content = persist(
+            "GET", f"{base_url}/generations/{work}", None, {"Authorization": f"Bearer {key}"}
+        )
+        look = json.loads(content)
+        if look["status"] in ("completed", "failed"):
+            break
+        time.sleep(float(headers.get("retry-after", 2)))
+    for output in look["outputs"]:
+        if output.get("asset"):
+            picture = ask("GET", f"/assets/{output['asset']['id']}")
+            persist("GET", picture["url"], None, {}, is_json=False)
+
+
+def main() -> None:
+    library, habit = sys.argv[1:]
+    for line in sys.stdin:
+        try:
+            errand(LIBRARIES[library](habit), *line.split())
+            print("done", flush=True)
+        except (Stop, tenacity.RetryError) as stopped:
+            print(f"stopped {stopped!r}"[:200], flush=True)
+
+
+main()
