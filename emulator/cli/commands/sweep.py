@@ -18,6 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("--jobs", metavar="N", help="how many runs at once (default: the number of processors)")
     parser.add_argument("--only", metavar="GLOB", help="run every cell that fits, such as 'createProduct#*'")
+    parser.add_argument("--test", metavar="NODEID", help="where the command is pytest: run this one test of it")
     parser.add_argument(
         "--faults",
         metavar="KINDS",

@@ -29,7 +29,7 @@ class Call(Struct, eq=False):
     """The Nth call of an operation, in all sandboxes that had so many; a byte surface stands for an operation.
 
     `codes` are the problems that could have happened there. `is_repetition`: the same read was sent right before and
-    after it, as a poll is. `sandboxes` are the ids of those sandboxes.
+    after it, as a poll is. `is_overlapped`: others came before it was answered. `sandboxes` are the ids of those sandboxes.
     """
 
     operation: str
@@ -37,6 +37,7 @@ class Call(Struct, eq=False):
     is_read: bool
     codes: set[str] = field(default_factory=set)
     is_repetition: bool = True
+    is_overlapped: bool = False
     sandboxes: set[str] = field(default_factory=set)
 
 
@@ -129,6 +130,7 @@ class Calls:
         is_read = name == "download" if operation is None else operation.method == "GET"
         call = self._calls.setdefault((name, number), Call(name, number, is_read))
         call.sandboxes.add(sandbox.id)
+        call.is_overlapped |= record.last_arrival > record.sequence
         codes = BYTE_CODES if operation is None else operation.all_codes
         call.codes |= set(_possible(record, is_read, codes))
         client = "" if record.credential is None else record.credential.key

@@ -5,8 +5,8 @@ that lasts; of a pair, `CELL & CELL`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, replace
+from fnmatch import filter as fnfilter
 from typing import Final, NamedTuple, Self
 
 from emulator.cli.sweep.calls import Call, Work
@@ -26,8 +26,13 @@ GROUPS: Final = ("problems", "network", "outputs", "readings")
 LOST_BEFORE: Final = "lost-before-commit"
 LOST_AFTER: Final = "lost-after-commit"
 FAILED_AFTER: Final = "internal_error-after-commit"
+OVERTAKEN: Final = "overtaken"
+FINISHED_AT_ONCE: Final = "finished-at-first-poll"
+REORDERED: Final = "outputs-reordered"
 SLOW_MS: Final = 30_000
 """How late an answer is that is beyond the usual time limits of clients."""
+_LATE_MS: Final = 120_000
+_OVERTAKEN_MS: Final = 1_000
 _FAULTS: Final[Mapping[str, Fault]] = {
     LOST_BEFORE: LossFault("reset"),
     LOST_AFTER: LossFault("reset", "after_commit"),
@@ -36,54 +41,48 @@ _FAULTS: Final[Mapping[str, Fault]] = {
     "stall": LossFault("stall", "after_commit"),
     "slow": LatencyFault(SLOW_MS, "after_commit"),
     FAILED_AFTER: ProblemFault("internal_error", at="after_commit"),
+    OVERTAKEN: LatencyFault(_OVERTAKEN_MS),
 }
-"""The faults that are no problem code, by their names; all but the first strike a write after its commit."""
+"""The faults that are no problem code, by their names."""
 FAULT_NAMES: Final = tuple(_FAULTS)
+_OUTCOMES: Final[Mapping[str, WorkOutcome]] = {
+    **{f"fail-{code}": WorkOutcome(fail=code) for code in FAILURE_CODES},
+    **{f"output-1-{code}": WorkOutcome(outputs={1: code}) for code in FAILURE_CODES},
+    FINISHED_AT_ONCE: WorkOutcome(duration_ms=1),
+    "late": WorkOutcome(duration_ms=_LATE_MS),
+}
+"""What may become of work, by its name."""
+_OPTIONS: Final = {REORDERED: ("--readings", "D76=shuffled")}
+"""By fault: the options of `exec` that make the emulator so."""
 _SILENT: Final = ("slow", "stall")
-RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
-"""The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
+RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys() | {FINISHED_AT_ONCE, REORDERED}
+"""The faults that a client can recover from: by asking again, by waiting, with a new Upload Session, or by relying on no order."""
 _MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {"invalid_reference"}
 """The problems after which a client may make anew what it refers to."""
 READING: Final = "reading"
 """Stands for a call in the cell of a reading of the specification."""
-_WORK: Final = ("work",)
-_PHOTOGRAPHY: Final = ("createProductPhotographyGeneration",)
-_GENERATIONS: Final = ("create*Generation",)
-_UPLOADS: Final = ("upload",)
-_WRITES: Final = ("create*", "complete*", "update*", "delete*")
-_CALLS_MEETING: Final[Mapping[str, tuple[str, ...]]] = {
-    "D02": ("list*",),
-    "D04": ("create[!U]*", "update*"),
-    "D10": _WRITES,
-    "D12": _WRITES,
-    "D14": _WRITES,
-    "D15": _UPLOADS,
-    "D16": _UPLOADS,
-    "D18": _UPLOADS,
-    "D19": ("download",),
-    "D22": ("*Product", "listProducts"),
-    "D26": ("list*",),
-    "D27": _WORK,
-    "D29": ("getTeam",),
-    "D31": _WORK,
-    "D32": _GENERATIONS,
-    "D33": _PHOTOGRAPHY,
-    "D35": _GENERATIONS,
-    "D37": _GENERATIONS,
-    "D40": _GENERATIONS,
-    "D42": ("getOperation", "getGeneration"),
-    "D57": _UPLOADS,
-    "D66": (),  # no clean run is paused
-    "D70": _WORK,
-    "D71": _WORK,
-    "D74": ("list*",),
-    "D76": _GENERATIONS,
-}
-"""By decision: the calls that can meet its readings, `work` for any that admit some; all can where a decision is not here."""
+_WORK: Final = "work"
+_CALLS_MEETING: Final = (
+    ("list*", "D02 D26 D74"),
+    ("create[!U]*", "D04"),
+    ("create*", "D10 D12 D14"),
+    ("complete*", "D10 D12 D14"),
+    ("update*", "D04 D10 D12 D14"),
+    ("delete*", "D10 D12 D14"),
+    ("upload", "D15 D16 D18 D57"),
+    ("download", "D19"),
+    ("*Product", "D22"),
+    ("listProducts", "D22"),
+    ("getTeam", "D29"),
+    ("get*eration", "D42"),
+    ("create*Generation", "D32 D35 D37 D40 D76"),
+    ("createProductPhotographyGeneration", "D33"),
+    (_WORK, "D27 D31 D70 D71"),
+    ("", "D66"),  # no clean run is paused
+)
+"""The calls that can meet the readings of decisions, `work` for any that admit some; all can where a decision is not here."""
 _PAIRED: Final = (LOST_AFTER, LOST_BEFORE, "rate_limited", "service_unavailable")
 _AND: Final = " & "
-_FAIL: Final = "fail-"
-_FIRST_OUTPUT: Final = "output-1-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class Cell:
         """The kind of its fault."""
         if self.operation == READING:
             return "readings"
-        if self.fault.startswith((_FAIL, _FIRST_OUTPUT)):
+        if self.fault in _OUTCOMES or self.fault == REORDERED:
             return "outputs"
         return "network" if self.fault in _FAULTS and self.fault != FAILED_AFTER else "problems"
 
@@ -135,12 +134,12 @@ class Cell:
     @property
     def is_answered_once(self) -> bool:
         """Whether a client has no reason to make again what it made: nothing is missing, and nothing was made in vain."""
-        return not self.fault.startswith(_FIRST_OUTPUT) and self.fault not in _MISSING and self.group != "readings"
+        return not self.fault.startswith("output-1") and self.fault not in _MISSING and self.group != "readings"
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of `exec` that make the emulator so; none where a rule does."""
-        return ("--readings", self.fault) if self.operation == READING else ()
+        return ("--readings", self.fault) if self.operation == READING else _OPTIONS.get(self.fault, ())
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -152,6 +151,13 @@ class Cell:
             return cls(READING, 0, fault)
         then = cls.read(second) if second else None
         return cls(operation, int(number.removesuffix("+")), fault, number.endswith("+"), then)
+
+    @property
+    def smaller(self) -> "list[Cell]":
+        """The cells with fewer faults that this one has in it."""
+        if self.then is not None:
+            return [replace(self, then=None), self.then]
+        return [replace(self, lasts=False)] if self.lasts else []
 
     def pairs(self) -> "Iterator[Cell]":
         """Return the pairs that begin with this cell: those that also strike the next call, which is its repetition."""
@@ -165,26 +171,16 @@ class Cell:
         return Scenario("sweep", rules=tuple(self._rules()), file="sweep")
 
     def _rules(self) -> Iterator[Rule]:
-        if self.operation != READING:
-            yield self._rule()
+        when = When(Nth(self.number, None if self.lasts else self.number))
+        if self.fault in _OUTCOMES:
+            work = WorkMatch(operation=self.operation)
+            yield WorkRule(str(self), _OUTCOMES[self.fault], work, when, "sweep")
+        elif not self.options:
+            surfaces = frozenset(surface for surface in BYTE_SURFACES if surface == self.operation)
+            match = RequestMatch(bytes=surfaces) if surfaces else RequestMatch(frozenset({self.operation}))
+            yield RequestRule(str(self), _FAULTS.get(self.fault) or ProblemFault(self.fault), match, when, "sweep")
         if self.then is not None:
             yield from self.then._rules()  # noqa: SLF001 (of the same class)
-
-    def _rule(self) -> Rule:
-        when = When(Nth(self.number, None if self.lasts else self.number))
-        if self.group == "outputs":
-            return WorkRule(str(self), self._outcome(), WorkMatch(operation=self.operation), when, "sweep")
-        surfaces = frozenset(surface for surface in BYTE_SURFACES if surface == self.operation)
-        match = RequestMatch(bytes=surfaces) if surfaces else RequestMatch(frozenset({self.operation}))
-        return RequestRule(str(self), _FAULTS.get(self.fault) or ProblemFault(self.fault), match, when, "sweep")
-
-    def _outcome(self) -> WorkOutcome:
-        for code in FAILURE_CODES:
-            if self.fault == _FAIL + code:
-                return WorkOutcome(fail=code)
-            if self.fault == _FIRST_OUTPUT + code:
-                return WorkOutcome(outputs={1: code})
-        raise ValueError(self.fault)
 
 
 def sandboxes_of(cell: Cell, calls: Sequence[Call], works: Sequence[Work]) -> set[str]:
@@ -220,7 +216,7 @@ def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterato
     for call in calls:
         repeated = "it repeats a poll, whose first and last calls are run" if call.is_repetition else ""
         for fault in (*all_codes[call.operation], *_FAULTS):
-            if fault == FAILED_AFTER and call.is_read:
+            if (fault == FAILED_AFTER and call.is_read) or (fault == OVERTAKEN and not call.is_overlapped):
                 continue
             why = repeated
             if fault in CATALOGUE and fault not in call.codes:
@@ -228,22 +224,25 @@ def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterato
             if fault == LOST_AFTER and call.is_read:
                 why = why or f"a read commits nothing: its client sees {LOST_BEFORE}"
             yield Cell(call.operation, call.number, fault), why
-            if fault in RECOVERABLE:
+            if fault in RECOVERABLE and fault != OVERTAKEN:
                 yield Cell(call.operation, call.number, fault, lasts=True), why
 
 
 def _of_works(works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
     for work in works:
-        for code in FAILURE_CODES:
-            yield Cell(work.operation, work.number, _FAIL + code), ""
-        for code in FAILURE_CODES if work.outputs else ():
-            same = f"it is the only output: that is {_FAIL}{code}" if work.outputs == 1 else ""
-            yield Cell(work.operation, work.number, _FIRST_OUTPUT + code), same
+        for fault in _OUTCOMES:
+            code = fault.removeprefix("output-1-")
+            if code == fault or work.outputs:
+                same = f"it is the only output: that is fail-{code}" if code != fault and work.outputs == 1 else ""
+                yield Cell(work.operation, work.number, fault), same
+        if work.outputs > 1 and work.number == 1:
+            yield Cell(work.operation, work.number, REORDERED), ""
 
 
 def _of_readings(calls: Sequence[Call], works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
-    called = {*(call.operation for call in calls), *(_WORK if works else ())}
+    called = [*(call.operation for call in calls), *([_WORK] if works else [])]
+    cannot = " ".join(decisions for glob, decisions in _CALLS_MEETING if not fnfilter(called, glob))
+    can = " ".join(decisions for glob, decisions in _CALLS_MEETING if fnfilter(called, glob))
     for name, reading in READINGS.items():
-        globs = _CALLS_MEETING.get(reading.decision, ("*",))
-        if any(fnmatchcase(operation, glob) for operation in called for glob in globs):
+        if reading.decision in can or reading.decision not in cannot:
             yield Cell(READING, 0, name), ""

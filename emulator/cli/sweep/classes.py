@@ -30,24 +30,28 @@ class Plan(Struct, eq=False):
     cells: list[Cell] = field(default_factory=list)
     classes: dict[str, list[Cell]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    known: frozenset[Cell] = frozenset()
+    """All cells of the clean run."""
     twins: dict[Cell, Cell] = field(default_factory=dict)
     """Of the writes with several calls: the last call with a lost answer, and the first."""
     pairs: dict[Cell, list[Cell]] = field(default_factory=dict)
     """By their first cell, which has to survive before they are run."""
 
-    def further(self, runs: Mapping[Cell, Run]) -> list[Cell]:
-        """Return the cells that are to be run too, now that some runs have ended."""
-        further = []
+    def further(self, ended: Cell, runs: Mapping[Cell, Run]) -> list[Cell]:
+        """Return the cells that are to be run too, now that the run of one has ended."""
+        further, outcome = [], runs[ended].outcome
         for last, first in list(self.twins.items()):
             if last in runs and first in runs:
                 del self.twins[last]
                 if runs[last].outcome != runs[first].outcome:
                     further += self._others(first.operation)
-        for first in [cell for cell in self.pairs if cell in runs]:
-            pairs = self.pairs.pop(first)
-            if runs[first].outcome == "survived":
-                further += pairs
-                self.classes |= {class_of(pair): [pair] for pair in pairs}
+        if outcome == "survived":
+            further += self.pairs.pop(ended, [])
+        elif outcome != "failed" or ended.then:  # do fewer faults suffice?
+            further += [cell for cell in ended.smaller if cell in self.known and cell not in self.cells]
+        for cell in further:
+            members = self.classes.setdefault(class_of(cell), [])
+            members += [] if cell in members else [cell]
         self.cells += further
         return further
 
@@ -84,7 +88,7 @@ def choose(
     Pairs are those of writes: with a glob they are chosen as cells are, else they follow what survived.
     """
     groups = faults or (("all",) if only is not None else ("recoverable",))
-    plan = Plan()
+    plan = Plan(known=frozenset(cells))
 
     def is_meant(cell: Cell) -> bool:
         is_fault = cell.group != "readings"
@@ -132,10 +136,10 @@ def _urgency(cell: Cell, contract: Contract) -> tuple[int, ...]:
     operation = contract.operations.get(cell.operation)
     price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
     is_write = operation is not None and operation.is_write
-    if cell.is_recoverable:
-        stage = 0 if is_write else 3
-    elif cell.group == "outputs":
+    if cell.group == "outputs":
         stage = 1
+    elif cell.is_recoverable:
+        stage = 0 if is_write else 3
     elif cell.lasts:
         stage = 2 if price and cell.fault == _LASTING_SAMPLE else 4
     else:

@@ -22,6 +22,6 @@ def _case(sweep: Sweep, run: Run) -> junit.Case:
         return junit.Case(run.cell, seconds=run.seconds)
     cause = next((cause.summary for cause in sweep.causes if run.cell in cause.cells), f"{run.cell}: {run.outcome}")
     findings = [f"{one['severity']} {one['rule']}: {one['message']}" for one in run.findings]
-    text = "\n".join([f"{run.outcome}: {run.end}", *findings, sweep.line_to_repeat(run.cell)])
+    text = "\n".join([f"{run.outcome}: {run.end}", *findings, sweep.line_to_repeat(run)])
     failure = cause if sweep.gate.fails(run) else None
     return junit.Case(run.cell, failure, details=text, kind=run.outcome, seconds=run.seconds)

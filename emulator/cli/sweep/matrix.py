@@ -13,7 +13,16 @@ from msgspec import Struct, structs
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
 from emulator.cli.sweep.calls import order_of
-from emulator.cli.sweep.cells import FAILED_AFTER, FAULT_NAMES, LOST_AFTER, LOST_BEFORE, Cell
+from emulator.cli.sweep.cells import (
+    FAILED_AFTER,
+    FAULT_NAMES,
+    FINISHED_AT_ONCE,
+    LOST_AFTER,
+    LOST_BEFORE,
+    OVERTAKEN,
+    REORDERED,
+    Cell,
+)
 from emulator.cli.sweep.classes import Plan
 from emulator.cli.sweep.gate import Gate
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
@@ -35,7 +44,11 @@ _AFTER: Final = {
     "stall": "no answer",
     FAILED_AFTER: "500 internal_error after the commit",
 }
-
+_ORDERS: Final = {
+    OVERTAKEN: "a later request is carried out first",
+    FINISHED_AT_ONCE: "its work has finished at the first poll",
+    REORDERED: "outputs finish in another order",
+}
 _EFFECT_UNKNOWN: Final = set(FAULT_NAMES) - {LOST_BEFORE}
 
 
@@ -47,6 +60,8 @@ class Cause(Struct, frozen=True):
     cells: Sequence[str]
     command: str
     tests: Sequence[str] = ()
+    alone: str | None = None
+    """The one test that the command runs, since it shows the cause alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +95,7 @@ class Sweep:
         )
         is_good = not any(map(self.gate.fails, self.runs))
         return verdict(self.summary(), found, ok=is_good) | {
-            "cells": [run.as_json() for run in self.runs],
+            "cells": [structs.asdict(run) for run in self.runs],
             "classes": self.plan.classes_as_json({Cell.read(run.cell): run for run in self.runs}),
             "causes": [structs.asdict(cause) for cause in self.causes],
             "flaky": [run.cell for run in self.runs if run.is_flaky],
@@ -91,26 +106,27 @@ class Sweep:
             "clean_seconds": self.clean.seconds,
         }
 
-    def line_to_repeat(self, cell: str) -> str:
-        """Return the command line that repeats a run."""
-        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", cell, "--", *self.words])
-
-    @property
-    def weaknesses(self) -> list[Run]:
-        """The runs that show something to fix, the worst first."""
-        return sorted(filter(self.gate.is_weakness, self.runs), key=lambda run: -OUTCOMES.index(run.outcome))
+    def line_to_repeat(self, run: Run) -> str:
+        """Return the command line that repeats a run, or the shortest part of it that ends so."""
+        test = [] if run.alone is None else ["--test", run.alone]
+        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", run.cell, *test, "--", *self.words])
 
     @property
     def causes(self) -> list[Cause]:
         """What is to be fixed, the worst first, and of what is equal the most frequent."""
         groups: dict[tuple[str, ...], list[Run]] = {}
-        for run in self.weaknesses:
+        ranks = {run.cell: OUTCOMES.index(run.outcome) for run in self.runs}
+        for run in filter(self.gate.is_weakness, self.runs):
+            if any(ranks.get(str(one), 0) >= ranks[run.cell] for one in Cell.read(run.cell).smaller):
+                continue  # fewer faults suffice, and are told
             groups.setdefault(_cause_of(run), []).append(run)
         causes = []
         for runs in sorted(groups.values(), key=lambda runs: (-OUTCOMES.index(runs[0].outcome), -len(runs))):
+            runs.sort(key=lambda run: run.alone is None)
             tests = dict.fromkeys(test for run in runs for test in run.tests)
+            command = self.line_to_repeat(runs[0])
             cells = [run.cell for run in runs]
-            causes.append(Cause(_summary(runs), runs[0].outcome, cells, self.line_to_repeat(cells[0]), list(tests)))
+            causes.append(Cause(_summary(runs), runs[0].outcome, cells, command, list(tests), runs[0].alone))
         return causes
 
     @property
@@ -186,6 +202,8 @@ def _summary(runs: Sequence[Run]) -> str:
     after = _AFTER.get(fault, f"{kind.status} {fault}" if kind else fault)
     calls = count_of(len({(one.operation, one.number) for one in (Cell.read(run.cell) for run in runs)}), "call")
     does = "does" if calls == "1 call" else "do"
+    if fault in _ORDERS and run.outcome in ("failed", "hung"):
+        return f"{calls} {does} not work where {_ORDERS[fault]}"
     if run.outcome == "failed":
         return f"{calls} {does} not retry after {after}"
     if run.is_made_twice:
@@ -201,7 +219,7 @@ def told(sweep: Sweep, run: Run, style: Style) -> str:
     """Return the lines about a run that has just ended: its findings, and the command that repeats it."""
     lines = [f"{style(f'{run.outcome:8}', _COLOURS[run.outcome])}  {run.cell}  ({run.end})"]
     lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
-    return "\n".join([*lines, f"  {sweep.line_to_repeat(run.cell)}"]) + "\n"
+    return "\n".join([*lines, f"  {sweep.line_to_repeat(run)}"]) + "\n"
 
 
 def as_text(sweep: Sweep, style: Style) -> str:

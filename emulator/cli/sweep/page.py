@@ -78,7 +78,7 @@ def _broken(sweep: Sweep) -> Iterator[str]:
             for finding in run.findings
         )
         end = f'<span class="tag">{run.outcome}</span><code>{escape(run.cell)}</code> <small>{run.end}</small>'
-        details = findings + _command(sweep.line_to_repeat(run.cell))
+        details = findings + _command(sweep.line_to_repeat(run))
         yield f'<details class="{run.outcome}" id="{escape(run.cell)}"><summary>{end}</summary>{details}</details>'
 
 

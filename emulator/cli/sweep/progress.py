@@ -2,92 +2,72 @@
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
 
-from emulator.cli.output import Style
 from emulator.cli.sweep.runs import OUTCOMES, Run
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.wording import count_of
 
 TELL_EVERY_MS: Final = 30_000.0
 """How much time lies between two lines where there is no terminal."""
+_CLEAR: Final = "\r\x1b[K"
 
 
 class Progress:
-    """The number of runs that have ended, by outcome, and the time that the others will take; a context manager."""
+    """How many runs have ended, by outcome, and how long the others will take: `each_seconds`, until some have."""
 
-    def __init__(
-        self,
-        total: int,
-        known: int,
-        jobs: int,
-        clean_seconds: float,
-        environment: Mapping[str, str],
-        budget_seconds: float | None = None,
-    ) -> None:
-        self._total, self._done, self._known = total, known, known
-        self._expected_seconds = (clean_seconds + 0.5) / jobs
-        self._budget_seconds = budget_seconds
+    def __init__(self, total: int, each_seconds: float, budget_seconds: float | None) -> None:
+        self._total, self._each_seconds, self._budget_seconds = total, each_seconds, budget_seconds
         self._counts: Counter[str] = Counter()
-        self._is_shown = sys.stderr is not None and sys.stderr.isatty() and environment.get("TERM") != "dumb"
-        self._style = Style(sys.stderr, environment)
+        self._is_terminal = False
         self._began_ms = self._told_ms = host_elapsed_ms()
 
-    def __enter__(self) -> Self:
-        if self._is_shown:
-            self._show()
+    @contextmanager
+    def shown(self, environment: Mapping[str, str]) -> Iterator[None]:
+        """Show it on standard error meanwhile."""
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty() and environment.get("TERM") != "dumb"
+        if self._is_terminal:
+            self._print(_CLEAR + self._line())
         elif self._total > 1:
-            _tell(f"{count_of(self._total - self._known, 'run')} to go, about {self._left()}")
-        return self
+            self._print(f"{count_of(self._total, 'run')} to go, about {self._left()}\n")
+        try:
+            yield
+        finally:
+            self._clear()
 
     def tell(self, text: str) -> None:
         """Print a finding at once, also on a pipe."""
         self._clear()
         print(text, end="", flush=True)
 
-    def note(self, run: Run, total: int) -> None:
-        """A run has ended; `total` is how many there are as it is known now."""
-        self._done += 1
-        self._total = total
+    def note(self, run: Run, further: int = 0) -> None:
+        """A run has ended, and so many more are to be run."""
         self._counts[run.outcome] += 1
-        if self._is_shown:
-            self._show()
+        self._total += further
+        if self._is_terminal:
+            self._print(_CLEAR + self._line())
         elif host_elapsed_ms() - self._told_ms >= TELL_EVERY_MS:
             self._told_ms = host_elapsed_ms()
-            _tell(self._line())
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._clear()
-        if kind is not None and not issubclass(kind, Exception):  # pragma: no cover
-            return
-        if kind is not None:
-            _tell(f"stopped after {self._done} of {self._total} runs")
+            self._print(f"{self._line()}\n")
 
     def _clear(self) -> None:
-        if self._is_shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if self._is_terminal:
+            self._print(_CLEAR)
 
-    def _show(self) -> None:
-        print(f"\r\x1b[K{self._line()}", end="", file=sys.stderr, flush=True)
+    def _print(self, text: str) -> None:
+        if sys.stderr is not None:
+            print(text, end="", file=sys.stderr, flush=True)
 
     def _line(self) -> str:
         counts = ", ".join(f"{self._counts[outcome]} {outcome}" for outcome in OUTCOMES if self._counts[outcome])
-        return f"{self._done} of {self._total} runs{': ' if counts else ''}{counts}, about {self._left()} left"
+        colon = ": " if counts else ""
+        return f"{self._counts.total()} of {self._total} runs{colon}{counts}, about {self._left()} left"
 
     def _left(self) -> str:
-        fresh = self._done - self._known
-        elapsed_seconds = (host_elapsed_ms() - self._began_ms) / 1000
-        each = elapsed_seconds / fresh if fresh else self._expected_seconds
-        seconds = round(each * (self._total - self._done))
+        elapsed_seconds, done = (host_elapsed_ms() - self._began_ms) / 1000, self._counts.total()
+        seconds = round((elapsed_seconds / done if done else self._each_seconds) * (self._total - done))
         if self._budget_seconds is not None:
             seconds = min(seconds, max(round(self._budget_seconds - elapsed_seconds), 0))
         return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
-
-
-def _tell(line: str) -> None:
-    if sys.stderr is not None:
-        print(line, file=sys.stderr, flush=True)

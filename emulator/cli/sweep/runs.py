@@ -13,7 +13,6 @@ which cells are run, nor how they are shown.
 """
 
 import contextlib
-import json
 import multiprocessing
 import os
 import signal
@@ -26,7 +25,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import Struct, structs
+from msgspec import Struct, json, structs
 
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
@@ -50,12 +49,12 @@ _BACKSTOP_SECONDS: Final = 30.0
 
 
 class Task(Struct, frozen=True):
-    """The content of the file of `--cell`: the cell that strikes, None in the clean run, and the time limit of the command.
+    """The content of the file of `--cell`: the cell that strikes, none in the clean run, and the time limit of the command.
 
     `usual_calls`: how many there were in the clean run. `silence_seconds`: how much longer it may take for each request that its fault leaves without an answer.
     """
 
-    cell: Cell | None
+    cell: str
     timeout_seconds: float | None
     silence_seconds: float = 0.0
     usual_calls: int = 0
@@ -67,32 +66,20 @@ class Task(Struct, frozen=True):
             return None
         return self.timeout_seconds + self.silence_seconds * MAX_REPETITIONS + _BACKSTOP_SECONDS
 
-    @classmethod
-    def read(cls, file: Path) -> "Task":
-        """Read the file."""
-        content = json.loads(file.read_bytes())
-        cell = Cell.read(content["cell"]) if content["cell"] else None
-        return cls(cell, content["timeout_seconds"], content["silence_seconds"], content["usual_calls"])
-
-    def write(self, file: Path) -> None:
-        """Write the file."""
-        content = {**structs.asdict(self), "cell": None if self.cell is None else str(self.cell)}
-        file.write_text(json.dumps(content), encoding="utf-8")
-
 
 class CellRun:
     """One run, as the process `exec` of it sees it."""
 
     def __init__(self, file: Path, application: "Application") -> None:
         """Let the cell strike in every sandbox, and note the calls."""
-        self.task = Task.read(file)
+        self.task = json.decode(file.read_bytes(), type=Task)
         self._file = file
         self._calls = Calls(application.contract)
         self._worlds = Worlds()
         application.sandboxes.watch(self._calls.note)
         application.sandboxes.watch(self._worlds.note)
-        if self.task.cell is not None:
-            application.sandboxes.inject(self.task.cell.strike())
+        if self.task.cell:
+            application.sandboxes.inject(Cell.read(self.task.cell).strike())
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -108,22 +95,24 @@ class CellRun:
 
     def conclude(self, status: int | None, duration_ms: int) -> None:
         """Write down how the run ended; `status` is None where the command took too long."""
-        noted = self._calls.as_json() if self.task.cell is None else None
-        result: dict[str, Any] = {
+        is_endless = self._calls.is_struck_without_end or self._calls.number > MAX_REPETITIONS * self.task.usual_calls
+        result = {
             "status": status,
             "seconds": duration_ms / 1000,
-            "noted": noted,
+            "noted": None if self.task.cell else self._calls.as_json(),
             "struck": self._calls.struck,
+            "is_endless": is_endless,
+            "calls": self._calls.number,
+            "worlds": self._worlds.as_json(),
         }
-        is_endless = self._calls.is_struck_without_end or self._calls.number > MAX_REPETITIONS * self.task.usual_calls
-        result |= {"is_endless": is_endless, "calls": self._calls.number, "worlds": self._worlds.as_json()}
-        self._file.write_text(json.dumps(result), encoding="utf-8")
+        self._file.write_bytes(json.encode(result))
 
 
 class Run(Struct, frozen=True):
     """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault fired.
 
-    `tests`: those of pytest that failed. `is_flaky`: it failed, and when it was repeated it did not.
+    `tests`: those of pytest that failed, did damage, or did not end. `alone`: the one of them that ends so by itself.
+    `is_flaky`: it failed, and when it was repeated it did not.
     """
 
     cell: str
@@ -133,6 +122,7 @@ class Run(Struct, frozen=True):
     findings: Sequence[Mapping[str, Any]] = ()
     struck: bool = True
     tests: Sequence[str] = ()
+    alone: str | None = None
     is_flaky: bool = False
 
     @property
@@ -147,10 +137,6 @@ class Run(Struct, frozen=True):
     def is_made_twice(self) -> bool:
         """Whether its damage is that more was made than in the clean run."""
         return any(finding["rule"] == MADE_TWICE for finding in self.findings)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as a row of the report."""
-        return structs.asdict(self)
 
 
 def _process_context() -> "ProcessContext":
@@ -168,6 +154,8 @@ class Runner:
 
     options: Sequence[str]
     words: Sequence[str]
+    test: str | None = None
+    """The one test of pytest that is run; None: all."""
     _context: "ProcessContext" = field(default_factory=_process_context)
     _guard: Guard = field(default_factory=Guard)
     _folder: "tempfile.TemporaryDirectory[str]" = field(default_factory=lambda: tempfile.TemporaryDirectory("sweep"))
@@ -193,19 +181,20 @@ class Runner:
     def clean(self, timeout_seconds: float | None) -> tuple[Run, Mapping[str, Any], str]:
         """Run the command as it is; return how it ended, its calls, and what it printed. Raises CommandError."""
         output = Path(self._folder.name, "output")
-        run, result = self._run(Task(None, timeout_seconds), str(output))
+        run, result = self._run(Task("", timeout_seconds), str(output))
         return run, result.get("noted", {}), output.read_text("utf-8", "replace")
 
     def strike(
         self, cell: Cell, patience: "Patience", sandboxes: set[str], *, is_shown: bool = False
     ) -> Iterator[tuple[Run, bool]]:
-        """Run the command with one fault, twice if chance may have ended it so; return each run, and whether it is the last.
+        """Run the command with one fault, again if chance may have ended it so; return each run, and whether it is the last.
 
-        `sandboxes`: those of the clean run that are struck. Raises CommandError.
+        The repetition has just one of the tests that ended so; if that one alone does not, all. `sandboxes`: those of the
+        clean run that are struck. Raises CommandError.
         """
         tests = {self._tests.get(sandbox) for sandbox in sandboxes}
         output = None if is_shown else os.devnull
-        task = Task(cell, patience.seconds(1), patience.silence_seconds(cell), self._usual_calls)
+        task = Task(str(cell), patience.seconds(1), patience.silence_seconds(cell), self._usual_calls)
         first, result = self._run(task, output, tests)
         is_sure = {
             "survived": True,
@@ -213,20 +202,30 @@ class Runner:
             "hung": bool(result.get("is_endless") or task.silence_seconds),
             "damaged": not first.is_made_twice,
         }[first.outcome]
-        yield first, is_sure
-        if not is_sure:
-            second, _ = self._run(structs.replace(task, timeout_seconds=patience.seconds(2)), output, tests)
-            yield _agreed(first, second), True
+        is_split = bool(first.tests) and tests != {first.tests[0]} and (not is_sure or first.outcome == "damaged")
+        if is_sure and not is_split:
+            yield first, True
+            return
+        yield first, False
+        longer = structs.replace(task, timeout_seconds=patience.seconds(2))
+        if is_split and self._run(longer, output, first.tests[:1])[0].outcome == first.outcome:
+            yield structs.replace(first, alone=first.tests[0]), True
+        elif is_sure:
+            yield first, True
+        else:
+            yield _agreed(first, self._run(longer, output, tests)[0]), True
 
     def _run(
         self, task: Task, output: str | None, tests: Collection[str | None] = (None,)
     ) -> tuple[Run, Mapping[str, Any]]:
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             file, report_file = Path(folder, "cell.json"), Path(folder, "report.json")
-            task.write(file)
-            if None not in tests:  # else something beside the tests is struck, too
-                Path(folder, WANTED_TESTS).write_text(json.dumps(sorted(tests)), encoding="utf-8")
-            readings = () if task.cell is None else task.cell.options
+            file.write_bytes(json.encode(task))
+            wanted = tests if self.test is None else [self.test]
+            if None not in wanted:  # else something beside the tests is struck, too
+                Path(folder, WANTED_TESTS).write_bytes(json.encode(sorted(map(str, wanted))))
+            cell = Cell.read(task.cell) if task.cell else None
+            readings = () if cell is None else cell.options
             arguments = ["exec", *self.options, *readings, "--quiet", "--report", str(report_file), "--cell", str(file)]
             process = self._start([*arguments, "--", *self.words], output)
             process.join(task.longest_seconds)
@@ -236,18 +235,23 @@ class Runner:
                 self._processes.discard(process)
             status, result, report = process.exitcode, _read(file), _read(report_file)
             tests_of = dict(_rows(Path(folder, NOTED_TESTS)))
-            failed = list(dict.fromkeys(_rows(Path(folder, FAILED_TESTS))))
+            failed = _rows(Path(folder, FAILED_TESTS))
+            if result.get("status") is None:
+                failed += [*tests_of.values()][-1:]  # it did not end
             worlds = by_test(result.get("worlds", []), tests_of)
-            if task.cell is None:
+            if cell is None:
                 self._tests, self._worlds, self._usual_calls = tests_of, worlds, result.get("calls", 0)
         if "status" not in result and status != -signal.SIGKILL:
-            if task.cell is not None:
+            if cell is not None:
                 raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
             result = {"status": status}  # it could not be started, and has printed why
         findings = (report.get("conduct") or {}).get("findings", [])
-        if task.cell is not None and task.cell.is_answered_once and not _has_error(findings):
+        if cell is not None and cell.is_answered_once and not _has_error(findings):
             findings = [*made_twice(self._worlds, worlds), *findings]
-        return _judged(task, result, findings, failed), result
+        harmful = [one for one in findings if one["severity"] == "error"]
+        guilty = [one.get("test") or tests_of.get(one.get("sandbox", "")) for one in harmful]
+        tests_named = list(dict.fromkeys(filter(None, [*guilty, *failed])))
+        return _judged(task, result, findings, tests_named), result
 
     def _start(self, arguments: Sequence[str], output: str | None) -> BaseProcess:
         with self._lock:
@@ -293,13 +297,12 @@ class Patience:
 
 
 def _rows(file: Path) -> list[Any]:
-    return list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) if file.exists() else []
+    return list(map(json.decode, file.read_bytes().splitlines())) if file.exists() else []
 
 
 def _read(file: Path) -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError):
-        content: dict[str, Any] = json.loads(file.read_bytes())
-        return content
+        return json.decode(file.read_bytes(), type=dict[str, Any])
     return {}
 
 
@@ -311,21 +314,11 @@ def _judged(
     task: Task, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], failed_tests: Sequence[str]
 ) -> Run:
     status = result.get("status")
-    outcome: Outcome = "survived" if status == 0 else "failed"
-    if status is None:
-        outcome = "hung"
-    elif _has_error(findings):
-        outcome = "damaged"
+    is_damaged = status is not None and _has_error(findings)
+    outcome: Outcome = "hung" if status is None else "damaged" if is_damaged else "failed" if status else "survived"
     seconds = result.get("seconds", task.timeout_seconds or 0.0)
-    return Run(
-        str(task.cell or ""),
-        outcome,
-        status,
-        seconds,
-        findings,
-        bool(result.get("struck") or (task.cell and task.cell.options)),
-        failed_tests,
-    )
+    is_struck = bool(result.get("struck") or (task.cell and Cell.read(task.cell).options))
+    return Run(task.cell, outcome, status, seconds, findings, is_struck, failed_tests)
 
 
 def _agreed(first: Run, second: Run) -> Run:

@@ -13,12 +13,14 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
+
+import msgspec
 
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_file, writing
@@ -99,11 +101,14 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     arguments = _exec_options(options, environment)
     if _has_fixed_port(options, environment):
         choice = replace(choice, jobs=1)
-    resumed = _ResumeFile(writable_file("--resume", options.resume), [*arguments, "--", *options.words], choice)
-    runner = Runner(arguments, options.words)
+    resumed = writable_file("--resume", options.resume)
+    head = {"format": _RESUME_FORMAT, "command": [*arguments, "--", *options.words], "test": options.test}
+    head["timeout_seconds"] = choice.timeout_seconds
+    known = _known_runs(resumed, head)
+    runner = Runner(arguments, options.words, options.test)
     try:
-        with _stopping_by_signals():
-            swept, stopped = _sweep(runner, choice, resumed, options, environment)
+        with _stopping_by_signals(), _rows_in(resumed, [head, *known]) as note:
+            swept, stopped = _sweep(runner, choice, known, note, options, environment)
     except _Stopped as early:
         print("stopped before the clean run had ended", file=sys.stderr)
         return signalled_status(early.number)
@@ -125,7 +130,12 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _sweep(
-    runner: Runner, choice: _Choice, resumed: "_ResumeFile", options: Namespace, environment: Mapping[str, str]
+    runner: Runner,
+    choice: _Choice,
+    known: Sequence[Run],
+    note: Callable[[Run], None],
+    options: Namespace,
+    environment: Mapping[str, str],
 ) -> tuple[Sweep, _Stopped | None]:
     """Run everything; return what came of it, and what stopped it before its end."""
     clean, noted, output = runner.clean(choice.timeout_seconds)
@@ -136,14 +146,15 @@ def _sweep(
     contract, (calls, works) = load_contract(), calls_of(noted)
     chosen = _chosen(choice, calls, works, contract)
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
-    runs = {cell: resumed.runs[str(cell)] for cell in chosen.cells if str(cell) in resumed.runs}
+    by_cell = {run.cell: run for run in known}
+    runs = {cell: by_cell[str(cell)] for cell in chosen.cells if str(cell) in by_cell}
     swept = Sweep(contract, clean, [], chosen, options.words, repeat, choice.gate)
     crew = _Crew(runner, choice, Patience(clean, choice.timeout_seconds), lambda cell: sandboxes_of(cell, calls, works))
-    progress = Progress(len(chosen.cells), len(runs), choice.jobs, clean.seconds, environment, choice.budget_seconds)
+    progress = Progress(len(chosen.cells) - len(runs), (clean.seconds + 0.5) / choice.jobs, choice.budget_seconds)
     announced: dict[Cell, Run] = {}
     style, stopped, why = out(environment), None, ""
     try:
-        with progress, resumed.noting() as note:
+        with progress.shown(environment):
             crew.is_shown = len(chosen.cells) == 1 and options.format == "text"
             crew.add([cell for cell in chosen.cells if cell not in runs])
             for cell, run, is_last in crew.run():
@@ -160,8 +171,9 @@ def _sweep(
                 if is_last:
                     runs[cell] = run
                     note(run)
-                    crew.add(chosen.further(runs))
-                    progress.note(run, len(chosen.cells))
+                    further = chosen.further(cell, runs)
+                    crew.add(further)
+                    progress.note(run, len(further))
     except _Stopped as signalled:
         stopped, why = signalled, "the sweep was stopped"
     except _OutOfTimeError:
@@ -258,55 +270,35 @@ class _Crew:
                 self._ended.put((cell, error, True))
 
 
-class _ResumeFile:
-    """The file that a sweep is resumed from: a line that says what is swept, and one for each run that has ended."""
+def _known_runs(file: Path | None, head: Mapping[str, Any]) -> list[Run]:
+    """Return the runs in the file that a sweep is resumed from, below its head. Raises UsageError if it is another sweep's."""
+    if file is None or not file.exists() or not file.stat().st_size:
+        return []
+    first, *lines = read_file(file).splitlines()
+    found: list[Any] = []
+    with contextlib.suppress(ValueError):  # the file was broken off there
+        found.append(msgspec.json.decode(first))
+        found.extend(msgspec.json.decode(line, type=Run) for line in lines)
+    if found[:1] != [head]:
+        raise SettingError("--resume", str(file), "a file of a sweep with this command and these options")
+    return [run for run in found[1:] if run.outcome != "hung"]  # the machine may have been busy
 
-    def __init__(self, file: Path | None, command: Sequence[str], choice: _Choice) -> None:
-        """Read what there is of it. Raises UsageError if it cannot be read, or belongs to another sweep."""
-        self._file = file
-        self._head = {"format": _RESUME_FORMAT, "command": list(command), "timeout_seconds": choice.timeout_seconds}
-        self.runs: dict[str, Run] = {}
-        if file is None or not file.exists() or not file.stat().st_size:
-            return
-        rows = list(_rows(file))
-        if not rows or rows[0] != self._head:
-            raise SettingError("--resume", str(file), "a file of a sweep with this command and these options")
-        for row in rows[1:]:
-            with contextlib.suppress(TypeError):
-                run = Run(**row)
-                if run.outcome != "hung":  # the machine may have been busy
-                    self.runs[run.cell] = run
 
-    @contextmanager
-    def noting(self) -> Iterator[Callable[[Run], None]]:
-        """Hand out what notes a run. What is known already is written anew, without a line that was broken off."""
-        name = self._file
-        if name is None:
-            yield lambda _run: None
-            return
+@contextmanager
+def _rows_in(file: Path | None, rows: Iterable[object]) -> Iterator[Callable[[object], None]]:
+    """Write rows to a file anew, and hand out what adds one."""
+    name = file or Path(os.devnull)
 
-        def write(row: Mapping[str, Any]) -> None:
-            with writing(name):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-
+    def write(row: object) -> None:
         with writing(name):
-            file = name.open("w", encoding="utf-8")
-        with file:
-            for row in (self._head, *(run.as_json() for run in self.runs.values())):
-                write(row)
-            yield lambda run: write(run.as_json())
+            target.write(msgspec.json.encode(row) + b"\n")
 
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    for line in read_file(file).splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            return  # the file was broken off there
-        if not isinstance(row, dict):
-            return
-        yield row
+    with writing(name):
+        target = name.open("wb", buffering=0)
+    with target:
+        for row in rows:
+            write(row)
+        yield write
 
 
 def _number(flag: str, text: str, kind: type[int] | type[float], expected: str) -> float:

@@ -83,18 +83,19 @@ def by_test(worlds: list[tuple[str, World]], tests: Mapping[str, str]) -> dict[s
 
 
 def made_twice(clean: Mapping[str, World], run: Mapping[str, World]) -> Iterator[dict[str, Any]]:
-    """Return the finding about a run that made more than the clean run, and did not take it back."""
-    excess = [
-        f"{count[1]} {name} instead of {usual[1]}"
-        for test, world in run.items()
-        if test in clean
-        for name, count in world.items()
-        if count[0] > (usual := clean[test].get(name, (0, 0)))[0] and count[1] > usual[1]
-    ]
-    if excess:
-        yield {
-            "rule": MADE_TWICE,
-            "severity": "error",
-            "message": f"more was made than in the clean run: {', '.join(dict.fromkeys(excess))}",
-            "remedy": "repeat a write whose effect is unknown with the Idempotency-Key of its first attempt",
-        }
+    """Return a finding about each test that made more than in the clean run, and did not take it back."""
+    for test, world in run.items():
+        usual = clean.get(test, {})
+        excess = [
+            f"{count[1]} {name} instead of {usual.get(name, (0, 0))[1]}"
+            for name, count in world.items()
+            if test in clean and all(new > old for new, old in zip(count, usual.get(name, (0, 0)), strict=True))
+        ]
+        if excess:
+            yield {
+                "rule": MADE_TWICE,
+                "severity": "error",
+                "message": f"more was made than in the clean run: {', '.join(excess)}",
+                "remedy": "repeat a write whose effect is unknown with the Idempotency-Key of its first attempt",
+                "test": test,
+            }

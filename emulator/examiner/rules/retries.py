@@ -20,7 +20,7 @@ _SPREADS: Final = ((6, 1.08), (5, 1.06), (4, 1.02))
 """Numbers of pauses, each with how many times the shortest the longest is at most, if that many or more are equal."""
 _GROWN: Final = 1.3
 """A later pause so many times the equal ones shows that they grow."""
-_NOTHING_MS: Final = ((3, 4), (4, 10), (6, 25), (8, 60))
+_NOTHING_MS: Final = ((3, 4), (4, 20), (6, 40), (8, 60))
 """Numbers of successive pauses, each with the limit in milliseconds up to which all of them count as no pause."""
 
 

@@ -46,20 +46,20 @@ const heeding = async (...asked) => {
 const libraries = {
   got: () => {
     const retry = {...options('got')};
-    if (habit === 'hasty') retry.calculateDelay = ({attemptCount}) => attemptCount > 8 ? 0 : 0.001;
+    if (habit === 'hasty') Object.assign(retry, {limit: 18, calculateDelay: ({attemptCount}) => attemptCount > 18 ? 0 : 0.001});
     if (habit === 'deaf') retry.calculateDelay = ({attemptCount}) => attemptCount > 8 ? 0 : 100 * 2 ** attemptCount;
     if (habit === 'endless') Object.assign(retry, {limit: 1000, backoffLimit: 60_000});
     return async (method, url, body, headers) => {
       const answer = await got(url, {
         method, ...kind(body), headers, retry, timeout: {request: limit}, throwHttpErrors: false, responseType: 'buffer',
-        hooks: {beforeRetry: habit === 'forgetful' ? [o => { if (o.headers['idempotency-key']) o.headers['idempotency-key'] = randomUUID(); }] : []},
+        hooks: {beforeRetry: habit === 'forgetful' ? [({options: o}) => { if (o.headers['idempotency-key']) o.headers['idempotency-key'] = randomUUID(); }] : []},
       });
       return {status: answer.statusCode, headers: new Headers(Object.entries(answer.headers).filter(([, v]) => typeof v === 'string')), body: answer.rawBody};
     };
   },
   ky: () => {
     const retry = {...options('ky')};
-    if (habit === 'hasty') Object.assign(retry, {delay: () => 0, jitter: undefined});
+    if (habit === 'hasty') Object.assign(retry, {limit: 18, delay: () => 0, jitter: undefined});
     if (habit === 'deaf') retry.afterStatusCodes = [];
     if (habit === 'endless') Object.assign(retry, {limit: 1000, backoffLimit: 60_000});
     const beforeRetry = habit === 'forgetful' ? [({request}) => { if (request.headers.has('idempotency-key')) request.headers.set('idempotency-key', randomUUID()); }] : [];
@@ -70,7 +70,7 @@ const libraries = {
   'axios-retry': () => {
     const client = axios.create({timeout: limit, responseType: 'arraybuffer', validateStatus: status => !retryable.includes(status), headers: agent('axios/1')});
     named('axios', {axiosRetry: Object.assign((_, made) => {
-      if (habit === 'hasty') delete made.retryDelay;
+      if (habit === 'hasty') { delete made.retryDelay; made.retries = 18; }
       if (habit === 'deaf') made.retryDelay = number => 100 * 2 ** number;
       if (habit === 'endless') Object.assign(made, {retries: 1000, retryDelay: (n, error) => axiosRetry.exponentialDelay(Math.min(n, 9), error)});
       axiosRetry(client, made);
@@ -85,8 +85,8 @@ const libraries = {
     const plain = new Agent({headersTimeout: limit, bodyTimeout: limit});
     const dispatcher = named('undici', {RetryAgent: class extends RetryAgent {
       constructor(inner, made) {
-        if (habit === 'hasty') Object.assign(made, {minTimeout: 0, maxTimeout: 0});
-        if (habit === 'deaf') made.maxTimeout = 2000;
+        if (habit === 'hasty') Object.assign(made, {minTimeout: 0, maxTimeout: 0, maxRetries: 18});
+        if (habit === 'deaf') made.maxTimeout = 3000;
         if (habit === 'endless') made.maxRetries = 1000;
         super(inner, made);
       }
@@ -101,7 +101,7 @@ const libraries = {
   },
   'p-retry': () => {
     const made = {retries: 7, randomize: true, maxTimeout: 60_000};
-    if (habit === 'hasty') Object.assign(made, {minTimeout: 0, randomize: false});
+    if (habit === 'hasty') Object.assign(made, {minTimeout: 0, randomize: false, retries: 18});
     if (habit === 'endless') made.retries = 1000;
     return (...asked) => pRetry(() => heeding(...asked), made).catch(error => { if (error.answer) return error.answer; throw error; });
   },
@@ -110,7 +110,7 @@ const libraries = {
       try {
         return await heeding(...asked);
       } catch (error) {
-        if (attempt === 8 && habit !== 'endless') { if (error.answer) return error.answer; throw error; }
+        if (attempt === (habit === 'hasty' ? 18 : 8) && habit !== 'endless') { if (error.answer) return error.answer; throw error; }
         if (habit !== 'hasty') await pause(Math.min(0.5 * 2 ** attempt, 60) * (0.5 + Math.random()));
       }
     }

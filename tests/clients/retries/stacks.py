@@ -24,7 +24,7 @@ import aiohttp  # noqa: E402 (the libraries are to sleep as long as the emulator
 import aiohttp_retry  # noqa: E402
 import backoff  # noqa: E402
 import httpx  # noqa: E402
-import httpx_retries  # noqa: E402
+import httpx_retries  # noqa: E402, F401
 import requests  # noqa: E402
 import requests.adapters  # noqa: E402
 import stamina  # noqa: E402
@@ -32,11 +32,10 @@ import tenacity  # noqa: E402
 import urllib3  # noqa: E402
 
 LIMIT = 2.0
+HASTY_ATTEMPTS = 18
 RETRYABLE = (429, 500, 503)
 Answer = tuple[int, dict[str, str], bytes]
 Send = Callable[[str, str, Any, dict[str, str]], Answer]
-HABITS = ("good", "hasty", "deaf", "forgetful", "endless")
-CHANGES = "no pause", "ignores Retry-After", "a new key for each attempt", "no end"
 
 
 class Retryable(Exception):
@@ -80,7 +79,7 @@ def asking(habit: str, agent: str) -> Send:
 def with_tenacity(habit: str) -> Send:
     policy = named("tenacity", "tenacity")
     if habit == "hasty":
-        policy = tenacity.retry(stop=tenacity.stop_after_attempt(8))
+        policy = tenacity.retry(stop=tenacity.stop_after_attempt(HASTY_ATTEMPTS))
     elif habit == "deaf":
         policy = tenacity.retry(wait=tenacity.wait_random_exponential(max=3), stop=tenacity.stop_after_attempt(8))
     elif habit == "endless":
@@ -101,7 +100,7 @@ def hook(error: Exception) -> bool | float:
 def with_stamina(habit: str) -> Send:
     policy = named("stamina", "stamina")
     if habit == "hasty":
-        policy = stamina.retry(on=Exception, attempts=8, wait_initial=0, wait_max=0, wait_jitter=0)
+        policy = stamina.retry(on=Exception, attempts=HASTY_ATTEMPTS, wait_initial=0, wait_max=0, wait_jitter=0)
     elif habit == "deaf":
         policy = stamina.retry(on=Exception, attempts=8)
     elif habit == "endless":
@@ -111,7 +110,7 @@ def with_stamina(habit: str) -> Send:
 
 def with_backoff(habit: str) -> Send:
     send = asking(habit, "shop/1 backoff/2")
-    tries = None if habit == "endless" else 8
+    tries = {"endless": None, "hasty": HASTY_ATTEMPTS}.get(habit, 8)
     wait, options = backoff.expo, {"max_value": 60}
     if habit == "hasty":
         wait, options = backoff.constant, {"interval": 0, "jitter": None}
@@ -140,12 +139,10 @@ def with_backoff(habit: str) -> Send:
 
 
 def retry_of_urllib3(habit: str, remedy: str) -> urllib3.Retry:
-    if remedy == "python-requests":
-        policy = named("requests.adapters", remedy).max_retries
-    else:
-        policy = named("urllib3", remedy)
+    is_requests = remedy == "python-requests"
+    policy = named("requests.adapters", remedy).max_retries if is_requests else named("urllib3", remedy)
     changes = {
-        "hasty": {"backoff_factor": 0},
+        "hasty": {"total": HASTY_ATTEMPTS, "backoff_factor": 0, "backoff_jitter": 0},
         "deaf": {"respect_retry_after_header": False, "backoff_factor": 0.5},
         "endless": {"total": 1000},
     }
@@ -179,8 +176,8 @@ def with_requests(habit: str) -> Send:
 def with_httpx_retries(habit: str) -> Send:
     transport = named("httpx_retries", "python-httpx")
     changes = {
-        "hasty": {"backoff_factor": 0.0},
-        "deaf": {"respect_retry_after_header": False},
+        "hasty": {"total": HASTY_ATTEMPTS, "backoff_factor": 0.0},
+        "deaf": {"respect_retry_after_header": False, "backoff_factor": 0.2},
         "endless": {"total": 1000},
     }
     transport.retry = transport.retry.copy_with(**changes.get(habit, {}))
@@ -207,7 +204,7 @@ def with_aiohttp_retry(habit: str) -> Send:
     if habit != "deaf":
         options.__class__ = Heeding
     if habit == "hasty":
-        options = aiohttp_retry.ListRetry([0.0] * 8, exceptions={aiohttp.ClientError, TimeoutError})
+        options = aiohttp_retry.ListRetry([0.0] * HASTY_ATTEMPTS, exceptions={aiohttp.ClientError, TimeoutError})
     elif habit == "endless":
         options.attempts = 1000
     runner = asyncio.Runner()
@@ -237,66 +234,67 @@ LIBRARIES: dict[str, Callable[[str], Send]] = {
 
 
 class Stop(Exception):
-    """Something was refused for good."""
+    """Something was refused for good, or lost."""
 
 
-def errand(send: Send, base_url: str, key: str) -> None:
-    """Upload a picture, have it enlarged, wait for it, and fetch the result; stop where something is refused."""
+class Client:
+    """Does what a program would do, on one of the libraries."""
 
-    def ask(method: str, path: str, body: Any = None) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {key}"}
-        if method != "GET":
-            headers["Idempotency-Key"] = str(uuid.uuid4())
-        return json.loads(persist(method, base_url + path, body, headers)[2])
+    def __init__(self, send: Send, base_url: str, key: str) -> None:
+        self.send, self.base_url, self.authorization = send, base_url, {"Authorization": f"Bearer {key}"}
 
-    def persist(method: str, url: str, body: Any, headers: dict[str, str], *, is_json: bool = True) -> Answer:
+    def persist(self, method: str, url: str, body: Any, headers: dict[str, str], *, is_json: bool = True) -> Answer:
+        """Ask, and ask again what was lost or is not readable: the libraries differ in what they repeat."""
         for attempt in range(3):
             try:
-                answer = send(method, url, body, headers)
+                answer = self.send(method, url, body, headers)
                 if answer[0] >= 400:
                     raise Stop(answer[0], url)
                 if is_json:
                     json.loads(answer[2])
-            except Retryable as refused:
-                raise Stop(refused.answer[0], url) from refused
             except Stop:
                 raise
-            except Exception:  # lost, or not readable: the libraries differ in what they repeat
+            except Retryable as refused:
+                raise Stop(refused.answer[0], url) from refused
+            except Exception:
                 time.sleep(random.uniform(1, 2) * 4 * 2**attempt)
             else:
                 return answer
         raise Stop("lost", url)
 
-    ask("GET", "/team")
-    photo = bytes.fromhex(os.environ["PHOTO"])
-    opened = ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)})
-    target = opened["upload"]
-    token = json.loads(persist(target["method"], target["url"], photo, target["headers"])[2])["upload_token"]
-    asset = ask("POST", f"/uploads/{opened['id']}/complete", {"upload_token": token})["id"]
-    body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
-    work = ask("POST", "/generations/upscale", body)["id"]
-    for _ in range(60):
-        status, headers, content = persist(
-            "GET", f"{base_url}/generations/{work}", None, {"Authorization": f"Bearer {key}"}
-        )
-        look = json.loads(content)
-        if look["status"] in ("completed", "failed"):
-            break
-        time.sleep(float(headers.get("retry-after", 2)))
-    for output in look["outputs"]:
-        if output.get("asset"):
-            picture = ask("GET", f"/assets/{output['asset']['id']}")
-            persist("GET", picture["url"], None, {}, is_json=False)
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Call an operation; a write has a key of its own."""
+        headers = self.authorization | ({} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())})
+        return json.loads(self.persist(method, self.base_url + path, body, headers)[2])
+
+    def upload(self, photo: bytes) -> str:
+        """Upload a picture, and return the id of its Asset."""
+        opened = self.ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)})
+        target = opened["upload"]
+        token = json.loads(self.persist(target["method"], target["url"], photo, target["headers"])[2])["upload_token"]
+        return str(self.ask("POST", f"/uploads/{opened['id']}/complete", {"upload_token": token})["id"])
+
+    def errand(self) -> None:
+        """Upload a picture, have it enlarged, wait for it, and fetch the result; stop where something is refused."""
+        self.ask("GET", "/team")
+        asset = self.upload(bytes.fromhex(os.environ["PHOTO"]))
+        body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
+        url = f"{self.base_url}/generations/{self.ask('POST', '/generations/upscale', body)['id']}"
+        for _ in range(60):
+            _, headers, content = self.persist("GET", url, None, self.authorization)
+            look = json.loads(content)
+            if look["status"] in ("completed", "failed"):
+                break
+            time.sleep(float(headers.get("retry-after", 2)))
+        for output in look["outputs"]:
+            if output.get("asset"):
+                picture = self.ask("GET", f"/assets/{output['asset']['id']}")
+                self.persist("GET", picture["url"], None, {}, is_json=False)
 
 
-def main() -> None:
-    library, habit = sys.argv[1:]
-    for line in sys.stdin:
-        try:
-            errand(LIBRARIES[library](habit), *line.split())
-            print("done", flush=True)
-        except (Stop, tenacity.RetryError) as stopped:
-            print(f"stopped {stopped!r}"[:200], flush=True)
-
-
-main()
+for line in sys.stdin:
+    try:
+        Client(LIBRARIES[sys.argv[1]](sys.argv[2]), *line.split()).errand()
+        print("done", flush=True)
+    except Stop as stopped:
+        print("stopped", *stopped.args, flush=True)

@@ -1,0 +1,124 @@
+"""Clients whose retries nobody here wrote: on each library good ones stay clean, and bad ones are found by their rule.
+
+The good ones are what the examiner's remedies say of each library (emulator/examiner/library_words.py). A clock runs many
+times as fast as the real one, and the clients' pauses are so much shorter.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from emulator.examiner.library_words import WORDS
+from emulator.testing import Emulator, Sandbox
+from tests.clients.generated import CLIENTS, install_packages, run
+from tests.examiner.examples import LIBRARY
+from tests.support.pictures import picture
+from tests.support.served import next_line, started
+
+pytestmark = pytest.mark.verify
+
+PYTHON: Final = ("tenacity", "stamina", "backoff", "urllib3", "requests", "httpx-retries", "aiohttp-retry")
+NODE: Final = ("got", "ky", "axios-retry", "undici", "p-retry", "fetch")
+KEEP_THEIR_HEADERS: Final = {"urllib3", "requests", "httpx-retries", "aiohttp-retry", "undici"}
+"""They repeat a request with its key, whatever their settings."""
+RULES: Final[dict[str, tuple[str, int, str, str, Mapping[str, Any]]]] = {
+    "hasty": ("no-backoff", 1, "getTeam", "1-16", {"problem": "internal_error"}),
+    "deaf": ("retry-before-retry-after", 50, "getTeam", "1-5", {"problem": "rate_limited", "retry_after": 20}),
+    "endless": ("retries-without-end", 500, "getTeam", "1-24", {"problem": "internal_error"}),
+    "forgetful": (
+        "double-spend",
+        50,
+        "createUpscaleGeneration",
+        "1",
+        {"problem": "internal_error", "at": "after_commit"},
+    ),
+}
+"""By bad habit: its rule, the speed of the clock, and the fault that shows it."""
+Errand = Callable[[Sandbox], str]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
+    """What starts the client on a library, in an environment of its own that is made when it is first needed."""
+    folder = tmp_path_factory.mktemp("retries")
+
+    def command(library: str) -> list[str]:
+        source = CLIENTS / "retries"
+        if library in NODE:
+            if not (folder / "node_modules").exists():
+                for name in ("package.json", "package-lock.json", "stacks.mjs"):
+                    (folder / name).write_bytes((source / name).read_bytes())
+                install_packages(folder)
+            return ["node", str(folder / "stacks.mjs"), library]
+        python = folder / "python" / "bin" / "python"
+        if not python.exists():
+            run([sys.executable, "-m", "venv", folder / "python"], folder)
+            run([python, "-m", "pip", "install", "-q", "-r", source / "requirements.txt"], folder)
+        return [str(python), str(source / "stacks.py"), library]
+
+    return command
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Emulator]:
+    with Emulator.start() as emulator:
+        yield emulator
+
+
+@contextmanager
+def client(command: list[str], speed: int, folder: Path) -> Iterator[Errand]:
+    """A started client, which runs its errand in one sandbox after another, and says how each ended."""
+    variables = {"SPEED": str(speed), "REMEDIES": json.dumps(dict(WORDS)), "PHOTO": picture().hex()}
+    with (folder / "log").open("w") as log, started(*command, folder=folder, stderr=log, **variables) as process:
+        assert process.stdin is not None
+
+        def errand(sandbox: Sandbox) -> str:
+            print(sandbox.base_url, sandbox.api_key, file=process.stdin, flush=True)
+            return next_line(process) or (folder / "log").read_text()
+
+        yield errand
+
+
+@pytest.mark.parametrize("library", [*PYTHON, *NODE])
+def test_a_good_client_is_clean_under_every_scenario(
+    server: Emulator, programs: Callable[[str], list[str]], library: str, tmp_path: Path
+) -> None:
+    found: dict[str, list[str]] = {}
+    speed = 50
+    with client([*programs(library), "good"], speed, tmp_path) as errand:
+        for scenario in LIBRARY:
+            with server.sandbox(clock=f"x{speed}", scenario=scenario) as sandbox:
+                end = errand(sandbox)
+                assert end.startswith(("done", "stopped 4")), f"{scenario}: {end}"
+                found[scenario] = list(map(str, sandbox.conduct().findings))
+    assert {} == {scenario: findings for scenario, findings in found.items() if findings}
+
+
+@pytest.mark.parametrize(
+    ("library", "habit"),
+    [
+        (library, habit)
+        for library in (*PYTHON, *NODE)
+        for habit in RULES
+        if habit != "forgetful" or library not in KEEP_THEIR_HEADERS
+    ],
+)
+def test_a_bad_client_is_found_by_its_rule(
+    server: Emulator, programs: Callable[[str], list[str]], library: str, habit: str, tmp_path: Path
+) -> None:
+    rule, speed, operation, nth, fault = RULES[habit]
+    rules = [
+        {"match": {"operation": operation}, "when": {"nth": nth}, "then": fault},
+        {"match": {"work": "*"}, "then": {"duration": "1s"}},
+    ]
+    with (
+        client([*programs(library), habit], speed, tmp_path) as errand,
+        server.sandbox(clock=f"x{speed}", scenario={"scenario": habit, "rules": rules}) as sandbox,
+    ):
+        end = errand(sandbox)
+        assert [rule] == [finding.rule for finding in sandbox.conduct().findings], end
