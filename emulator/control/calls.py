@@ -30,7 +30,7 @@ from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedE
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
-from emulator.scenario.library import LibraryEntry, ScenarioLibrary, shipped_library
+from emulator.scenario.library import ScenarioLibrary, shipped_library
 from emulator.service import engine
 from emulator.service.calls import DecodedUpload
 from emulator.service.images import ImageStore
@@ -104,7 +104,7 @@ class ControlPlane:
         return self.created_with.get(sandbox, sandbox.options)
 
     @cached_property
-    def library_entries(self) -> list[LibraryEntry]:
+    def library_entries(self) -> list[dict[str, str]]:
         """The library, read once: it is shipped, and does not change while the process runs."""
         return self.library.entries()
 

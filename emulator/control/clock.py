@@ -101,7 +101,7 @@ def set_clock(call: ControlCall) -> dict[str, Any]:
 async def advance_clock(call: ControlCall) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
     target = _target(call.fields("ClockAdvance"), call.sandbox, call.now)
-    fired = await (_move_until_idle(call.sandbox) if target is None else move_to(call.sandbox, target))
+    fired = await move_to(call.sandbox, target)
     now = engine.enter(call.sandbox)
     return {**_with_events(call.sandbox, now), "fired": fired, "stalled": engine.stalled_work(call.sandbox)}
 
@@ -127,16 +127,20 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
     return None
 
 
-async def move_to(sandbox: Sandbox, target: int) -> int:
-    """Move to an instant and return how many events fired on the way."""
+async def move_to(sandbox: Sandbox, target: int | None) -> int:
+    """Move to an instant, or for None until no work goes on and no admission is held; return how many events fired.
+
+    Work that stalls is left as it is.
+    """
     fired = 0
     for _ in range(MAX_STEPS):
-        hold_ends_at = _next_hold_end(sandbox)
-        if hold_ends_at is None or hold_ends_at > target:
+        hold_ends_at, instant = _next_hold_end(sandbox), engine.idle_at(sandbox) if target is None else target
+        if hold_ends_at is not None and (instant is None or hold_ends_at <= instant):
+            fired += await _let_go_on(sandbox, hold_ends_at)
+        elif instant is not None and (target is None or sandbox.clock.now() < target):
+            fired += await _advance(sandbox, instant)
+        else:
             break
-        fired += await _let_go_on(sandbox, hold_ends_at)
-    while sandbox.clock.now() < target:
-        fired += await _advance(sandbox, target)
     return fired
 
 
@@ -160,20 +164,6 @@ def _check_goes_on(sandbox: Sandbox, timeline: Timeline) -> None:
     """Raise Problem invalid_request with status 409 if the sandbox was reset while its clock moved."""
     if sandbox.timeline is not timeline:
         raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
-
-
-async def _move_until_idle(sandbox: Sandbox) -> int:
-    """Move until no work goes on and no admission is held; return how many events fired. What stalls is left as it is."""
-    fired = 0
-    for _ in range(MAX_STEPS):
-        hold_ends_at, idle_at = _next_hold_end(sandbox), engine.idle_at(sandbox)
-        if hold_ends_at is not None and (idle_at is None or hold_ends_at <= idle_at):
-            fired += await _let_go_on(sandbox, hold_ends_at)
-        elif idle_at is not None:
-            fired += await _advance(sandbox, idle_at)
-        else:
-            break
-    return fired
 
 
 def _next_hold_end(sandbox: Sandbox) -> int | None:

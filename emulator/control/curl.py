@@ -17,10 +17,6 @@ from emulator.service.record import RequestRecord
 
 _AUTHORIZATION: Final = '--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"'
 _KEPT_IN_QUERIES: Final = "".join(map(chr, range(0x21, 0x7F)))
-_DOTS: Final = frozenset((".", ".."))
-"""Steps of a path that curl would resolve."""
-_GLOBS: Final = frozenset("[]{}")
-"""What curl would take for several addresses in one."""
 
 
 def as_curl(record: RequestRecord, masks: Masks, origin: str) -> str:
@@ -29,9 +25,7 @@ def as_curl(record: RequestRecord, masks: Masks, origin: str) -> str:
     query = quote(masks.of_bytes(record.query), safe=_KEPT_IN_QUERIES)
     address = f"{origin}{path}?{query}" if query else origin + path
     body = list(_body(record, masks))
-    words = ["curl", "--include", *_method(record.method, has_body=bool(body))]
-    words += ["--path-as-is"] if not _DOTS.isdisjoint(path.split("/")) else []
-    words += ["--globoff"] if not _GLOBS.isdisjoint(query) else []
+    words = ["curl", "--include", "--path-as-is", "--globoff", *_method(record.method, has_body=bool(body))]
     headers = [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(record)]
     if record.credential is not None and record.path.startswith(BASE_PATH):
         headers.insert(0, _AUTHORIZATION)

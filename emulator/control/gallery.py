@@ -14,7 +14,7 @@ from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Asset
 from emulator.kernel.wording import excerpt
-from emulator.service.library import add_upload
+from emulator.service.library import add_asset
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
@@ -40,7 +40,7 @@ async def create_asset(call: ControlCall) -> JsonResponse:
     if decoded.refusal is not None:
         raise Problem("invalid_input", f"(body): {decoded.refusal}", check=Check.RULES)
     sandbox.check_memory(len(decoded.data))
-    asset = add_upload(sandbox, account.team.id, decoded, call.now)
+    asset = add_asset(sandbox, account.team.id, decoded, call.now)
     return JsonResponse(_describe(sandbox, asset), 201)
 
 

@@ -23,7 +23,7 @@ from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Generation
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service.callers import full_keys
-from emulator.service.generations import add_asset
+from emulator.service.library import add_asset
 
 QUERY: Final = ("team", "file")
 PHOTOSHOOT: Final = "photoshoot"
@@ -158,7 +158,7 @@ def _add_sample(call: ControlCall, team_id: str, name: str) -> str:
     """Add a sample Asset without an upload, drawn like a premade picture of this name; return its id."""
     sandbox = call.sandbox
     recipe = PremadeRecipe(kind="photography_style", name=name, width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
-    return add_asset(sandbox, team_id, "upload", recipe, call.now).id
+    return add_asset(sandbox, team_id, recipe, call.now).id
 
 
 async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

@@ -89,8 +89,7 @@ def set_admission(call: ControlCall) -> dict[str, Any]:
 
 def list_library(call: ControlCall) -> dict[str, Any]:
     """GET /scenarios."""
-    entries = call.plane.library_entries
-    return {"data": [{"name": entry.name, "description": entry.description} for entry in entries]}
+    return {"data": call.plane.library_entries}
 
 
 def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions:

@@ -6,7 +6,7 @@ which a test binds to this table both ways.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
@@ -18,36 +18,41 @@ Gives = Literal["less", "refuses", "other", "more"]
 
 
 class Readings(Struct, frozen=True):
-    """The reading of each decision. `plain` is what the emulator does unless told otherwise."""
+    """The reading of each decision. `plain` is what the emulator does unless told otherwise.
 
-    page_limit: Literal["plain", "clamps"] = "plain"
-    text_length: Literal["plain", "short"] = "plain"
-    key_binding: Literal["plain", "binds-refusals", "releases"] = "plain"
-    key_retention: Literal["plain", "week"] = "plain"
-    intent: Literal["plain", "as-sent"] = "plain"
-    upload_session: Literal["plain", "short"] = "plain"
-    upload_status: Literal["plain", "created"] = "plain"
-    stored_format: Literal["plain", "webp"] = "plain"
-    file_delivery: Literal["plain", "redirects"] = "plain"
-    photo_order: Literal["plain", "unordered"] = "plain"
-    last_page: Literal["plain", "always-a-cursor"] = "plain"
-    target: Literal["plain", "target-at-once"] = "plain"
-    team_credits: Literal["plain", "gross"] = "plain"
-    error_members: Literal["plain", "nulls"] = "plain"
-    subject_cap: Literal["plain", "refuses"] = "plain"
-    defaults: Literal["plain", "required", "other-defaults", "count-ignored"] = "plain"
-    pixel_sizes: Literal["plain", "megapixels"] = "plain"
-    partial_charge: Literal["plain", "down", "whole"] = "plain"
-    concurrency_unit: Literal["plain", "by-output"] = "plain"
-    poll_hint: Literal["plain", "no-hint", "rough"] = "plain"
-    picture_limit: Literal["plain", "small"] = "plain"
-    pause_hint: Literal["plain", "silent"] = "plain"
-    location: Literal["plain", "relative"] = "plain"
-    first_status: Literal["plain", "skips"] = "plain"
-    media_types: Literal["plain", "charset"] = "plain"
-    timestamps: Literal["plain", "offset"] = "plain"
-    list_freshness: Literal["plain", "lag"] = "plain"
-    slot_order: Literal["plain", "shuffled"] = "plain"
+    Each field names its decision, and what each of its readings gives, in their order.
+    """
+
+    page_limit: Annotated[Literal["plain", "clamps"], "D02", "more"] = "plain"
+    text_length: Annotated[Literal["plain", "short"], "D04", "refuses"] = "plain"
+    key_binding: Annotated[Literal["plain", "binds-refusals", "releases"], "D10", "refuses", "more"] = "plain"
+    key_retention: Annotated[Literal["plain", "week"], "D12", "other"] = "plain"
+    intent: Annotated[Literal["plain", "as-sent"], "D14", "refuses"] = "plain"
+    upload_session: Annotated[Literal["plain", "short"], "D15", "less"] = "plain"
+    upload_status: Annotated[Literal["plain", "created"], "D16", "other"] = "plain"
+    stored_format: Annotated[Literal["plain", "webp"], "D18", "other"] = "plain"
+    file_delivery: Annotated[Literal["plain", "redirects"], "D19", "other"] = "plain"
+    photo_order: Annotated[Literal["plain", "unordered"], "D22", "less"] = "plain"
+    last_page: Annotated[Literal["plain", "always-a-cursor"], "D26", "other"] = "plain"
+    target: Annotated[Literal["plain", "target-at-once"], "D27", "other"] = "plain"
+    team_credits: Annotated[Literal["plain", "gross"], "D29", "other"] = "plain"
+    error_members: Annotated[Literal["plain", "nulls"], "D31", "less"] = "plain"
+    subject_cap: Annotated[Literal["plain", "refuses"], "D32", "refuses"] = "plain"
+    defaults: Annotated[
+        Literal["plain", "required", "other-defaults", "count-ignored"], "D33", "refuses", "other", "more"
+    ] = "plain"
+    pixel_sizes: Annotated[Literal["plain", "megapixels"], "D35", "other"] = "plain"
+    partial_charge: Annotated[Literal["plain", "down", "whole"], "D37", "other", "other"] = "plain"
+    concurrency_unit: Annotated[Literal["plain", "by-output"], "D40", "less"] = "plain"
+    poll_hint: Annotated[Literal["plain", "no-hint", "rough"], "D42", "less", "less"] = "plain"
+    picture_limit: Annotated[Literal["plain", "small"], "D57", "refuses"] = "plain"
+    pause_hint: Annotated[Literal["plain", "silent"], "D66", "less"] = "plain"
+    location: Annotated[Literal["plain", "relative"], "D70", "other"] = "plain"
+    first_status: Annotated[Literal["plain", "skips"], "D71", "other"] = "plain"
+    media_types: Annotated[Literal["plain", "charset"], "D72", "other"] = "plain"
+    timestamps: Annotated[Literal["plain", "offset"], "D73", "other"] = "plain"
+    list_freshness: Annotated[Literal["plain", "lag"], "D74", "less"] = "plain"
+    slot_order: Annotated[Literal["plain", "shuffled"], "D76", "other"] = "plain"
 
 
 NO_READINGS: Final = Readings()
@@ -60,8 +65,6 @@ class Reading(Struct, frozen=True):
     id: str
     field: str
     gives: Gives
-    is_floor: bool = False
-    """Whether its answers leave the contract, though not the specification."""
 
     @property
     def name(self) -> str:
@@ -69,51 +72,20 @@ class Reading(Struct, frozen=True):
         return f"{self.decision}={self.id}"
 
 
-READINGS: Final[Mapping[str, Reading]] = {
-    reading.name: reading
-    for reading in (
-        Reading("D02", "clamps", "page_limit", "more"),
-        Reading("D04", "short", "text_length", "refuses"),
-        Reading("D10", "binds-refusals", "key_binding", "refuses"),
-        Reading("D10", "releases", "key_binding", "more"),
-        Reading("D12", "week", "key_retention", "other"),
-        Reading("D14", "as-sent", "intent", "refuses"),
-        Reading("D15", "short", "upload_session", "less"),
-        Reading("D16", "created", "upload_status", "other"),
-        Reading("D18", "webp", "stored_format", "other"),
-        Reading("D19", "redirects", "file_delivery", "other"),
-        Reading("D22", "unordered", "photo_order", "less"),
-        Reading("D26", "always-a-cursor", "last_page", "other"),
-        Reading("D27", "target-at-once", "target", "other"),
-        Reading("D29", "gross", "team_credits", "other"),
-        Reading("D31", "nulls", "error_members", "less"),
-        Reading("D32", "refuses", "subject_cap", "refuses"),
-        Reading("D33", "required", "defaults", "refuses"),
-        Reading("D33", "other-defaults", "defaults", "other"),
-        Reading("D33", "count-ignored", "defaults", "more"),
-        Reading("D35", "megapixels", "pixel_sizes", "other"),
-        Reading("D37", "down", "partial_charge", "other"),
-        Reading("D37", "whole", "partial_charge", "other"),
-        Reading("D40", "by-output", "concurrency_unit", "less"),
-        Reading("D42", "no-hint", "poll_hint", "less"),
-        Reading("D42", "rough", "poll_hint", "less"),
-        Reading("D57", "small", "picture_limit", "refuses"),
-        Reading("D66", "silent", "pause_hint", "less"),
-        Reading("D70", "relative", "location", "other"),
-        Reading("D71", "skips", "first_status", "other"),
-        Reading("D72", "charset", "media_types", "other"),
-        Reading("D73", "offset", "timestamps", "other"),
-        Reading("D74", "lag", "list_freshness", "less"),
-        Reading("D76", "shuffled", "slot_order", "other"),
-    )
-}
+def _readings() -> Iterator[Reading]:
+    for field, hint in get_type_hints(Readings, include_extras=True).items():
+        decision, *gives = hint.__metadata__
+        for identifier, given in zip(get_args(hint.__origin__)[1:], gives, strict=True):
+            yield Reading(decision, identifier, field, given)
+
+
+READINGS: Final[Mapping[str, Reading]] = {reading.name: reading for reading in _readings()}
 """Every reading by its name, in the order of the ledger."""
 
 DECISIONS: Final = tuple(dict.fromkeys(reading.decision for reading in READINGS.values()))
 """The decisions that have readings."""
 
 SETS: Final = ("plain", "other", "stingy", "any:SEED")
-_FLOOR: Final = "floor"
 
 
 def chosen(readings: Readings) -> tuple[str, ...]:
@@ -143,34 +115,30 @@ def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Reading
 def parse_readings(text: str) -> Readings:
     """Read what `--readings` takes: names and sets with commas between, such as `stingy,D66=silent`.
 
-    A later part overrides an earlier one. `floor` lets the sets contain readings that leave the contract.
+    A later part overrides an earlier one.
 
     Raises:
         ValueError: the part that is neither a reading nor a set.
     """
-    parts = [part.strip() for part in text.split(",")]
-    with_floor = _FLOOR in parts
     readings = NO_READINGS
-    for part in parts:
-        if part != _FLOOR:
-            readings = with_readings(_names_of_set(part, with_floor) if "=" not in part else [part], readings)
+    for part in map(str.strip, text.split(",")):
+        if part != "floor":  # which lets the sets contain readings that leave the contract; there are none
+            readings = with_readings([part] if "=" in part else _names_of_set(part), readings)
     return readings
 
 
-def _names_of_set(name: str, with_floor: bool) -> Iterator[str]:
+def _names_of_set(name: str) -> Iterator[str]:
     """Iterate over the readings of a set. Raises ValueError for an unknown set."""
     word, _, seed = name.partition(":")
-    known = [reading for reading in READINGS.values() if with_floor or not reading.is_floor]
-    if name == "other":
-        wanted = known
-    elif name == "stingy":
-        wanted = [reading for reading in known if reading.gives in ("less", "refuses")]
+    wanted: Iterable[Reading] = READINGS.values()
+    if name == "stingy":
+        wanted = [reading for reading in wanted if reading.gives in ("less", "refuses")]
     elif word == "any" and seed.isdecimal() and int(seed) <= LARGEST_SEED:
-        yield from _mixture(known, Seed(int(seed)))
+        yield from _mixture(wanted, Seed(int(seed)))
         return
     elif name == PLAIN:
-        wanted = []
-    else:
+        wanted = ()
+    elif name != "other":
         raise ValueError(name)
     first: dict[str, str] = {}
     for reading in wanted:

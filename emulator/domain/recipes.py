@@ -24,6 +24,9 @@ _DrawnEdge: TypeAlias = Annotated[int, Meta(ge=1, le=max(LONGEST_EDGE.values()))
 _Color: TypeAlias = Annotated[str, Meta(pattern="^#?[0-9A-Fa-f]{6}$")]
 
 
+_Models: TypeAlias = Annotated[int, Meta(ge=0, le=MODEL_INPUT_LIMIT)]
+
+
 class _Picture(Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="recipe"):
     """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
 
@@ -45,11 +48,11 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     Raises ValueError if these do not add up.
     """
 
-    subject_count: int
+    subject_count: Annotated[int, Meta(ge=1, le=PACKED_PHOTOS)]
     background_kind: BackgroundKind = "automatic"
     background_hex: _Color | None = None
-    model_input_count: int = 0
-    people: int = 0
+    model_input_count: _Models = 0
+    people: _Models = 0
     """How many are in the picture; those beyond the chosen Fashion Models are the service's choice."""
     photography_style: str | None = None
     """The name of the chosen one; likewise of the pose and the colorway."""
@@ -63,12 +66,6 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     directions: str = ""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.subject_count <= PACKED_PHOTOS:
-            raise ValueError(f"subject_count {self.subject_count}: expected 1 to {PACKED_PHOTOS}")
-        if not 0 <= self.model_input_count <= MODEL_INPUT_LIMIT:
-            raise ValueError(f"model_input_count {self.model_input_count}: expected 0 to {MODEL_INPUT_LIMIT}")
-        if not 0 <= self.people <= MODEL_INPUT_LIMIT:
-            raise ValueError(f"people {self.people}: expected 0 to {MODEL_INPUT_LIMIT}")
         chosen = (self.background_kind == "picture", self.photography_style is not None, self.pose is not None)
         expected = self.subject_count + self.model_input_count + sum(chosen)
         self._check_inputs(expected, expected)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from emulator.contract import Contract
@@ -24,13 +23,6 @@ from emulator.scenario.world import WorldNames
 _SUFFIX: Final = ".yaml"
 
 
-class LibraryEntry(Struct, frozen=True):
-    """A scenario of the library: its name and description."""
-
-    name: str
-    description: str
-
-
 class ScenarioLibrary:
     """The scenarios of one folder, each in a file of its name, and those of the problem codes."""
 
@@ -42,14 +34,15 @@ class ScenarioLibrary:
         """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
         return [*sorted(self._files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
 
-    def entries(self) -> list[LibraryEntry]:
-        """Return every scenario with its description.
+    def entries(self) -> list[dict[str, str]]:
+        """Return the name and the description of every scenario.
 
         Raises:
             DocumentError: a file cannot be used.
         """
-        files = [LibraryEntry(scenario.name, scenario.description) for scenario in self.scenarios()]
-        return files + [LibraryEntry(PROBLEM_PREFIX + code, _problem_description(code)) for code in CATALOGUE]
+        described = {scenario.name: scenario.description for scenario in self.scenarios()}
+        described |= {PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE}
+        return [{"name": name, "description": description} for name, description in described.items()]
 
     def scenarios(self) -> Iterator[Scenario]:
         """Read every scenario that is a file, in the order of their names.

@@ -5,6 +5,7 @@ observed does not depend on when requests come. Owns the list of the kinds of ev
 """
 
 from collections.abc import Generator
+from math import inf
 
 from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation
@@ -22,12 +23,19 @@ STALLED_POLL_MS = 5 * SECOND_MS
 _EVENTS_OF_WORK = frozenset(("operation_started", "operation_finished", "generation_started", "output_finished"))
 
 
-def settle(sandbox: Sandbox, now: int) -> int:
-    """Apply all events due by `now`, in order, each at its own instant; return their number."""
-    fired = 0
-    while (event := sandbox.timeline.pop_due(now)) is not None:
+def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
+    """Apply all events due by an instant, in order, each at its own; return their number.
+
+    The clock goes from event to event, if it is not there yet. With `slice_ms` it stops after so much real time.
+    """
+    fired, began_ms = 0, 0.0
+    while (event := sandbox.timeline.pop_due(instant)) is not None:
+        began_ms = began_ms or host_elapsed_ms()
+        sandbox.clock.advance_to(event.due)
         _apply(sandbox, event)
         fired += 1
+        if host_elapsed_ms() - began_ms >= slice_ms:
+            break
     return fired
 
 
@@ -103,24 +111,12 @@ def move(sandbox: Sandbox, instant: int) -> Generator[int, None, None]:
     timeline = sandbox.timeline
     timeline.moves += 1
     try:
-        while sandbox.timeline is timeline and (fired := _settle_slice(sandbox, instant)):
+        while sandbox.timeline is timeline and (fired := settle(sandbox, instant, SLICE_MS)):
             yield fired
     finally:
         timeline.moves -= 1
     if sandbox.timeline is timeline:
         yield advance(sandbox, instant)
-
-
-def _settle_slice(sandbox: Sandbox, instant: int) -> int:
-    """Let the clock go from event to event up to an instant, for a short while; return how many there were."""
-    fired, ends_at = 0, host_elapsed_ms() + SLICE_MS
-    while (event := sandbox.timeline.pop_due(instant)) is not None:
-        sandbox.clock.advance_to(event.due)
-        _apply(sandbox, event)
-        fired += 1
-        if host_elapsed_ms() >= ends_at:
-            break
-    return fired
 
 
 def idle_at(sandbox: Sandbox) -> int | None:

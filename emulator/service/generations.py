@@ -5,7 +5,6 @@ captured then too: their pictures are held until the last slot is done, whatever
 """
 
 from collections.abc import Callable, Mapping, Set
-from typing import Literal
 
 from msgspec import Struct, structs
 
@@ -16,12 +15,13 @@ from emulator.domain.pricing import generation_charge, generation_price
 from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.product_photos import PACKED_PHOTOS, pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
-from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose
+from emulator.domain.resources import Generation, Ingredient, Output, PlannedOutput, Pose
 from emulator.kernel.wording import excerpt
 from emulator.scenario.outcomes import WorkOutcome
 from emulator.service import work
 from emulator.service.admission import check_budget, check_credits
 from emulator.service.calls import Call, Commit
+from emulator.service.library import add_asset
 from emulator.service.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_to_all
 from emulator.service.sandbox import Sandbox
 
@@ -247,7 +247,7 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     event = "failed" if planned.failure else "succeeded"
     asset_id = None
     if planned.failure is None:
-        asset_id = add_asset(sandbox, generation.team_id, "generation", planned.picture, now, generation.id).id
+        asset_id = add_asset(sandbox, generation.team_id, planned.picture, now, generation.id).id
     sandbox.images.release(planned.picture.inputs)
     output = Output(
         lifecycles.move(lifecycles.OUTPUT, generation.outputs[slot].status, event), asset_id, planned.failure
@@ -258,30 +258,6 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     if lifecycles.generation_status(generation.status, outputs) in lifecycles.TERMINAL:
         changed = _finish(sandbox, changed, now)
     sandbox.store.generations.replace(changed)
-
-
-def add_asset(
-    sandbox: Sandbox,
-    team_id: str,
-    source: Literal["upload", "generation"],
-    recipe: Recipe,
-    now: int,
-    work_id: str | None = None,
-) -> Asset:
-    """Add an Asset whose picture is still to be drawn; `work_id` is the Generation that made it."""
-    asset = Asset(
-        id=sandbox.identifiers.next("ast"),
-        team_id=team_id,
-        source=source,
-        source_generation_id=work_id,
-        format=recipe.format,
-        width=recipe.width,
-        height=recipe.height,
-        created_at=now,
-    )
-    sandbox.images.plan(asset.id, recipe)
-    sandbox.store.assets.add(asset)
-    return asset
 
 
 def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:

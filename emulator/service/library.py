@@ -6,6 +6,7 @@ from msgspec import Struct, structs
 
 from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.product_photos import primary_of
+from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Asset, Product
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
@@ -23,19 +24,24 @@ class AssetDeletion(Struct, frozen=True):
     deleted_product_ids: tuple[str, ...]
 
 
-def add_upload(sandbox: Sandbox, team_id: str, decoded: DecodedUpload, now: int) -> Asset:
-    """Make an Asset of a decoded upload; its picture fits into memory."""
+def add_asset(
+    sandbox: Sandbox, team_id: str, picture: DecodedUpload | Recipe, now: int, generation_id: str | None = None
+) -> Asset:
+    """Make an Asset of a decoded upload, whose bytes fit into memory, or of a picture that is still to be drawn."""
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
         team_id=team_id,
-        source="upload",
-        source_generation_id=None,
-        format=decoded.format,
-        width=decoded.width,
-        height=decoded.height,
+        source="upload" if generation_id is None else "generation",
+        source_generation_id=generation_id,
+        format=picture.format,
+        width=picture.width,
+        height=picture.height,
         created_at=now,
     )
-    sandbox.images.put(asset.id, decoded.data, decoded.scene)
+    if isinstance(picture, DecodedUpload):
+        sandbox.images.put(asset.id, picture.data, picture.scene)
+    else:
+        sandbox.images.plan(asset.id, picture)
     sandbox.store.assets.add(asset)
     return asset
 

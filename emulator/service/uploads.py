@@ -13,7 +13,7 @@ from emulator.kernel.timestamps import MINUTE_MS, format_timestamp
 from emulator.kernel.wording import excerpt
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
-from emulator.service.library import add_upload
+from emulator.service.library import add_asset
 from emulator.service.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
@@ -197,7 +197,7 @@ def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Ass
         )
     call.passed.append(Check.RULES)
     _finish(call, session, "exchanged")
-    return add_upload(call.sandbox, session.team_id, decoded, call.now)
+    return add_asset(call.sandbox, session.team_id, decoded, call.now)
 
 
 def expire(sandbox: Sandbox, session_id: str) -> None:
@@ -229,7 +229,7 @@ def _finish(call: Call, session: UploadSession, event: str) -> None:
     sandbox, status = call.sandbox, lifecycles.move(lifecycles.UPLOAD, session.status, event)
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
-    sandbox.timeline.cancel("upload_expired", session.id)
+    sandbox.timeline.remove("upload_expired", session.id)
     sandbox.dropped_uploads += sandbox.store.retire_upload(session.id, call.now)
 
 

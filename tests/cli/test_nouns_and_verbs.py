@@ -99,7 +99,7 @@ def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server
     shown = json.loads(told(server, "requests show 1 --format json"))
     assert shown == shown | ask(server, "/_emulator/requests/1")
     assert told(server, "requests show last --format curl").splitlines() == [
-        "curl --include --request POST \\",
+        "curl --include --path-as-is --globoff --request POST \\",
         '  --header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY" \\',
         "  --header 'Idempotency-Key: it'\"'\"'s one' \\",
         "  --header 'Content-Type: application/json' \\",

@@ -178,7 +178,7 @@ def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Se
     region.get_by_role("button", name="Copy as curl").click()
     expect(region.locator(".is-done")).to_be_visible()
     copied = visit.page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("curl --include --request POST ")
+    assert copied.startswith("curl --include --path-as-is --globoff --request POST ")
     assert "--header 'Authorization: Bearer iwe_demo_full'" in copied
     assert copied.endswith(f" {visit.origin}/v1/products")
 

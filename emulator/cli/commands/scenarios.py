@@ -56,11 +56,11 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 def _list_scenarios(form: str) -> None:
     entries = _library().entries()
     if form == "json":
-        print_json({"data": [{"name": entry.name, "description": entry.description} for entry in entries]})
+        print_json({"data": entries})
         return
-    width = max((len(entry.name) for entry in entries), default=0)
+    width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in entries:
-        print(f"{entry.name:{width}}  {' '.join(entry.description.split())}".rstrip())
+        print(f"{entry['name']:{width}}  {' '.join(entry['description'].split())}".rstrip())
 
 
 def _check_scenarios(files: Sequence[str], world_file: str | None, *, prints_json: bool) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import IO, Annotated, Any
@@ -43,7 +43,6 @@ from emulator.service.state.tables import TABLES, Loading, complete
 MAX_STATE_BYTES = 256 * 1024 * 1024
 """The most bytes of `state.jsonl`."""
 MAX_LINE_BYTES = 4 * 1024 * 1024
-MAX_ROWS = 1_000_000
 MAX_MEMBERS = 100_000
 _MEMBER_SIGNATURE = b"PK\x01\x02"
 
@@ -55,13 +54,11 @@ _UNFIT = (msgspec.MsgspecError, DocumentError, ValueError, RecursionError)
 _ROW = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
 
 
-def load(
-    content: bytes, identifier: str, limit_bytes: int, contract: Contract, go_on: Callable[[], None] = lambda: None
-) -> Sandbox:
+def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) -> Sandbox:
     """Make a sandbox with an id from a state file; nothing else changes. Call it in a thread of its own.
 
     `limit_bytes` is how many bytes of pictures it may have. They are counted in a budget of the sandbox's own, until
-    it takes its place. `go_on` is called before each piece of work: raise from it to stop the loading.
+    it takes its place.
 
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
@@ -72,8 +69,8 @@ def load(
         raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_whole(archive, go_on)
-            return _Reader(archive, MemoryBudget(limit_bytes), contract, go_on).read(identifier)
+            _check_whole(archive)
+            return _Reader(archive, MemoryBudget(limit_bytes), contract).read(identifier)
     except _UNREADABLE as error:
         raise StateError(f"the file is not a state file, or is damaged: {error}") from None
 
@@ -91,17 +88,16 @@ def _open(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
         raise StateError(f"the file is not a state file: {error}") from None
 
 
-def _pieces(file: IO[bytes], limit_bytes: int, go_on: Callable[[], None]) -> Iterator[bytes]:
+def _pieces(file: IO[bytes], limit_bytes: int) -> Iterator[bytes]:
     """Read a member piece by piece: a whole one, which may be a bomb, would hold other threads up."""
     while piece := file.read(CHUNK_BYTES):
-        go_on()
         limit_bytes -= len(piece)
         if limit_bytes < 0:
             raise StateError(f"{file.name}: found more bytes than a file may have here")
         yield piece
 
 
-def _check_whole(archive: zipfile.ZipFile, go_on: Callable[[], None]) -> None:
+def _check_whole(archive: zipfile.ZipFile) -> None:
     """Check format, version and digest."""
     with _open(archive, STATE) as file:
         try:
@@ -117,7 +113,7 @@ def _check_whole(archive: zipfile.ZipFile, go_on: Callable[[], None]) -> None:
         )
     digest = hashlib.sha256()
     with _open(archive, STATE) as file:
-        for piece in _pieces(file, MAX_STATE_BYTES, go_on):
+        for piece in _pieces(file, MAX_STATE_BYTES):
             digest.update(piece)
     with _open(archive, DIGEST) as file:
         if file.read(CHUNK_BYTES) != digest_line(digest.hexdigest()):
@@ -138,7 +134,6 @@ class _Reader:
     _archive: zipfile.ZipFile
     _memory: MemoryBudget
     _contract: Contract
-    _go_on: Callable[[], None]
     _pictures: dict[str, bytes] = field(default_factory=dict)
     _scenarios: dict[SavedScenario, Scenario] = field(default_factory=dict)
 
@@ -148,8 +143,7 @@ class _Reader:
             head = self._read_head(file)
             loading = self._begin(identifier, head)
             self._read_rows(file, loading)
-        for _ in complete(loading):
-            self._go_on()
+        complete(loading)
         return loading.sandbox
 
     def _read_head(self, file: IO[bytes]) -> Head:
@@ -178,9 +172,6 @@ class _Reader:
     def _read_rows(self, file: IO[bytes], loading: Loading) -> None:
         tables = list(TABLES)
         for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES), b""), start=2):
-            self._go_on()
-            if number > MAX_ROWS:
-                raise StateError(f"{STATE}: found more than {MAX_ROWS} rows")
             try:
                 name, data = _ROW.decode(line)
                 if name not in tables:
@@ -205,7 +196,7 @@ class _Reader:
         if sha256 in self._pictures:
             return self._pictures[sha256]
         with _open(self._archive, PICTURES + sha256) as file:
-            data = b"".join(_pieces(file, self._memory.limit_bytes - self._memory.held_bytes, self._go_on))
+            data = b"".join(_pieces(file, self._memory.limit_bytes - self._memory.held_bytes))
         if hashlib.sha256(data).hexdigest() != sha256:
             raise StateError(f"{PICTURES}{sha256} is not as it was saved: the file is damaged, or somebody changed it")
         self._pictures[sha256] = data

@@ -369,12 +369,11 @@ TABLES: Mapping[str, Table] = {
 """In the order of the file."""
 
 
-def complete(loading: Loading) -> Iterator[None]:
-    """Do what needs all rows: schedule the events, and free the pictures that nothing needs. Yields between pieces."""
+def complete(loading: Loading) -> None:
+    """Do what needs all rows: schedule the events, and free the pictures that nothing needs."""
     sandbox = loading.sandbox
     for event in sorted(loading.events, key=_number):
         sandbox.timeline.schedule(event.due, event.kind, event.subject, event.detail)
-        yield
     images, kinds = sandbox.images, sandbox.store.ingredients.values()
     for key in reversed(list(images.pictures)):  # what a picture is made from comes before it
         identifier, _, version = key.partition(".")
@@ -384,4 +383,3 @@ def complete(loading: Loading) -> Iterator[None]:
         if key in images.pictures and images.pictures[key].holds == 0:
             images.hold([key])
             images.release([key])
-        yield
