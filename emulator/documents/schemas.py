@@ -26,8 +26,6 @@ LISTED_VIOLATIONS: Final = 10
 """Limit of the reported violations of one body."""
 _URN: Final = "urn:document"
 _REQUIRED: Final = "this required field"
-_NONE: Final = "none of these fields"
-_COMPARED_FIELDS: Final = 3
 _SHOWN_UNKNOWN: Final = 50
 """Limit of the reported unknown fields of one object."""
 
@@ -109,9 +107,7 @@ class Schemas:
         )
         has_more = len(errors) > at_most
         found = dict.fromkeys(violation for error in errors[:at_most] for violation in self._explain(error))
-        misspelled = {violation.steps[:-1] for violation in found if violation.kind == "unknown"}
-        told = [violation for violation in found if violation.found != _NONE or violation.steps not in misspelled]
-        told.sort(key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
+        told = sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
         return [*told, MORE] if has_more else told
 
     @cached_property
@@ -164,19 +160,13 @@ class Schemas:
         if "discriminator" in schema:
             yield from self._explain_tagged(schema, branches, steps, value)
             return
-        meant = _meant(branches, steps, _OF_ANOTHER_TYPE)
-        if len(meant) != 1:
-            meant = _meant(branches, steps, {*_OF_ANOTHER_TYPE, "required"})
-        if meant and isinstance(value, dict | list):
-            yield from self._explain_branch(meant[0])
-            return
-        if isinstance(value, dict) and (names := _names_required(branches)):
-            near = [known for name in list(value)[:_COMPARED_FIELDS] for known in nearest(name, names)]
-            yield Violation(steps, _NONE, schema.get(EXPECTED) or one_of(names), tuple(dict.fromkeys(near)))
-            return
         words = self._words(schema)
         expected = schema.get(EXPECTED) or one_of(words)
-        yield Violation(steps, excerpt(value), expected, _suggested(value, words))
+        near = sorted((branch for branch in branches if not _is_of_another_type(branch, steps)), key=len)
+        if near and isinstance(value, dict | list) and (len(near) == 1 or len(near[0]) < len(near[1])):
+            yield from self._explain_branch(near[0])
+        else:
+            yield Violation(steps, excerpt(value), expected, _suggested(value, words))
 
     def _explain_tagged(
         self, schema: Mapping[str, Any], branches: Sequence[Any], steps: Steps, value: Any
@@ -242,28 +232,16 @@ def _explain_unknown(
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 
 
-_OF_ANOTHER_TYPE: Final = frozenset({"type", "enum", "const"})
-
-
-def _meant(branches: Sequence[Sequence[Any]], steps: Steps, kinds: Collection[str]) -> list[Sequence[Any]]:
-    """Return the branches of a union that may have been meant: those without errors of these kinds at its own place."""
-    return [branch for branch in branches if not any(_rules_out(error, steps, kinds) for error in branch)]
-
-
-def _rules_out(error: Any, steps: Steps, kinds: Collection[str]) -> bool:
-    if tuple(error.instance_path) != steps:
-        return False
-    if error.kind.name in ("anyOf", "oneOf"):
-        branches = error.kind.as_dict().get("context", ())
-        return bool(branches) and not _meant(branches, steps, kinds)
-    return error.kind.name in kinds
-
-
-def _names_required(branches: Sequence[Sequence[Any]]) -> list[str]:
-    """Return the fields one of which tells the branch."""
-    return [
-        error.kind.as_dict()["property"] for branch in branches for error in branch if error.kind.name == "required"
-    ]
+def _is_of_another_type(errors: Sequence[Any], steps: Steps) -> bool:
+    """Whether the value at a place is not even of the kind that a branch of a union is about."""
+    for error in errors:
+        if tuple(error.instance_path) == steps:
+            branches = error.kind.as_dict().get("context", ()) if error.kind.name in ("anyOf", "oneOf") else ()
+            if error.kind.name in ("type", "enum", "const"):
+                return True
+            if branches and all(_is_of_another_type(branch, steps) for branch in branches):
+                return True
+    return False
 
 
 def _suggested(value: object, words: Collection[str]) -> tuple[str, ...]:

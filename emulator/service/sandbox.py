@@ -7,8 +7,9 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
@@ -17,10 +18,10 @@ from emulator.domain.readings import NO_READINGS, Readings
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.clock import Clock, ClockSetting
 from emulator.kernel.identifiers import Identifiers
-from emulator.kernel.seed import Seed
+from emulator.kernel.seed import LARGEST_SEED, Seed
 from emulator.kernel.signing import Signer
 from emulator.kernel.timeline import Timeline
-from emulator.kernel.timestamps import DAY_MS
+from emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
 from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
@@ -60,20 +61,25 @@ class HeldAdmission:
         self.ended.set()
 
 
-class SandboxOptions(Struct, frozen=True):
-    """How a sandbox begins; its reset begins it so again. None: the scenario's value, else the default."""
+class Beginning(Struct, frozen=True, kw_only=True):
+    """How a sandbox begins, its scenario aside. None: the scenario's value, else the default."""
 
-    seed: int | None
+    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] | None
     clock: ClockSetting | None
-    start: int | None
+    start: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)] | None
     rate_limits: bool
     world: WorldFile
-    scenario: Scenario = NO_SCENARIO
     evolution: bool = False
     """Whether what v1 may add is there (D68)."""
     readings: Readings | None = None
     found_readings: Readings = NO_READINGS
     """Those of a file that was found: where neither an option nor the scenario has any."""
+
+
+class SandboxOptions(Beginning, frozen=True, kw_only=True):
+    """How a sandbox begins; its reset begins it so again."""
+
+    scenario: Scenario = NO_SCENARIO
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from emulator.service import engine, state
+from emulator.service import engine
 from emulator.service.state.layout import VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import picture, picture_with_subject, png_chunk, png_of
@@ -364,34 +364,19 @@ def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(emulator: Emulator
     assert most_bytes < 40_000_000
 
 
-def test_the_loading_of_a_file_ends_wherever_it_is_given_up(emulator: EmulatorUnderTest) -> None:
-    content, contract, asked = saved(emulator), emulator.application.contract, list[int]()
-
-    def go_on() -> None:
-        asked[-1] -= 1
-        if not asked[-1]:
-            raise KeyboardInterrupt
-
-    asked.append(0)
-    state.load(content, "default", 1_000_000, contract, go_on)
-    pieces = -asked[0]
-    for calls in (1, pieces // 2, pieces):
-        asked.append(calls)
-        with pytest.raises(KeyboardInterrupt):
-            state.load(content, "default", 1_000_000, contract, go_on)
-
-
 def test_what_is_wrong_with_the_default_sandbox_stands_in_nobodys_way(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = saved(emulator)
 
-    def fail(_sandbox: object, _now: int) -> int:
+    def fail(_sandbox: object, *_until: float) -> int:
         raise RuntimeError("this sandbox is broken")
 
     broken = emulator.sandbox
     settle = engine.settle
-    monkeypatch.setattr(engine, "settle", lambda sandbox, now: (fail if sandbox is broken else settle)(sandbox, now))
+    monkeypatch.setattr(
+        engine, "settle", lambda sandbox, *until: (fail if sandbox is broken else settle)(sandbox, *until)
+    )
     assert [200, 200] == [emulator.ask("GET", "/health").status, emulator.ask("PUT", "/state", content=file).status]
 
 

@@ -12,8 +12,8 @@ from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import LARGEST_SEED
 from emulator.kernel.timestamps import LATEST_INSTANT
 from emulator.scenario.scenario import Scenario
-from emulator.scenario.world import Timings, WorldFile
-from emulator.service.sandbox import Sandbox
+from emulator.scenario.world import Timings
+from emulator.service.sandbox import Beginning, Sandbox
 
 FORMAT = "image-workflow-emulator state"
 VERSION = 7
@@ -47,18 +47,10 @@ def saved_scenario(scenario: Scenario) -> SavedScenario:
     return SavedScenario(scenario.text, scenario.file)
 
 
-class SavedOptions(Struct, frozen=True):
+class SavedOptions(Beginning, frozen=True, kw_only=True):
     """How a sandbox begins again with a reset."""
 
-    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] | None
-    clock: ClockSetting | None
-    start: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)] | None
-    rate_limits: bool
-    world: WorldFile
     scenario: SavedScenario
-    evolution: bool
-    readings: Readings | None
-    found_readings: Readings
 
 
 class FileVersion(Struct, frozen=True):

@@ -8,7 +8,7 @@ are refused.
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
@@ -91,13 +91,8 @@ class Table(Struct, frozen=True):
 
 def _scheduled(sandbox: Sandbox) -> Iterable[str]:
     """Return the subjects of the events to come, in the order in which they were scheduled, each once."""
-    pending = sandbox.timeline.pending()
-    return _subjects(pending)
-
-
-def _subjects(pending: list[Event]) -> Iterator[str]:
-    subjects = (event.subject for event in sorted(pending, key=_number) if event.kind != HOLD_EVENT)
-    yield from dict.fromkeys(subjects)
+    pending = sorted(sandbox.timeline.pending(), key=_number)
+    return dict.fromkeys(event.subject for event in pending if event.kind != HOLD_EVENT)
 
 
 def _number(event: Event) -> int:
