@@ -15,7 +15,6 @@ import pytest
 from emulator.cli.arguments import build_parser
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from emulator.domain.readings import READINGS
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
 from emulator.scenario.world_format import parse_world
@@ -119,12 +118,6 @@ def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
 @pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)
 def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == DERIVED[path](read_contract("openapi.yaml")), "run: make contract"
-
-
-def test_every_reading_has_a_client_that_breaks_and_one_that_does_not() -> None:
-    table = rows(page("Readings").partition("## A client that breaks")[2])
-    assert list(READINGS) == [name for cells in table for name in CODE.findall(cells[0])]
-    assert all(len(cells) == 3 and all(cells) for cells in table)
 
 
 LIBRARY = rows(page("Scenarios: failures on demand").partition("| To see | Scenario |")[2])
