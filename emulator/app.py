@@ -180,7 +180,7 @@ class Application:
         self._stop.begin()
         for sandbox in self.sandboxes.by_id.values():
             for held in sandbox.held_admissions.values():
-                held.end()
+                held.ended.set()
 
     def close(self) -> None:
         """End the helper processes: uploads that they are decoding are refused."""

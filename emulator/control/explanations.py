@@ -192,19 +192,12 @@ def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
     if record.operation is None or record.method == "GET":
         yield "nothing was changed"
         return
-    body: dict[str, Any] = record.answer
-    if record.status == 202:
-        reserved = body.get("credits", {}).get("reserved", 0)
-        yield f"the {str(body.get('object')).capitalize()} {body.get('id')} was admitted"
-        yield (
-            f"{count_of(reserved, 'Credit')} reserved; charged by what is completed" if reserved else "nothing reserved"
-        )
-        if "outputs" in body:
-            yield f"{count_of(len(body['outputs']), 'output slot')} allocated"
-    elif record.status == 204 or body.get("object") == "asset_deletion":
-        yield f"{record.path.rpartition('/')[2]} was deleted"
-    else:
-        yield f"{body.get('id', 'it')} was {'created' if record.status == 201 else 'changed'}"
+    body = record.answer
+    is_deleted = record.status == 204 or body.get("object") == "asset_deletion"
+    verb = "deleted" if is_deleted else {201: "created", 202: "admitted"}.get(record.status or 0, "changed")
+    yield f"{body.get('id', record.path.rpartition('/')[2])} was {verb}"
+    if reserved := body.get("credits", {}).get("reserved"):
+        yield f"{count_of(reserved, 'Credit')} reserved; charged by what is completed"
 
 
 # Scenarios ------------------------------------------------------------------------------------------------------------

@@ -133,12 +133,15 @@ class Filter(Struct, frozen=True):
 
 def _read_filter(call: ControlCall) -> Filter:
     """Read the filters. Raises Problem invalid_request for a word that no request could ever have."""
-    query = call.query
+    query, team = call.query, call.query.get("team")
+    team_ids = None if team is None else frozenset(account.team.id for account in call.sandbox.find_accounts(team))
+    if team is not None and not team_ids:
+        raise no_such_team(team)
     return Filter(
         operation=_word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
         statuses=_statuses(query.get("status")),
         code=_word(query, "code", CATALOGUE, "a code of the specification"),
-        team_ids=_team_ids(call),
+        team_ids=team_ids,
         idempotency_key=query.get("idempotency_key"),
         since=query.get("since", 0),
         before=query.get("before"),
@@ -162,16 +165,6 @@ def _statuses(value: str | None) -> range | None:
         return _NO_STATUS
     first = int(value.replace("x", "0"))
     return range(first, first + (100 if value.endswith("xx") else 1))
-
-
-def _team_ids(call: ControlCall) -> frozenset[str] | None:
-    value = call.query.get("team")
-    if value is None:
-        return None
-    found = frozenset(account.team.id for account in call.sandbox.find_accounts(value))
-    if not found:
-        raise no_such_team(value)
-    return found
 
 
 # Waiting --------------------------------------------------------------------------------------------------------------

@@ -80,16 +80,9 @@ def _json_scalar(text: str) -> JsonValue:
 
 def _json_or_none(text: str, filename: str) -> JsonValue:
     """Read a text as JSON; None if it is not JSON. Raises DocumentError for half of a surrogate pair, which is no text."""
-
-    def object_of(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-        if len(fields := dict(pairs)) < len(pairs):
-            raise ValueError(pairs)
-        return fields
-
     try:
-        data: JsonValue = json.loads(text, object_pairs_hook=object_of)
-        if "\\u" in text:
-            json.dumps(data, ensure_ascii=False).encode()
+        data: JsonValue = json.loads(text)
+        json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise _error(filename, NOWHERE, _HALF, "UTF-8 text") from None
     except (ValueError, RecursionError):

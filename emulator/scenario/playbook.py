@@ -10,7 +10,7 @@ of the outputs that are to fail.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import Scenario
 
+AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
 """Limit of the resources, keys and so on that are counted separately."""
@@ -112,23 +113,23 @@ class Playbook:
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Call it once for each: it counts."""
-        if not self._is_about(facts):
-            return NOTHING_HAPPENS
-        matching = [rule for rule in self._request_rules if rule.match.matches(facts)]
-        due = [rule for rule in matching if self._is_due(rule, facts, now)]
-        return RequestDecision(due[0].fault, due[0], self.counts[due[0].name]) if due else NOTHING_HAPPENS
+        for rule in self._due(self._request_rules, facts, now):
+            return RequestDecision(rule.fault, rule, self.counts[rule.name])
+        return NOTHING_HAPPENS
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
-        if not self._is_about(facts):
-            return AS_USUAL
-        matching = [rule for rule in self._work_rules if rule.match.matches(facts)]
-        for rule in [rule for rule in matching if self._is_due(rule, facts, now)]:
+        for rule in self._due(self._work_rules, facts, now):
             outcome = rule.outcome.within(facts.outputs)
             if outcome != NO_OUTCOME:
                 self.counts[rule.name].fired += 1
                 return WorkDecision(outcome, replace(rule, outcome=outcome))
         return AS_USUAL
+
+    def _due(self, rules: Sequence[AnyRule], facts: Any, now: int) -> list[AnyRule]:
+        """Count a match for every rule that matches, and return those that are due."""
+        matching = [rule for rule in rules if rule.match.matches(facts)] if self._is_about(facts) else []
+        return [rule for rule in matching if self._is_due(rule, facts, now)]
 
     def _is_due(self, rule: Rule, facts: RequestFacts | WorkFacts, now: int) -> bool:
         """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""

@@ -32,29 +32,19 @@ from emulator.service.sandbox import Sandbox
 
 
 class Authoring(Struct, frozen=True):
-    """How one kind is authored: its class, the field of its sources, and its attribute for each other field of a body."""
+    """How one kind is authored: its class, and the field of its sources in a body."""
 
     resource: type[Ingredient]
     sources: str
-    fields: Mapping[str, str]
     described_as: str = ""
     """The description of a new one, where no field of the body gives it."""
 
 
 AUTHORING: Mapping[str, Authoring] = {
-    "photography_style": Authoring(PhotographyStyle, "asset_ids", {"name": "name", "description": "description"}),
-    "background": Authoring(
-        Background, "asset_id", {"name": "name", "kind": "background_kind"}, "A background made from a picture."
-    ),
-    "pose": Authoring(
-        Pose,
-        "asset_id",
-        {"name": "name", "supported_camera_distances": "supported_camera_distances"},
-        "A pose read from a picture.",
-    ),
-    "fashion_model": Authoring(
-        FashionModel, "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
-    ),
+    "photography_style": Authoring(PhotographyStyle, "asset_ids"),
+    "background": Authoring(Background, "asset_id", "A background made from a picture."),
+    "pose": Authoring(Pose, "asset_id", "A pose read from a picture."),
+    "fashion_model": Authoring(FashionModel, "asset_ids"),
 }
 
 
@@ -139,10 +129,11 @@ def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
 
 
 def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
+    """Return the attributes that a body sets: its fields, the sources aside."""
     return {
-        attribute: tuple(intent[field]) if isinstance(intent[field], list) else intent[field]
-        for field, attribute in AUTHORING[kind].fields.items()
-        if field in intent
+        "background_kind" if field == "kind" else field: tuple(value) if isinstance(value, list) else value
+        for field, value in intent.items()
+        if field != AUTHORING[kind].sources
     }
 
 

@@ -67,7 +67,7 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
 def _end_hold(sandbox: Sandbox, name: str) -> None:
     held = sandbox.held_admissions.pop(name, None)
     if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
-        held.end()
+        held.ended.set()
 
 
 def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:

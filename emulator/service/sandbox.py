@@ -55,10 +55,7 @@ class HeldAdmission:
     scope: Scope | None
     """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def end(self) -> None:
-        """Let it go on."""
-        self.ended.set()
+    """Set to let it go on."""
 
 
 class Beginning(Struct, frozen=True, kw_only=True):
@@ -186,7 +183,7 @@ class Sandbox(SandboxState):
         self.journal.feed.close()
         self.journal.requests.clear()
         for held in self.held_admissions.values():
-            held.end()
+            held.ended.set()
         self.held_admissions = {}
         self.images.close()
 

@@ -203,9 +203,8 @@ def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(emulator
 def test_an_admission_tells_what_was_reserved_and_allocated(emulator: EmulatorUnderTest) -> None:
     answer = emulator.photograph(image_count=3)
     assert [
-        f"the Generation {answer.id} was admitted",
+        f"{answer.id} was admitted",
         "3 Credits reserved; charged by what is completed",
-        "3 output slots allocated",
         "the Idempotency-Key is bound to this request for 24 hours",
     ] == _why(emulator, answer)["effects"]
 
