@@ -585,6 +585,39 @@ def test_a_scenario_of_the_library_is_edited_with_complaints_at_the_line_and_sav
     visit.complaints.clear()  # the browser's own note of the 422
 
 
+def test_a_scenario_is_completed_by_keyboard_and_wrong_lines_are_marked_while_it_is_typed(
+    visit: Visit, service: Service
+) -> None:
+    region = visit.region("Scenario")
+    service.get("/team")
+    visit.press("Scenario", "Edit")
+    field, list_ = region.get_by_label("Scenario file", exact=True), region.get_by_role("listbox", name="Completions")
+    field.fill("scenario: mine\nrules:\n  - match: {operation: getTeem}\n    ")
+    expect(region.locator(".marks")).to_contain_text("did you mean")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    field.fill("scenario: mine\nrules:\n  - match: {operation: getTeam}\n    ")
+    keys = visit.page.keyboard
+    keys.press("Control+Space")
+    expect(list_.get_by_role("option", name="name: ")).to_have_attribute("aria-selected", "true")
+    for press in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        keys.press(press)
+    keys.type("{pro")
+    expect(list_.get_by_role("option", name="problem")).to_be_visible()
+    keys.press("ArrowDown")
+    keys.press("Tab")
+    keys.type("rate")
+    expect(list_.get_by_role("option")).to_have_text(["rate_limited"])
+    keys.press("ArrowDown")
+    expect(field).to_have_attribute("aria-activedescendant", "completion-0")
+    keys.press("Enter")
+    keys.type("}")
+    expect(list_).to_be_hidden()
+    expect(field).to_have_value(re.compile(r"then: {problem: rate_limited}$"))
+    expect(region.get_by_role("listitem").filter(has_text="recent requests that match: #1")).to_be_visible()
+    expect(region.locator(".marks p")).to_have_count(0)
+    visit.complaints.clear()  # the browser's own notes of the 422
+
+
 def test_files_of_a_sweep_and_of_a_state_are_opened_and_another_is_refused(
     visit: Visit, service: Service, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ export const concerns = ["scenario", "request", "work", "clock", "reset"];
 export function create(panel) {
   const choice = element("select", { id: "scenario-choice", "aria-label": "Scenario of the library" });
   const description = element("p", { class: "soft" });
-  const own = element("option", { hidden: true });
+  const own = element("option", { hidden: true, value: "" }, "Choose a scenario");
   const running = element("div", { class: "running" });
   /** @type {Map<string, string>} */
   const library = new Map();
@@ -50,6 +50,7 @@ export function create(panel) {
       actButton(
         "Use",
         async () => {
+          if (!choice.value) throw new Refusal(422, "invalid_scenario", "Choose a scenario of the library first");
           if (choice.value === own.value && !own.hidden)
             throw new Refusal(422, "invalid_scenario", `${choice.value} is running, and not of the library`);
           const used = await ask("PUT", "scenario", { json: { use: choice.value } });

@@ -1,7 +1,7 @@
-/** The scenario workbench: a file is edited, checked with the requests that came already, used, and saved. */
+/** The scenario workbench: a file is edited, checked as it is typed with the requests that came already, used, and saved. */
 
 import { act, actButton, download } from "./acts.js";
-import { element, fill, field as labelled, setText } from "./dom.js";
+import { element, fill, field as labelled } from "./dom.js";
 import { ask, Refusal } from "./service.js";
 
 const EMPTY = `# yaml-language-server: $schema=scenario.schema.json
@@ -9,6 +9,8 @@ scenario: my-scenario
 description: What goes wrong, and what a good client does.
 rules: []
 `;
+
+const PAUSE_MS = 500;
 
 /** A rule that waits for the editor. */
 let waiting = "";
@@ -42,12 +44,15 @@ export function makeRule({ sequence, operation, code, request_body: body, creden
  */
 export function createWorkbench(chosen, used) {
   const field = element("textarea", { id: "scenario-file", spellcheck: "false", rows: 16, wrap: "off" });
-  const complaints = element("div", { class: "complaints", "aria-live": "assertive" });
+  const marks = element("div", { class: "marks", "aria-hidden": "true" });
+  const editor = element("div", { class: "editor" });
+  const complaints = element("div", { class: "complaints", id: "scenario-complaints", "aria-live": "polite" });
   const matches = element("div", { class: "matches", "aria-live": "polite" });
+  const labelledField = labelled("Scenario file", field);
   const root = element(
     "div",
     { class: "workbench", hidden: true },
-    labelled("Scenario file", field),
+    labelledField,
     element(
       "div",
       { class: "buttons" },
@@ -60,6 +65,25 @@ export function createWorkbench(chosen, used) {
     complaints,
     matches,
   );
+  editor.append(field, marks);
+  labelledField.append(editor);
+  field.setAttribute("aria-describedby", complaints.id);
+  field.addEventListener("input", () => checkSoon());
+  field.addEventListener("scroll", () => {
+    editor.style.setProperty("--top", `${field.scrollTop}px`);
+    editor.style.setProperty("--left", `${field.scrollLeft}px`);
+  });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon;
+  /** What was answered last, as a text: what is said already is not said again. */
+  let said = "";
+  let sent = 0;
+
+  /** Check what is typed, once it is not being typed any more. */
+  function checkSoon() {
+    clearTimeout(soon);
+    soon = setTimeout(() => void send("POST", "scenario/check", false).catch(() => {}), PAUSE_MS);
+  }
 
   function fileName() {
     const name = /^scenario:\s*["']?([\w.-]+)/m.exec(field.value)?.[1] ?? "scenario";
@@ -67,23 +91,42 @@ export function createWorkbench(chosen, used) {
   }
 
   /**
-   * Send the file; what is wrong with it is said beside it.
+   * Send the file; what is wrong with it is said beside it, and at its line.
    * @param {string} method
    * @param {string} path
+   * @param {boolean} [isAsked] whether a person asked for it
    */
-  async function send(method, path) {
-    fill(complaints);
-    fill(matches);
-    try {
-      const headers = { "Content-Type": "application/yaml" };
-      const answer = await ask(method, path, { body: field.value, headers, query: { file: fileName() } });
-      fill(matches, describe(answer));
-      return true;
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== "invalid_scenario") throw error;
-      fill(complaints, element("ul", { role: "alert" }, error.message.split("\n").map(complaint)));
-      return false;
+  async function send(method, path, isAsked = true) {
+    clearTimeout(soon);
+    const number = ++sent;
+    const headers = { "Content-Type": "application/yaml" };
+    const found = await ask(method, path, { body: field.value, headers, query: { file: fileName() } }).catch(
+      (error) => {
+        if (!(error instanceof Refusal) || error.code !== "invalid_scenario") throw error;
+        return error;
+      },
+    );
+    const isWrong = found instanceof Refusal;
+    const says = isWrong ? found.message : JSON.stringify(found);
+    if (number === sent && (isAsked || says !== said)) {
+      const lines = isWrong ? says.split("\n") : [];
+      fill(complaints, isWrong && element("ul", { role: isAsked && "alert" }, lines.map(complaint)));
+      fill(marks, lines.map(mark));
+      fill(matches, isWrong ? [] : describe(found));
+      field.setAttribute("aria-invalid", String(isWrong));
+      said = says;
     }
+    return !isWrong;
+  }
+
+  /** @param {string} text such as `my.yaml:4:3: …` */
+  function mark(text) {
+    const [, line, reason] = /:(\d+):\d+: (.*)/s.exec(text) ?? [];
+    if (!line) return null;
+    const made = element("p", {}, reason);
+    made.style.setProperty("--line", line);
+    made.style.setProperty("--column", String(field.value.split("\n")[Number(line) - 1]?.length ?? 0));
+    return made;
   }
 
   /** @param {string} text such as `my.yaml:4:3: …` */
@@ -112,6 +155,13 @@ export function createWorkbench(chosen, used) {
     if (!field.value) field.value = name ? (await ask("GET", `/scenarios/${encodeURIComponent(name)}`)).text : EMPTY;
     if (waiting) field.value = withRule(field.value, waiting);
     waiting = "";
+    checkSoon();
+    if (editor.childElementCount > 2) return;
+    const [{ offerCompletions }, schema] = await Promise.all([
+      import("./completion.js"),
+      ask("GET", "/scenario.schema.json"),
+    ]);
+    if (editor.childElementCount === 2) editor.append(offerCompletions(field, schema));
   }
 
   return {
@@ -126,8 +176,8 @@ export function createWorkbench(chosen, used) {
     },
     /** Forget the text: another scenario was chosen. */
     clear() {
-      setText(matches, "");
-      field.value = "";
+      for (const one of [matches, complaints, marks]) fill(one);
+      field.value = said = "";
     },
   };
 }
