@@ -21,10 +21,10 @@ from emulator.service.record import Observed, RequestRecord
 if TYPE_CHECKING:
     from emulator.examiner.conduct import Judgement
 
-MAX_DROPPED = 500
+MAX_DROPPED = 200
 """The most dropped records that are kept. With one more, all but the newest are judged for the last time."""
 MAX_DROPPED_BYTES = 16 * 1024 * 1024
-KEPT_DROPPED = 250
+KEPT_DROPPED = 100
 """How many of the newest are kept then."""
 
 

@@ -17,7 +17,7 @@ from emulator.service.record import RequestBuilder, RequestCount, RequestRecord
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
-_MAX_LEAVING = 250
+_MAX_LEAVING = 50
 """How many records are handed over at once."""
 _LARGE_BYTES = 4 * 1024
 """A record that holds more is handed over at once, so that few bytes are held beyond the bound."""

@@ -233,54 +233,43 @@ def as_text(sweep: Sweep, style: Style) -> str:
         lines += [f"   {cause.command}"]
     lines += _warnings(sweep, style)
     lines += ["", style("How the calls of each operation ended", BOLD)]
-    for name, calls in _by_operation(sweep.words_of_cells).items():
-        lines += [name, *_faults_by_word(calls, style)]
+    lines += _outcomes(sweep, style)
     lines += ["", *sweep.remarks, sweep.summary()]
     return "\n".join(lines) + "\n"
 
 
-def _by_operation(words_of_cells: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Mapping[str, str]]]:
-    """Collect the calls of each operation; where the fault lasts, apart."""
-    found: dict[str, dict[str, Mapping[str, str]]] = {}
-    for call, words in words_of_cells.items():
-        operation, _, number = call.partition("#")
-        lasts = number.endswith("+")
-        name = f"{operation}, while the fault lasts (to give up is right)" if lasts else operation
-        found.setdefault(name, {})[number] = words
-    return found
-
-
-def _faults_by_word(calls: Mapping[str, Mapping[str, str]], style: Style) -> Iterator[str]:
-    """List faults by how their runs ended, in the width of the terminal; with the calls, where these do not agree."""
+def _outcomes(sweep: Sweep, style: Style) -> Iterator[str]:
+    """List the faults of each operation by how their runs ended, in the width of the terminal; with the calls, where these differ."""
     width = max(shutil.get_terminal_size().columns, 40)
-    for outcome in (*reversed(OUTCOMES), NOT_RUN):
-        faults: dict[str, list[str]] = {}
-        for number, words in calls.items():
-            for fault, word in words.items():
-                if word == outcome:
-                    faults.setdefault(fault, []).append(f"#{number}")
-        shown = [
-            fault if len(numbers) == sum(fault in words for words in calls.values()) else f"{fault} ({_some(numbers)})"
-            for fault, numbers in faults.items()
-        ]
-        if shown:
-            head, *rest = textwrap.wrap(", ".join(shown), width - 12, break_on_hyphens=False)
-            yield f"  {style(f'{outcome:8}', _COLOURS.get(outcome, DIM))}  {head}"
-            yield from (f"{'':12}{line}" for line in rest)
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for call, words in sweep.words_of_cells.items():
+        operation, _, number = call.partition("#")
+        name = f"{operation}, while the fault lasts (to give up is right)" if number.endswith("+") else operation
+        for fault, word in words.items():
+            found.setdefault(name, {}).setdefault(word, {}).setdefault(fault, []).append(f"#{number}")
+    for name, by_word in found.items():
+        yield name
+        for word in (*reversed(OUTCOMES), NOT_RUN):
+            shown = [
+                f"{fault} ({_some(calls)})" if sum(fault in faults for faults in by_word.values()) > 1 else fault
+                for fault, calls in by_word.get(word, {}).items()
+            ]
+            rows = textwrap.wrap(", ".join(shown), width - 12, break_on_hyphens=False)
+            heads = [f"  {style(f'{word:8}', _COLOURS.get(word, DIM))}  ", *[" " * 12] * len(rows)]
+            yield from map(str.__add__, heads, rows)
 
 
 def _warnings(sweep: Sweep, style: Style) -> Iterator[str]:
     """List what was wrong with runs that survived, each rule once."""
-    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     usual = {one["rule"] for one in sweep.clean.findings}
-    for run in sweep.runs:
-        for one in run.findings if run.outcome == "survived" else ():
-            if one["severity"] == "warning" and one["rule"] not in usual:
-                found.setdefault(one["rule"], []).append((run.cell, one))
-    if found:
-        yield from ("", style("Warnings of runs that survived", BOLD))
-    for rule, rows in found.items():
-        yield f"{rule}: {rows[0][1]['message']} ({_some(list(dict.fromkeys(cell for cell, _ in rows)))})"
+    survived = [run for run in sweep.runs if run.outcome == "survived"]
+    rows = [(one, run.cell) for run in survived for one in run.findings if one["severity"] == "warning"]
+    rules = dict.fromkeys(one["rule"] for one, _ in rows if one["rule"] not in usual)
+    yield from ("", style("Warnings of runs that survived", BOLD)) if rules else ()
+    for rule in rules:
+        cells = dict.fromkeys(cell for one, cell in rows if one["rule"] == rule)
+        message = next(one["message"] for one, _ in rows if one["rule"] == rule)
+        yield f"{rule}: {message} ({_some(list(cells))})"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -196,6 +196,7 @@ class Runner:
         output = None if is_shown else os.devnull
         task = Task(str(cell), patience.seconds(1), patience.silence_seconds(cell), self._usual_calls)
         first, result = self._run(task, output, tests)
+        patience.note(first)
         is_sure = {
             "survived": True,
             "failed": not cell.is_recoverable,

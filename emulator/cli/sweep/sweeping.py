@@ -148,24 +148,26 @@ def _sweep(
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
     by_cell = {run.cell: run for run in known}
     runs = {cell: by_cell[str(cell)] for cell in chosen.cells if str(cell) in by_cell}
+    for cell in [*runs]:
+        chosen.further(cell, runs)
     swept = Sweep(contract, clean, [], chosen, options.words, repeat, choice.gate)
-    crew = _Crew(runner, choice, Patience(clean, choice.timeout_seconds), lambda cell: sandboxes_of(cell, calls, works))
+    patience = Patience(clean, choice.timeout_seconds)
+    is_shown = len(chosen.cells) == 1 and options.format == "text"
+    crew = _Crew(
+        choice.jobs,
+        lambda cell: runner.strike(cell, patience, sandboxes_of(cell, calls, works), is_shown=is_shown),
+    )
     progress = Progress(len(chosen.cells) - len(runs), (clean.seconds + 0.5) / choice.jobs, choice.budget_seconds)
     announced: dict[Cell, Run] = {}
     style, stopped, why = out(environment), None, ""
     try:
         with progress.shown(environment):
-            crew.is_shown = len(chosen.cells) == 1 and options.format == "text"
             crew.add([cell for cell in chosen.cells if cell not in runs])
-            for cell, run, is_last in crew.run():
+            for cell, run, is_last in crew.run(choice.budget_seconds):
                 is_asked_for = choice.only is not None or cell.group == "readings"
                 is_told = choice.gate.is_weakness(run) or run.is_flaky or (is_asked_for and run.outcome != "survived")
-                if (
-                    options.format == "text"
-                    and is_told
-                    and announced.get(cell) != run
-                    and (is_last or run.outcome == "failed")
-                ):
+                is_known = announced.get(cell) == run or not (is_last or run.outcome == "failed")
+                if options.format == "text" and is_told and not is_known:
                     announced[cell] = run
                     progress.tell(told(swept, run, style))
                 if is_last:
@@ -208,41 +210,31 @@ def _chosen(choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contr
 class _Crew:
     """Runs cells side by side. Those whose clients only wait have threads of their own: they take no processor."""
 
-    def __init__(
-        self, runner: Runner, choice: _Choice, patience: Patience, sandboxes_of: Callable[[Cell], set[str]]
-    ) -> None:
-        self._runner, self._choice, self._patience, self._sandboxes_of = runner, choice, patience, sandboxes_of
+    def __init__(self, jobs: int, strike: Callable[[Cell], Iterator[tuple[Run, bool]]]) -> None:
+        self._jobs, self._strike = jobs, strike
         self._busy: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-        self._silent = self._busy if choice.jobs == 1 else queue.SimpleQueue[Cell]()
+        self._silent: queue.SimpleQueue[Cell] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[tuple[Cell, Run | Exception, bool]] = queue.SimpleQueue()
         self._to_go = 0
-        self._has_begun = threading.Event()
-        """Set when some runs have ended: the first findings come from those that end soon."""
-        self.is_shown = False
-        """Whether the command's own output is shown."""
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Let further cells be run."""
         self._to_go += len(cells)
         for cell in cells:
-            (self._silent if cell.is_silent else self._busy).put(cell)
+            (self._silent if cell.is_silent and self._jobs > 1 else self._busy).put(cell)
 
-    def run(self) -> Iterator[tuple[Cell, Run, bool]]:
+    def run(self, budget_seconds: float | None) -> Iterator[tuple[Cell, Run, bool]]:
         """Go through the runs as they end, each with whether it is the last of its cell. Raises _OutOfTimeError."""
-        budget = self._choice.budget_seconds
-        ends_at_ms = math.inf if budget is None else host_elapsed_ms() + 1000 * budget
-        if self._silent is self._busy:
-            self._has_begun.set()
-        self._start(self._busy, self._choice.jobs)
-        if self._silent is not self._busy:
-            self._start(self._silent, _SILENT_RUNS * self._choice.jobs)
+        ends_at_ms = host_elapsed_ms() + 1000 * (math.inf if budget_seconds is None else budget_seconds)
+        self._start(self._busy, self._jobs)
         number = 0
         while self._to_go:
-            if number >= 2 * self._choice.jobs or self._busy.empty():
-                self._has_begun.set()
-            left_ms = ends_at_ms - host_elapsed_ms()
+            if number == 2 * self._jobs or (number < 2 * self._jobs and self._busy.empty()):
+                number = 2 * self._jobs  # the first findings come from runs that end soon
+                self._start(self._silent, _SILENT_RUNS * self._jobs)
+            left_seconds = max(ends_at_ms - host_elapsed_ms(), 0) / 1000
             try:
-                cell, run, is_last = self._ended.get(timeout=None if budget is None else max(left_ms, 0) / 1000)
+                cell, run, is_last = self._ended.get(timeout=None if math.isinf(left_seconds) else left_seconds)
             except queue.Empty:
                 raise _OutOfTimeError from None
             if isinstance(run, Exception):
@@ -259,12 +251,8 @@ class _Crew:
         """Run what waits, for as long as the process lives."""
         while True:
             cell = waiting.get()
-            if cell.is_silent:
-                self._has_begun.wait()
             try:
-                sandboxes = self._sandboxes_of(cell)
-                for run, is_last in self._runner.strike(cell, self._patience, sandboxes, is_shown=self.is_shown):
-                    self._patience.note(run)
+                for run, is_last in self._strike(cell):
                     self._ended.put((cell, run, is_last))
             except Exception as error:
                 self._ended.put((cell, error, True))
