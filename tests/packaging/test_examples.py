@@ -1,13 +1,16 @@
 """The examples, and the TypeScript that the documentation shows, are run as their reader would run them."""
 
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.clients.generated import install_packages, run
+from emulator.cli.arguments import PROGRAM
+from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
 from tests.packaging.pages import fences
-from tests.support.served import EMULATOR, ROOT, run_pytest
+from tests.support.served import EMULATOR, ROOT, Outcome, run_program, run_pytest
 
 EXAMPLES = ROOT / "examples"
 
@@ -44,3 +47,82 @@ def test_the_python_client_passes_under_every_reading() -> None:
     arguments = ("-q", "-c", "pytest.ini", "-p", "tests.packaging.every_reading")
     outcome = run_pytest(EXAMPLES / "python", *arguments, seconds=1_800)
     assert outcome.status == 0, outcome.output
+
+
+# Java and Go --------------------------------------------------------------------------------------------------------------
+
+JUNIT = ("junit-jupiter*", "junit-platform*", "opentest4j*", "apiguardian*")
+"""The jars of Debian's package junit5."""
+CARELESS = {
+    "java": """\
+import java.net.http.*;
+
+class CarelessTest {
+    @org.junit.jupiter.api.extension.RegisterExtension Sandbox sandbox = new Sandbox();
+
+    @org.junit.jupiter.api.Test
+    void theKeyIsInAnAddress() throws Exception {
+        var address = java.net.URI.create(sandbox.baseUrl() + "/team?key=" + sandbox.apiKey());
+        var request = HttpRequest.newBuilder(address).header("Authorization", "Bearer " + sandbox.apiKey());
+        HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.discarding());
+    }
+}
+""",
+    "go": """\
+package emulator
+
+import (
+	"net/http"
+	"testing"
+)
+
+func TestCareless(t *testing.T) {
+	sandbox := New(t, nil)
+	request, _ := http.NewRequest("GET", sandbox.BaseURL+"/team?key="+sandbox.APIKey, nil)
+	request.Header.Set("Authorization", "Bearer "+sandbox.APIKey)
+	http.DefaultClient.Do(request)
+}
+""",
+}
+"""Tests whose client puts its key where it is logged."""
+FILES = {"java": "CarelessTest.java", "go": "careless_test.go"}
+
+
+def run_tests_of(language: str, folder: Path, **variables: str) -> Outcome:
+    """Run the tests of a copy of examples/java or examples/go."""
+    if language == "go":
+        need("go")
+        settings = {"GOPROXY": "off", "GOCACHE": str(folder / "cache"), **variables}
+        return run_program("go", "test", "-v", "./...", folder=folder, seconds=TIME_LIMIT_SECONDS, **settings)
+    need("javac")
+    jars = [str(jar) for name in JUNIT for jar in Path("/usr/share/java").glob(f"{name}.jar")]
+    if not jars:
+        pytest.skip("needs the jars of JUnit 5, such as those of Debian's package junit5")
+    classes = folder / "classes"
+    run(["javac", "-cp", ":".join(jars), "-d", classes, *folder.glob("*.java")], folder)
+    command = ("java", "-cp", ":".join([*jars, str(classes)]), "org.junit.platform.console.ConsoleLauncher")
+    options = ("--scan-classpath", str(classes), "--disable-ansi-colors", "--details", "tree")
+    return run_program(*command, *options, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("language", ["java", "go"])
+def test_the_tests_in_another_language_pass_and_a_careless_client_fails_its_test(language: str, tmp_path: Path) -> None:
+    folder = tmp_path / language
+    shutil.copytree(EXAMPLES / language, folder)
+    program = tmp_path / "bin" / PROGRAM
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m emulator "$@"\n')
+    program.chmod(0o755)
+    path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+    outcome = run_tests_of(language, folder, PATH=path)
+    assert outcome.status == 0, outcome.output + outcome.complaint
+    (folder / FILES[language]).write_text(CARELESS[language])
+    outcome = run_tests_of(language, folder, PATH=path)
+    assert outcome.status == 1
+    assert "credential-in-request" in outcome.output
+
+
+@pytest.mark.parametrize("path", [EXAMPLES / "java/Sandbox.java", EXAMPLES / "go/emulator.go"], ids=str)
+def test_a_helper_in_another_language_has_less_than_150_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 150

@@ -1,0 +1,53 @@
+package emulator
+
+import (
+	"net/http"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	Stop()
+	os.Exit(status)
+}
+
+func statusOfTeam(t *testing.T, sandbox *Sandbox) int {
+	t.Helper()
+	request, _ := http.NewRequest("GET", sandbox.BaseURL+"/team", nil)
+	request.Header.Set("Authorization", "Bearer "+sandbox.APIKey)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+func TestTheTeamIsRead(t *testing.T) {
+	t.Parallel()
+	if status := statusOfTeam(t, New(t, nil)); status != 200 {
+		t.Fatalf("status %d", status)
+	}
+}
+
+func TestARateLimitIsOverAfterAMinute(t *testing.T) {
+	t.Parallel()
+	sandbox := New(t, map[string]any{"clock": "manual"})
+	sandbox.Use("rate-limited")
+	for number := 0; number < 5; number++ {
+		statusOfTeam(t, sandbox)
+	}
+	if status := statusOfTeam(t, sandbox); status != 429 {
+		t.Fatalf("status %d", status)
+	}
+	before := sandbox.Now()
+	sandbox.Advance(time.Minute)
+	if after := sandbox.Now(); after.Sub(before) != time.Minute {
+		t.Fatalf("%v after %v", after, before)
+	}
+	if status := statusOfTeam(t, sandbox); status != 200 {
+		t.Fatalf("status %d", status)
+	}
+}

@@ -1,0 +1,3 @@
+module emulator
+
+go 1.19
