@@ -1,39 +1,31 @@
 """The beginning of a recording: what must have existed when it began, as far as its calls show it.
 
-Whatever a call shows or uses successfully, and no call before it made, was there already. Owns how this is found, and
-how it is made again in an emulator, through the operations of the API.
+Whatever a call shows or uses successfully, and no call before it made, was there already. Owns how this is found, and how
+it is put into an emulator: nobody can tell how the service came by it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
+import orjson
+from msgspec import Struct, structs
 
+from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose, Product
+from emulator.service.calls import DecodedUpload
+from emulator.service.library import add_upload
+from emulator.service.sandbox import Sandbox
 from emulator.traffic.calls import Call, Traffic
 
-INGREDIENTS: Final = {
-    "photography_style": "/photography-styles",
-    "background": "/backgrounds",
-    "pose": "/poses",
-    "fashion_model": "/fashion-models",
+_INGREDIENTS: Final[Mapping[str, type[Ingredient]]] = {
+    kind.kind: kind for kind in (PhotographyStyle, Background, Pose, FashionModel)
 }
-"""By kind: the path of its collection."""
+_ORDER: Final = ("asset", "product", *_INGREDIENTS)
 _REFERRED: Final = {
-    "asset_id": "asset",
-    "asset_ids": "asset",
+    **{f"{kind}_id{plural}": kind for kind in _ORDER for plural in ("", "s")},
     "primary_asset_id": "asset",
     "source_asset_ids": "asset",
-    "product_id": "product",
-    "product_ids": "product",
-    "photography_style_id": "photography_style",
-    "background_id": "background",
-    "pose_id": "pose",
-    "fashion_model_id": "fashion_model",
-    "fashion_model_ids": "fashion_model",
 }
 """By the name of a parameter or member that holds ids: the kind of what they name."""
-_MADE_BY: Final = ("completeUpload", "createProduct")
-_ORDER: Final = ("asset", "product", *INGREDIENTS)
 
 
 class Found(Struct, frozen=True):
@@ -52,18 +44,16 @@ def found_at_start(traffic: Traffic) -> list[Found]:
         for identifier, kind in _named_in(call):
             if identifier not in made:
                 kinds.setdefault(identifier, kind)
-    found = [Found(name, kind, _first_shown(traffic, name)) for name, kind in kinds.items()]
+    found = [Found(name, kind, next(iter(traffic.shown.get(name, ())), (None, {}))[1]) for name, kind in kinds.items()]
     return sorted(found, key=lambda resource: (_ORDER.index(resource.kind), resource.shown.get("created_at", "")))
 
 
 def _made_by_calls(traffic: Traffic) -> Iterator[str]:
     """Iterate over the ids of what the calls themselves made, or their work."""
-    for call in traffic.of(*_MADE_BY):
+    for call in traffic.of("completeUpload", "createProduct"):
         if call.status == 201:
             yield str(call.answer.get("id"))
-    for work in traffic.works.values():
-        if work.admission is None:
-            continue
+    for _, work in traffic.admissions():
         if str(work.last.get("type", "")).endswith(".create"):
             for name in ("result", "target"):
                 yield str((work.last.get(name) or {}).get("id"))
@@ -75,29 +65,87 @@ def _named_in(call: Call) -> Iterator[tuple[str, str]]:
     """Iterate over the ids that a successful call names, with their kinds."""
     if not call.is_success or call.operation is None:
         return
-    for name, value in call.parameters.items():
-        if name in _REFERRED:
-            yield value, _REFERRED[name]
+    yield from _referred_in(dict(call.parameters))
     yield from _referred_in(call.body)
-    data = call.answer.get("data")
-    for resource in data if isinstance(data, list) else [call.answer]:
-        if isinstance(resource, dict) and resource.get("object") in _ORDER and isinstance(resource.get("id"), str):
+    for resource in call.resources:
+        if resource.get("object") in _ORDER and isinstance(resource.get("id"), str):
             yield resource["id"], resource["object"]
-        if isinstance(resource, dict) and resource.get("object") == "product":
+        if resource.get("object") == "product":
             yield from _referred_in({"asset_ids": resource.get("asset_ids")})
 
 
 def _referred_in(value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for name, member in value.items():
-            if name in _REFERRED:
-                for identifier in member if isinstance(member, list) else [member]:
-                    if isinstance(identifier, str):
-                        yield identifier, _REFERRED[name]
-            else:
-                yield from _referred_in(member)
+    for name, member in value.items() if isinstance(value, dict) else ():
+        if name in _REFERRED:
+            identifiers = member if isinstance(member, list) else [member]
+            yield from ((identifier, _REFERRED[name]) for identifier in identifiers if isinstance(identifier, str))
+        else:
+            yield from _referred_in(member)
 
 
-def _first_shown(traffic: Traffic, identifier: str) -> Mapping[str, Any]:
-    shown: Iterable[tuple[Call, Mapping[str, Any]]] = traffic.shown.get(identifier, ())
-    return next((resource for _, resource in shown), {})
+# In an emulator -------------------------------------------------------------------------------------------------------
+
+
+def put(resource: Found, sandbox: Sandbox, mapped: Mapping[str, str]) -> str:
+    """Put a resource into a sandbox and return its id there; `mapped` has the ids of what was put there before."""
+    if resource.kind == "asset":
+        return _put_asset(sandbox, resource.id, resource.shown)
+    if resource.kind == "product":
+        photos = [mapped[photo] for photo in resource.shown.get("asset_ids") or () if photo in mapped]
+        return _put_product(sandbox, resource, photos or [_put_asset(sandbox, resource.id, {})], mapped)
+    return _put_ingredient(sandbox, _INGREDIENTS[resource.kind], resource.shown)
+
+
+def _put_asset(sandbox: Sandbox, digest: str, shown: Mapping[str, Any]) -> str:
+    width, height = shown.get("width") or 1_000, shown.get("height") or 1_000
+    data = orjson.dumps({"recorded_picture": {"width": width, "height": height, "digest": digest}})
+    decoded = DecodedUpload(data, shown.get("format", "png"), width, height)
+    return add_upload(sandbox, _team_of(sandbox), decoded, sandbox.clock.now()).id
+
+
+def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mapped: Mapping[str, str]) -> str:
+    shown, now = resource.shown, sandbox.clock.now()
+    product = Product(
+        id=sandbox.identifiers.next("prd"),
+        team_id=_team_of(sandbox),
+        name=str(shown.get("name") or "Recorded"),
+        asset_ids=tuple(photos),
+        primary_asset_id=mapped.get(str(shown.get("primary_asset_id")), photos[0]),
+        created_at=now,
+        updated_at=now,
+        description=shown.get("description"),
+        dimensions=shown.get("dimensions"),
+    )
+    sandbox.store.products.add(product)
+    sandbox.store.index_product(product)
+    return product.id
+
+
+def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str, Any]) -> str:
+    own = {
+        "description": str,
+        "background_kind": str,
+        "supported_camera_distances": tuple,
+        "age_range": str,
+        "gender": str,
+    }
+    seen = {**shown, "background_kind": shown.get("kind")}
+    fields = {field.name for field in structs.fields(kind)}
+    ingredient = kind(
+        id=sandbox.identifiers.next(kind.prefix),
+        team_id=None if shown.get("scope") == "global" else _team_of(sandbox),
+        name=str(shown.get("name") or "Recorded"),
+        source_asset_ids=(),
+        created_at=sandbox.clock.now(),
+        updated_at=sandbox.clock.now(),
+        version=1,
+        **{name: make(seen[name]) for name, make in own.items() if name in fields and seen.get(name)},
+    )
+    sandbox.store.ingredients[ingredient.kind].add(ingredient)
+    for key in ingredient.picture_keys:
+        sandbox.images.put(key, key.encode(), "clean")
+    return ingredient.id
+
+
+def _team_of(sandbox: Sandbox) -> str:
+    return next(iter(sandbox.accounts))

@@ -4,9 +4,8 @@ What the service's world did (a pause, a failed slot, how long work took) is bro
 so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
 """
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -14,7 +13,7 @@ import orjson
 from emulator.app import Application
 from emulator.contract import BASE_PATH, Contract
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from emulator.drift.beginning import INGREDIENTS, Found, found_at_start
+from emulator.drift.beginning import found_at_start, put
 from emulator.drift.service import DescribedPictures
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from emulator.scenario.outcomes import FAILURE_CODES
@@ -35,15 +34,17 @@ _BY_THE_WORLD: Final = frozenset(
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
 _QUEUE_MS: Final = 1
 """How long work is queued; the rest of its time is what the recording shows."""
-_URL_IN_FILE: Final = re.compile(r"https?://[^/]+")
+
+
+_Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
+"""Method, path with query, headers and body."""
 
 
 class Replayed(NamedTuple):
-    """A call and what the emulator answered to it; None where it could not be asked, with the reason."""
+    """A call and what the emulator answered to it; None where it could not be asked."""
 
     call: Call
     answered: Answer | None
-    reason: str = ""
 
 
 class Replay:
@@ -60,6 +61,12 @@ class Replay:
         """The recorded ids of what was there before the recording."""
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
+        self._sessions = {
+            call.answer["upload"]["url"]: call
+            for call in traffic.of("createUpload")
+            if isinstance(call.answer.get("upload"), dict) and isinstance(call.answer["upload"].get("url"), str)
+        }
+        """By its recorded upload address: the call that opened it."""
         self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
         self._now = self._start
         with option_texts(self._options(readings)) as texts:
@@ -89,84 +96,16 @@ class Replay:
         return {**options, "world": world}
 
     async def run(self) -> list[Replayed]:
-        """Send every call again, in order."""
+        """Put what was there into the emulator, and send every call again, in order."""
         found = found_at_start(self._traffic)
         self.beginning = frozenset(resource.id for resource in found)
         for resource in found:
-            await self._make(resource)
+            self._map(resource.id, put(resource, self._application.sandboxes.default, self.mapped))
         return [await self._send(call) for call in self._traffic.calls]
-
-    # The beginning --------------------------------------------------------------------------------------------------
-
-    async def _make(self, resource: Found) -> None:
-        """Make a resource that was there; one that cannot be made is not mapped, and what needs it is not asked."""
-        if resource.kind == "asset":
-            made = await self._make_asset(resource)
-        elif resource.kind == "product":
-            made = await self._make_product(resource)
-        else:
-            made = await self._make_ingredient(resource)
-        if made is not None:
-            self._map(resource.id, made)
 
     def _map(self, recorded: str, own: str) -> None:
         self.mapped[recorded] = own
         self.stands_for[own] = recorded
-
-    async def _make_asset(self, resource: Found) -> str | None:
-        shown = resource.shown
-        content_type = f"image/{shown.get('format', 'png')}"
-        description = {"width": shown.get("width"), "height": shown.get("height"), "digest": resource.id}
-        return await self._upload(content_type, orjson.dumps({"recorded_picture": description}))
-
-    async def _upload(self, content_type: str, data: bytes) -> str | None:
-        opened = await self._write("POST", "/uploads", {"content_type": content_type, "size_bytes": len(data)})
-        if opened is None:
-            return None
-        address = _target(opened["upload"]["url"])
-        token = await ask(self._application, "POST", address, opened["upload"]["headers"], data)
-        body = {"upload_token": token.json.get("upload_token")}
-        asset = await self._write("POST", f"/uploads/{opened['id']}/complete", body)
-        return str(asset["id"]) if asset else None
-
-    async def _make_product(self, resource: Found) -> str | None:
-        photos = [self.mapped[photo] for photo in resource.shown.get("asset_ids") or () if photo in self.mapped]
-        if not photos:
-            photo = await self._upload("image/png", orjson.dumps({"recorded_picture": {"digest": resource.id}}))
-            photos = [photo] if photo else []
-        primary = self.mapped.get(str(resource.shown.get("primary_asset_id")), photos[0] if photos else None)
-        body = {"name": str(resource.shown.get("name") or "Recorded"), "asset_ids": photos, "primary_asset_id": primary}
-        texts = {name: resource.shown[name] for name in ("description", "dimensions") if resource.shown.get(name)}
-        product = await self._write("POST", "/products", {**body, **texts})
-        return str(product["id"]) if product else None
-
-    async def _make_ingredient(self, resource: Found) -> str | None:
-        """Make a Team's ingredient, or take a premade one of the same kind in the place of one."""
-        shown, path = resource.shown, INGREDIENTS[resource.kind]
-        if shown.get("scope") == "global":
-            page = await self._read(f"{path}?scope=global&limit=100")
-            taken = set(self.mapped.values())
-            return next((item["id"] for item in page.get("data", ()) if item["id"] not in taken), None)
-        photos = [
-            await self._upload("image/png", orjson.dumps({"recorded_picture": {"digest": f"{resource.id} {number}"}}))
-            for number in range(3 if resource.kind == "photography_style" else 1)
-        ]
-        is_single = resource.kind in ("background", "pose")
-        body: dict[str, Any] = {"asset_id": photos[0]} if is_single else {"asset_ids": photos}
-        body["name"] = str(shown.get("name") or "Recorded")
-        if resource.kind == "background":
-            body["kind"] = shown.get("kind", "backdrop")
-        if resource.kind == "pose" and shown.get("supported_camera_distances"):
-            body["supported_camera_distances"] = shown["supported_camera_distances"]
-        if resource.kind == "fashion_model":
-            body |= {"age_range": shown.get("age_range", "25-35"), "gender": shown.get("gender", "neutral")}
-        admitted = await self._write("POST", path, body)
-        if admitted is None:
-            return None
-        await self._control("POST", "/clock/advance", {"seconds": 60})
-        operation = await self._read(f"/operations/{admitted['id']}")
-        result = operation.get("result")
-        return str(result["id"]) if result else None
 
     # The calls ------------------------------------------------------------------------------------------------------
 
@@ -176,8 +115,8 @@ class Replay:
         if call.name == "completeUpload" and call.is_success:
             await self._send_unrecorded_bytes(call)
         prepared = self._prepare(call)
-        if isinstance(prepared, str):
-            return Replayed(call, None, prepared)
+        if prepared is None:
+            return Replayed(call, None)
         work = self._admitted_by(call)
         if work is not None:
             await self._control("PUT", "/scenario", _fate(call, work))
@@ -192,16 +131,15 @@ class Replay:
             self._now = max(instant, self._now)
             await self._control("POST", "/clock/advance", {"to": format_timestamp(self._now)})
 
-    def _prepare(self, call: Call) -> tuple[str, str, dict[str, str], bytes] | str:
-        """Return the request to send; a text says why it cannot be sent."""
+    def _prepare(self, call: Call) -> _Request | None:
+        """Return the request to send; None where there was no answer, or it needs what was before the recording."""
         if call.status is None:
-            return "the recording has no answer"
+            return None
         if call.operation is None:
             return self._prepare_bytes(call)
-        unknown = [value for value in call.parameters.values() if call.is_success and value not in self.mapped]
-        cursor = call.query.get("after")
-        if unknown or (cursor and call.is_success and cursor not in self.mapped):
-            return f"it needs {unknown[0] if unknown else 'a page'} of before the recording"
+        needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
+        if call.is_success and needed - self.mapped.keys() - {""}:
+            return None
         path = call.operation.path
         for name, value in call.parameters.items():
             path = path.replace(f"{{{name}}}", quote(self.mapped.get(value, value), safe=""))
@@ -229,7 +167,7 @@ class Replay:
         if not isinstance(call.body, dict | list):
             return call.exchange.request_body or b""
         body = self._translated(call.body)
-        if call.name == "createUpload" and call.is_success:
+        if any(call is session for session in self._sessions.values()):
             body["size_bytes"] = len(self._file(call))
         return orjson.dumps(body)
 
@@ -243,32 +181,24 @@ class Replay:
 
     # Bytes ----------------------------------------------------------------------------------------------------------
 
-    def _prepare_bytes(self, call: Call) -> tuple[str, str, dict[str, str], bytes] | str:
-        url = call.exchange.url.partition("#")[0]
+    def _prepare_bytes(self, call: Call) -> _Request | None:
+        url = _without_fragment(call)
         if url not in self.mapped:
-            return "its link is of before the recording"
-        address = self.mapped[url]
+            return None
+        target = _target(self.mapped[url])
         if call.surface == "download":
-            return call.exchange.method, _target(address), {}, b""
-        session = self._session_of(url)
+            return call.exchange.method, target, {}, b""
+        session = self._sessions.get(url)
         if session is None:
-            return "the recording does not show its session"
-        data = self._file(session, call)
-        if call.code == "invalid_request":
-            data += b"x"  # a byte more than was declared
-        return call.exchange.method, _target(address), dict(self._upload_headers.get(address, {})), data
+            return None
+        too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
+        headers = dict(self._upload_headers.get(self.mapped[url], {}))
+        return call.exchange.method, target, headers, self._file(session, call) + too_much
 
     async def _send_unrecorded_bytes(self, completion: Call) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
-        session = next(
-            (
-                call
-                for call in self._traffic.of("createUpload")
-                if call.answer.get("id") == completion.parameters["upload_id"]
-            ),
-            None,
-        )
-        url = (session.answer.get("upload") or {}).get("url") if session else None
+        found = (one for one in self._sessions.items() if one[1].answer.get("id") == completion.parameters["upload_id"])
+        url, session = next(found, ("", None))
         is_recorded = any(call.exchange.url == url for call in self._traffic.of("upload"))
         if session is None or is_recorded or url not in self.mapped:
             return
@@ -278,30 +208,23 @@ class Replay:
         if isinstance(completion.body, dict) and isinstance(token, str):
             self.mapped[str(completion.body.get("upload_token"))] = token
 
-    def _session_of(self, url: str) -> Call | None:
-        sessions = self._traffic.of("createUpload")
-        return next((call for call in sessions if (call.answer.get("upload") or {}).get("url") == url), None)
-
-    def _file(self, session: Call, sent: Call | None = None) -> bytes:
+    def _file(self, session: Call, upload: Call | None = None) -> bytes:
         """Return what stands for the bytes of a session: a description, with what became of them."""
-        url = (session.answer.get("upload") or {}).get("url")
-        upload = sent or next((call for call in self._traffic.of("upload") if call.exchange.url == url), None)
-        completion = next(
-            (
-                call
-                for call in self._traffic.of("completeUpload")
-                if call.parameters["upload_id"] == session.answer.get("id") and call.code != "invalid_request"
-            ),
-            None,
-        )
+        url = session.answer["upload"]["url"]
+        upload = upload or next((call for call in self._traffic.of("upload") if call.exchange.url == url), None)
+        completions = self._traffic.of("completeUpload")
         description = dict(description_of(upload.exchange.request_body) or {}) if upload else {}
-        description.setdefault("digest", str(url))
-        if completion is not None and completion.is_success:
-            description |= {name: completion.answer.get(name) for name in ("width", "height")}
-            if session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
-                description["stored_format"] = completion.answer.get("format")
-        elif completion is not None and completion.code == "invalid_input":
-            description["refusal"] = "the service refused it"
+        description.setdefault("digest", url)
+        for completion in completions:
+            if completion.parameters["upload_id"] != session.answer.get("id") or completion.code == "invalid_request":
+                continue
+            if completion.is_success:
+                description |= {name: completion.answer.get(name) for name in ("width", "height")}
+                if session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
+                    description["stored_format"] = completion.answer.get("format")
+            elif completion.code == "invalid_input":
+                description["refusal"] = "the service refused it"
+            break
         return orjson.dumps({"recorded_picture": description})
 
     # What the service's world did -----------------------------------------------------------------------------------
@@ -326,19 +249,6 @@ class Replay:
         location = call.headers.get("location"), answered.headers.get("location")
         if call.surface == "download" and all(location):
             self.mapped.setdefault(str(location[0]), str(location[1]))
-
-    # Asking ---------------------------------------------------------------------------------------------------------
-
-    async def _write(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Send a write of our own; None if it was refused."""
-        headers = {"authorization": f"Bearer {_KEY}", "content-type": "application/json"}
-        headers["idempotency-key"] = f"beginning-{len(self.mapped)}-{path}-{orjson.dumps(body).hex()[-40:]}"
-        answered = await ask(self._application, method, BASE_PATH + path, headers, orjson.dumps(body))
-        return answered.json if answered.status < 300 else None
-
-    async def _read(self, path: str) -> dict[str, Any]:
-        answered = await ask(self._application, "GET", BASE_PATH + path, {"authorization": f"Bearer {_KEY}"})
-        return answered.json
 
     async def _control(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
         headers = {"content-type": "application/json"} if body is not None else {}
@@ -401,4 +311,9 @@ def is_identifier(member: str) -> bool:
 
 
 def _target(url: str) -> str:
-    return _URL_IN_FILE.sub("", url, count=1)
+    """Return the path and the query of a link of the emulator."""
+    return "/" + url.split("/", 3)[3]
+
+
+def _without_fragment(call: Call) -> str:
+    return call.exchange.url.partition("#")[0]

@@ -6,7 +6,7 @@ links in earlier answers. What belongs to no part of the service is left aside. 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
@@ -82,6 +82,14 @@ class Call(Struct, frozen=True, dict=True):
         """The JSON object of the answer; empty if it is none."""
         value = _json(self.exchange.response_body)
         return value if isinstance(value, dict) else {}
+
+    @property
+    def resources(self) -> Sequence[dict[str, Any]]:
+        """The resources of a successful answer: itself, or the members of a list."""
+        if not self.is_success:
+            return ()
+        data = self.answer.get("data")
+        return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else [self.answer]
 
     @property
     def is_success(self) -> bool:
@@ -175,7 +183,7 @@ class Traffic:
         """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
         works: dict[str, Work] = {}
         for call in self.calls:
-            for shown in _resources_in(call):
+            for shown in call.resources:
                 if shown.get("object") in _WORKS and isinstance(shown.get("id"), str):
                     work = works.setdefault(shown["id"], Work(shown["id"], None, []))
                     if call.status == 202 and work.admission is None and not work.looks:
@@ -188,7 +196,7 @@ class Traffic:
         """Every resource that an answer shows, by id, with the calls that show it."""
         shown: dict[str, list[tuple[Call, dict[str, Any]]]] = {}
         for call in self.calls:
-            for resource in _resources_in(call):
+            for resource in call.resources:
                 if isinstance(resource.get("id"), str):
                     shown.setdefault(resource["id"], []).append((call, resource))
         return shown
@@ -232,14 +240,6 @@ def _json(body: bytes | None) -> Any:
         return None
 
 
-def _resources_in(call: Call) -> Iterable[dict[str, Any]]:
-    """Return the resources of an answer: itself, or the members of a list."""
-    if not call.is_success:
-        return ()
-    data = call.answer.get("data")
-    return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else [call.answer]
-
-
 def _may_be_of_service(call: Call) -> bool:
     """Whether an answer has a form of this service: another API may have the same paths."""
     if call.exchange.is_partial or call.status == 204:
@@ -251,7 +251,7 @@ def _may_be_of_service(call: Call) -> bool:
 
 def _links_in(call: Call) -> Iterator[tuple[str, Surface]]:
     """Iterate over the addresses of byte surfaces in an answer."""
-    for resource in _resources_in(call):
+    for resource in call.resources:
         upload = resource.get("upload")
         if isinstance(upload, dict) and isinstance(upload.get("url"), str):
             yield _without_fragment(upload["url"]), "upload"
