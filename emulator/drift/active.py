@@ -6,6 +6,8 @@ from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
+from msgspec import structs
+
 from emulator import __version__
 from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
@@ -69,27 +71,17 @@ class Service:
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
         """Send one request, and keep the exchange. Raises RecordingError if the service cannot be reached."""
         sent = {"User-Agent": f"image-workflow-emulator/{__version__} drift", **headers}
-        at, began_ms = host_now(), host_elapsed_ms()
-        reply = request(method, url, sent, body)
-        exchange = Exchange(
-            where=f"request {len(self.exchanges) + 1}",
-            at=at,
-            took_ms=host_elapsed_ms() - began_ms,
-            method=method,
-            url=url,
-            request_headers=lower_names(sent.items()),
-            request_body=body,
-            status=reply.status,
-            response_headers=reply.headers,
-            response_body=reply.body,
-        )
-        self.exchanges.append(exchange)
+        reply, exchange = exchanged(method, url, sent, body)
+        self.exchanges.append(structs.replace(exchange, where=f"request {len(self.exchanges) + 1}"))
         return reply
 
 
-def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-    """Send a request and return the answer; redirects are not followed. Raises RecordingError."""
+def exchanged(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, Exchange]:
+    """Send a request, and return the answer and the exchange; redirects are not followed. Raises RecordingError."""
+    at, began_ms = host_now(), host_elapsed_ms()
     try:
-        return send(method, url, headers, body, _SECONDS)
+        reply = send(method, url, headers, body, _SECONDS)
     except (OSError, HTTPException, ValueError) as error:
         raise RecordingError(f"{urlsplit(url).netloc}: {reason(error)}") from None
+    sent, took_ms = lower_names(headers.items()), host_elapsed_ms() - began_ms
+    return reply, Exchange("", at, took_ms, method, url, sent, body, reply.status, reply.headers, reply.body)

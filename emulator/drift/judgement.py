@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field, to_builtins
 
 from emulator.contract import Contract
 from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, READINGS, Readings, chosen
@@ -27,10 +27,10 @@ _CLEAR_SHARE: Final = 0.75
 """The share of the evidence that a reading needs where not all of it agrees; below it, none explains what was seen."""
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, omit_defaults=True):
     """What is known of one decision."""
 
-    decision: str
+    decision: str = field(name="id")
     verdict: Verdict
     reading: str | None
     """The bare id, `plain` included; None if the verdict is `untold` or `neither`."""
@@ -45,7 +45,7 @@ class Row(Struct, frozen=True):
     """What was observed that no reading explains."""
 
 
-class Unexplained(Struct, frozen=True):
+class Unexplained(Struct, frozen=True, omit_defaults=True):
     """A difference that is left. `sentence` is the one that it contradicts; empty where none does."""
 
     exchange: str
@@ -53,7 +53,7 @@ class Unexplained(Struct, frozen=True):
     where: str
     recorded: str
     expected: str
-    sentence: str
+    sentence: str = ""
 
 
 class Report(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Report(Struct, frozen=True):
 
     compared: int
     """The calls that the emulator answered too."""
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...] = field(name="decisions")
     breaches: tuple[Unexplained, ...]
     differences: tuple[Unexplained, ...]
     """What no reading explains, and no sentence forbids."""
@@ -74,32 +74,9 @@ class Report(Struct, frozen=True):
         """The names of the readings that were found, such as `D26=always-a-cursor`."""
         return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Any:
         """Return it as JSON."""
-        decisions = [
-            {
-                "id": row.decision,
-                "verdict": row.verdict,
-                "reading": row.reading,
-                "seen": row.seen,
-                "where": list(row.where),
-            }
-            | ({"what": row.what} if row.what else {})
-            for row in self.rows
-        ]
-        return {
-            "compared": self.compared,
-            "decisions": decisions,
-            "breaches": [_as_json(found) for found in self.breaches],
-            "differences": [_as_json(found) for found in self.differences],
-            "bugs": [_as_json(found) for found in self.bugs],
-            "noise": self.noise,
-        }
-
-
-def _as_json(found: Unexplained) -> dict[str, Any]:
-    members = {name: getattr(found, name) for name in ("exchange", "operation", "where", "recorded", "expected")}
-    return {**members, **({"sentence": found.sentence} if found.sentence else {})}
+        return to_builtins(self)
 
 
 async def judge(

@@ -13,12 +13,9 @@ from typing import Any, Final
 import orjson
 
 from emulator.contract import BASE_PATH
-from emulator.drift.active import request
-from emulator.drift.har import as_har
-from emulator.drift.secrets import Scrubber
-from emulator.kernel.clock import host_elapsed_ms, host_now
+from emulator.drift.active import exchanged
 from emulator.testing.exchanges import Answer
-from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
+from emulator.traffic.exchanges import Exchange, RecordingError
 
 _HOST: Final = "127.0.0.1"
 _LINKS: Final = "/links/"
@@ -36,9 +33,9 @@ class Recorder:
     def __init__(self, target: str) -> None:
         """Begin to listen on a free port. Raises OSError."""
         self._target = target.rstrip("/")
-        self._exchanges: list[Exchange] = []
+        self.exchanges: list[Exchange] = []
+        """What was exchanged, with its secrets: to be scrubbed before anything of it is written."""
         self._links: dict[str, str] = {}
-        self._lock = threading.Lock()
         self._server = ThreadingHTTPServer((_HOST, 0), _handler_of(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="recorder", daemon=True)
@@ -59,18 +56,6 @@ class Recorder:
         self._server.shutdown()
         self._server.server_close()
 
-    def content(self, key: bytes, *, keep_text: bool = False) -> tuple[bytes, int]:
-        """Return the scrubbed recording as HAR, and its number of exchanges. `key` is secret.
-
-        Raises SurvivorError if something that was to be replaced is still in it.
-        """
-        with self._lock:
-            exchanges = list(self._exchanges)
-        scrubber = Scrubber(key, self._target, keep_text=keep_text)
-        content = orjson.dumps(as_har([scrubber.scrub(exchange) for exchange in exchanges]), option=orjson.OPT_INDENT_2)
-        scrubber.check(content)
-        return content, len(exchanges)
-
     # Passing on -----------------------------------------------------------------------------------------------------
 
     def pass_on(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
@@ -81,17 +66,11 @@ class Recorder:
                 404, {"content-type": "text/plain"}, b"This proxy passes on /v1 and the links in its answers.\n"
             )
         sent = {name: value for name, value in headers.items() if name.lower() not in _OF_CONNECTION}
-        at, began_ms = host_now(), host_elapsed_ms()
         try:
-            reply = request(method, url, sent, body)
+            reply, exchange = exchanged(method, url, sent, body)
         except RecordingError as error:
             return Answer(502, {"content-type": "text/plain"}, f"{error}\n".encode())
-        took_ms = host_elapsed_ms() - began_ms
-        with self._lock:
-            where = f"request {len(self._exchanges) + 1}"
-            sent_names = lower_names(sent.items())
-            answered = reply.status, reply.headers, reply.body
-            self._exchanges.append(Exchange(where, at, took_ms, method, url, sent_names, body, *answered))
+        self.exchanges.append(exchange)
         return self._rewritten(reply)
 
     def _url_of(self, target: str) -> str | None:

@@ -8,8 +8,7 @@ without a key.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -17,6 +16,7 @@ import orjson
 from msgspec import structs
 
 from emulator.contract import BASE_PATH
+from emulator.drift.har import as_har
 from emulator.traffic.exchanges import Exchange
 from emulator.traffic.pictures import described
 
@@ -43,12 +43,25 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,16}(?:Z|[+-]\d\d:?\d\d)?", re.ASCII)
 _HEX_COLOUR: Final = re.compile(r"#?[0-9a-fA-F]{6}", re.ASCII)
 _QUERY_NAMES: Final = frozenset({"limit", "source", "scope", "status", "type", "workflow", "target_id"})
+_HOST_URL: Final = f"https://service.invalid{BASE_PATH}"
 _SHORTEST_SCANNED: Final = 8
 """A shorter value may stand anywhere by chance."""
 
 
 class SurvivorError(Exception):
     """A value that was to be replaced is still there: nothing may be kept."""
+
+
+def scrubbed_har(exchanges: Iterable[Exchange], key: bytes, base_url: str, *, keep_text: bool) -> bytes:
+    """Return what may be kept of a recording, as HAR. `key` is secret.
+
+    Raises SurvivorError if something that was to be replaced is still in it.
+    """
+    scrubber = Scrubber(key, base_url, keep_text=keep_text)
+    har = as_har([scrubber.scrub(exchange) for exchange in exchanges])
+    content = orjson.dumps(har, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    scrubber.check(content)
+    return content
 
 
 class Scrubber:
@@ -106,14 +119,10 @@ class Scrubber:
             self._replaced.add(urlsplit(self._base_url).netloc)
             pairs = parse_qsl(query, keep_blank_values=True)
             shown = "&".join(f"{name}={quote(self._query_value(name, value))}" for name, value in pairs)
-            path = self._host_url + address.removeprefix(self._base_url)
+            path = _HOST_URL + address.removeprefix(self._base_url)
             return f"{path}?{shown}" if shown else path
         self._replaced.add(url)
         return f"https://links.invalid/{self._digest(url)}"
-
-    @cached_property
-    def _host_url(self) -> str:
-        return f"https://service.invalid{BASE_PATH}"
 
     def _query_value(self, name: str, value: str) -> str:
         is_harmless = name in _QUERY_NAMES and _IDENTIFIER.fullmatch(value.replace(".", ""))

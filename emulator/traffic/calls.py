@@ -36,7 +36,7 @@ class Call(Struct, frozen=True, dict=True):
     """Its place among the calls, from 0."""
     exchange: Exchange
     at: int
-    """The instant of the request; where the recording has none, the best guess, which never goes back."""
+    """The instant of the request, which never goes back; where the recording has none, that of the call before."""
     operation: OperationContract | None
     surface: Surface | None
     parameters: Mapping[str, str]
@@ -166,7 +166,7 @@ class Traffic:
                     operation, parameters = found
             if operation is None and surface is None:
                 continue
-            now = max(now, exchange.at if exchange.at is not None else _latest_instant(exchange))
+            now = max(now, exchange.at or 0)
             call = Call(number, exchange, now, operation, surface, parameters)
             links.update(_links_in(call))
             number += 1
@@ -268,15 +268,3 @@ def _links_in(call: Call) -> Iterator[tuple[str, Surface]]:
 
 def _without_fragment(url: str) -> str:
     return url.partition("#")[0]
-
-
-def _latest_instant(exchange: Exchange) -> int:
-    """Return the latest time that an answer mentions as past: a lower bound of when it was given."""
-    found = re.findall(
-        rb'"(?:created_at|updated_at|started_at|finished_at)":\s*"([^"]{20,40})"', exchange.response_body or b""
-    )
-    instants = [0]
-    for text in found:
-        with suppress(ValueError):
-            instants.append(parse_timestamp(text.decode()))
-    return max(instants)

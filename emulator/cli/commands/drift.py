@@ -79,6 +79,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     from emulator.contract import load_contract
     from emulator.domain.readings import NO_READINGS
     from emulator.drift.judgement import judge
+    from emulator.drift.recordings import read_recordings
     from emulator.scenario.readings_format import readings_of_option
 
     fail_on = tuple(filter(None, options.fail_on.split(",")))
@@ -89,7 +90,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
         raise UsageError("drift: give recordings, or --base-url of a service to ask")
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
     files = [writable_file(f"--{name}", getattr(options, name)) for name in ("report", "junit", "pin")]
-    exchanges = _asked(options, environment) if options.base_url else _read(options.files)
+    exchanges = _asked(options, environment) if options.base_url else read_recordings(options.files)
     say = (lambda text: print(text, file=sys.stderr)) if sys.stderr.isatty() else (lambda _: None)
     report = asyncio.run(judge(exchanges, load_contract(), known, say, frozenset(options.ignore)))
     source = options.base_url or Path(options.files[-1]).name
@@ -101,12 +102,6 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     else:
         print("\n".join(map(printable, lines(report))))
     return int(fails(report, fail_on))
-
-
-def _read(files: Sequence[str]) -> "list[Exchange]":
-    from emulator.drift.recordings import read_recordings
-
-    return read_recordings(files)
 
 
 def _write(report: "Report", source: str, to_report: Path | None, to_junit: Path | None, to_pin: Path | None) -> None:
@@ -152,10 +147,7 @@ def _asked(options: Namespace, environment: Mapping[str, str]) -> "list[Exchange
         except (KeyError, TypeError) as error:
             print(f"  the service did not answer as this probe needs ({error})", file=sys.stderr)
     if to_out is not None:
-        from emulator.drift.secrets import Scrubber
-
-        scrubber = Scrubber(os.urandom(_KEY_BYTES), options.base_url, keep_text=options.keep_text)  # noqa: TID251
-        _write_har(to_out, [scrubber.scrub(exchange) for exchange in service.exchanges])
+        _keep(to_out, service.exchanges, options.base_url, keep_text=options.keep_text)
     return service.exchanges
 
 
@@ -182,7 +174,7 @@ def _record(options: Namespace, environment: Mapping[str, str]) -> int:
         status = _run(recorder, options.words, environment)
     finally:
         recorder.close()
-        _keep(recorder, file, keep_text=options.keep_text)
+        _keep(file, recorder.exchanges, target, keep_text=options.keep_text)
     return status
 
 
@@ -199,20 +191,15 @@ def _run(recorder: "Recorder", words: Sequence[str], environment: Mapping[str, s
         raise CommandError(f"{words[0]}: {error.strerror}") from None
 
 
-def _keep(recorder: "Recorder", file: Path, *, keep_text: bool) -> None:
-    from emulator.drift.secrets import SurvivorError
+def _keep(file: Path, exchanges: "Sequence[Exchange]", base_url: str, *, keep_text: bool) -> None:
+    """Write what may be kept of a recording. Raises CommandError, UsageError."""
+    from emulator.drift.secrets import SurvivorError, scrubbed_har
 
     try:
-        content, number = recorder.content(os.urandom(_KEY_BYTES), keep_text=keep_text)  # noqa: TID251 (a key of this run)
+        # A key of this run, which nobody knows.
+        content = scrubbed_har(exchanges, os.urandom(_KEY_BYTES), base_url, keep_text=keep_text)  # noqa: TID251
     except SurvivorError as error:
         raise CommandError(f"drift record: {error}") from None
     with writing(file):
         file.write_bytes(content)
-    print(f"wrote {number} exchanges to {file}", file=sys.stderr)
-
-
-def _write_har(file: Path, exchanges: "Sequence[Exchange]") -> None:
-    from emulator.drift.har import as_har
-
-    with writing(file):
-        file.write_text(json.dumps(as_har(exchanges), indent=2) + "\n", encoding="utf-8")
+    print(f"wrote {len(exchanges)} exchanges to {file}", file=sys.stderr)
