@@ -20,7 +20,6 @@ INTERRUPTED = 128 + 2
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
-    _open_standard_streams()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
         from emulator.cli.completion import complete
 
@@ -63,16 +62,6 @@ def _run(options: Namespace) -> int:
         if isinstance(error, BrokenPipeError):
             return FAILURE
         return _complain(CommandError(f"cannot write the output: {error.strerror}"), FAILURE)
-
-
-def _open_standard_streams() -> None:
-    """Open standard streams that this process was started without, so that no socket gets their numbers."""
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if getattr(sys, name) is None:
-            opened = os.open(os.devnull, os.O_RDWR)
-            if opened != number:  # pragma: no cover (a new file gets the lowest number that is free)
-                os.dup2(opened, number)
-            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115 (a stream that stays open, of a number)
 
 
 def _refuse(error: Exception, status: int, options: Namespace) -> int:

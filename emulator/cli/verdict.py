@@ -74,26 +74,20 @@ def gaps_of(coverage: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         points = operation["points"]
         for point in points if any(point["met"] for point in points) else ():
             if not point["met"]:
-                yield _gap(name, point["point"], point["closed_by"])
+                yield finding("not-covered", "note", f"{name} {point['point']}", *_closing(point["closed_by"]))
 
 
-def _gap(name: str, point: str, closed_by: Mapping[str, Any]) -> dict[str, Any]:
+def _closing(closed_by: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Return what closes a gap, and the command that does."""
     match closed_by:
         case {"scenario": scenario}:
-            return finding(
-                "not-covered",
-                "note",
-                f"{name} {point}",
-                f"run it with the scenario {scenario}",
-                f"image-workflow-emulator exec --scenario {scenario} -- CMD",
-            )
+            command = f"image-workflow-emulator exec --scenario {scenario} -- CMD"
+            return f"run it with the scenario {scenario}", command
         case {"request": request}:
-            remedy = str(request)
+            return str(request), None
         case {"rule": rule}:
-            remedy = f"write this rule in a scenario file: {orjson.dumps(rule).decode()}"
-        case _:
-            remedy = "call it so that it answers this"
-    return finding("not-covered", "note", f"{name} {point}", remedy)
+            return f"write this rule in a scenario file: {orjson.dumps(rule).decode()}", None
+    return "call it so that it answers this", None
 
 
 def coverage_verdict(coverage: Mapping[str, Any], *, ok: bool) -> dict[str, Any]:

@@ -85,12 +85,7 @@ def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
 
 def _records(traffic: Traffic) -> Iterable[RequestRecord]:
     ends = [call.at + round(call.exchange.took_ms or 0) for call in traffic.calls]
-    sessions = {
-        session["upload"]["url"].partition("#")[0]: str(session["id"])
-        for shown in traffic.shown.values()
-        for _, session in shown
-        if isinstance(session.get("upload"), dict) and isinstance(session["upload"].get("url"), str)
-    }
+    sessions = {url: str(session.answer.get("id")) for url, session in traffic.sessions.items()}
     admitted = _admitted_unseen(traffic)
     request_ids: set[str] = set()
     for call, left_at in zip(traffic.calls, ends, strict=True):

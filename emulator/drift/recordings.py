@@ -7,6 +7,8 @@ from typing import Any, Final
 import orjson
 
 from emulator.drift import cassettes, har, journals
+from emulator.testing.errors import UnusableFileError
+from emulator.testing.files import read_file
 from emulator.traffic.exchanges import Exchange, RecordingError
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
@@ -59,11 +61,9 @@ def _reason(error: Exception) -> str:
 
 def _content(file: str) -> bytes:
     try:
-        if Path(file).stat().st_size > MAX_FILE_BYTES:
-            raise RecordingError(f"cannot read {file}: it has more than {MAX_FILE_BYTES // 2**20} MiB")
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise RecordingError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from None
+        return read_file(file, MAX_FILE_BYTES)
+    except UnusableFileError as error:
+        raise RecordingError(error.detail) from None
 
 
 def _document(content: bytes, name: str) -> Any:

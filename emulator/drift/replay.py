@@ -61,12 +61,6 @@ class Replay:
         """The recorded ids of what was there before the recording."""
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
-        self._sessions = {
-            call.answer["upload"]["url"]: call
-            for call in traffic.of("createUpload")
-            if isinstance(call.answer.get("upload"), dict) and isinstance(call.answer["upload"].get("url"), str)
-        }
-        """By its recorded upload address: the call that opened it."""
         self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
         self._now = self._start
         with option_texts(self._options(readings)) as texts:
@@ -167,7 +161,7 @@ class Replay:
         if not isinstance(call.body, dict | list):
             return call.exchange.request_body or b""
         body = self._translated(call.body)
-        if any(call is session for session in self._sessions.values()):
+        if any(call is session for session in self._traffic.sessions.values()):
             body["size_bytes"] = len(self._file(call))
         return orjson.dumps(body)
 
@@ -188,7 +182,7 @@ class Replay:
         target = _target(self.mapped[url])
         if call.surface == "download":
             return call.exchange.method, target, {}, b""
-        session = self._sessions.get(url)
+        session = self._traffic.sessions.get(url)
         if session is None:
             return None
         too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
@@ -197,7 +191,11 @@ class Replay:
 
     async def _send_unrecorded_bytes(self, completion: Call) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
-        found = (one for one in self._sessions.items() if one[1].answer.get("id") == completion.parameters["upload_id"])
+        found = (
+            one
+            for one in self._traffic.sessions.items()
+            if one[1].answer.get("id") == completion.parameters["upload_id"]
+        )
         url, session = next(found, ("", None))
         is_recorded = any(call.exchange.url == url for call in self._traffic.of("upload"))
         if session is None or is_recorded or url not in self.mapped:

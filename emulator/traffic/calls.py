@@ -201,6 +201,16 @@ class Traffic:
                     shown.setdefault(resource["id"], []).append((call, resource))
         return shown
 
+    @cached_property
+    def sessions(self) -> Mapping[str, Call]:
+        """By the address of an upload: the first call that showed its session."""
+        found: dict[str, Call] = {}
+        for call in self.of("createUpload"):
+            upload = call.answer.get("upload")
+            if isinstance(upload, dict) and isinstance(upload.get("url"), str):
+                found.setdefault(_without_fragment(upload["url"]), call)
+        return found
+
     def service_time(self, call: Call) -> int | None:
         """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
 
@@ -251,19 +261,19 @@ def _may_be_of_service(call: Call) -> bool:
 
 def _links_in(call: Call) -> Iterator[tuple[str, Surface]]:
     """Iterate over the addresses of byte surfaces in an answer."""
+    links: list[tuple[Any, Surface]] = []
     for resource in call.resources:
-        upload = resource.get("upload")
-        if isinstance(upload, dict) and isinstance(upload.get("url"), str):
-            yield _without_fragment(upload["url"]), "upload"
-        for name in ("url", "card_image_url"):
-            if isinstance(resource.get(name), str):
-                yield _without_fragment(resource[name]), "download"
-        previews = resource.get("preview_image_urls")
-        for url in previews if isinstance(previews, list) else ():
-            yield _without_fragment(str(url)), "download"
-    target = call.headers.get("location")
-    if call.surface == "download" and target and call.status in (301, 302, 303, 307, 308):
-        yield _without_fragment(target), "download"
+        upload, previews = resource.get("upload"), resource.get("preview_image_urls")
+        links.append((upload.get("url") if isinstance(upload, dict) else None, "upload"))
+        pictures = [
+            resource.get("url"),
+            resource.get("card_image_url"),
+            *(previews if isinstance(previews, list) else ()),
+        ]
+        links += [(url, "download") for url in pictures]
+    if call.surface == "download" and call.status in (301, 302, 303, 307, 308):
+        links.append((call.headers.get("location"), "download"))
+    return ((_without_fragment(url), surface) for url, surface in links if isinstance(url, str) and url)
 
 
 def _without_fragment(url: str) -> str:

@@ -11,7 +11,7 @@ OBSERVATIONS: Final[Mapping[str, Observe]] = {
     "D04": requests.text_length,
     "D10": requests.key_binding,
     "D12": requests.key_retention,
-    "D14": requests.intent,
+    "D14": requests.sameness,
     "D15": uploads.upload_session,
     "D16": uploads.upload_status,
     "D18": uploads.stored_format,

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
 from emulator.domain.problems import CATALOGUE
 from tests.cli.command import run_command
-from tests.support.served import Outcome, run_program, unused_port
+from tests.support.served import unused_port
 
 
 def test_the_version_is_told() -> None:
@@ -72,11 +71,6 @@ def test_a_host_that_does_not_exist_is_told_in_one_line(host: str, reason: str) 
     outcome = run_command("serve", "--host", host, "--port", "0")
     assert (outcome.status, outcome.output) == (1, "")
     assert outcome.complaint == f"image-workflow-emulator: cannot listen on {host}, port 0: {reason}\n"
-
-
-def test_without_standard_output_a_command_does_what_it_does() -> None:
-    script = f"exec {sys.executable} -m emulator scenarios check scenarios/rate-limited.yaml >&-"
-    assert run_program("sh", "-c", script) == Outcome(0, "", "")
 
 
 def test_the_contract_is_printed_as_it_is_shipped_or_as_json() -> None:

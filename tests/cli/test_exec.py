@@ -185,11 +185,6 @@ def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the
     assert run_program(*command).status == 3
 
 
-def test_without_standard_error_nothing_is_said_elsewhere() -> None:
-    script = f"exec {sys.executable} -m emulator exec -- echo said 2>&-"
-    assert run_program("sh", "-c", script) == Outcome(0, "said\n", "")
-
-
 def test_a_command_that_is_stopped_is_waited_for() -> None:
     leave_the_terminal = "os.setsid()"
     with started(*exec_after(leave_the_terminal, *shell("echo $$; kill -STOP $$; exit 3"))) as process:

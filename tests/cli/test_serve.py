@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from emulator.cli.start_up import resume_collection
-from tests.cli.command import run_command, run_writing_to
-from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving, started, unused_port
+from tests.cli.command import run_writing_to
+from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n"
 NEEDS_SIGNALS = pytest.mark.skipif(sys.platform == "win32", reason="signals there end a process at once")
@@ -83,15 +83,6 @@ def test_the_log_is_lines_that_begin_with_the_time() -> None:
 def test_the_log_can_be_lines_of_json() -> None:
     entry = json.loads(logged("--log-format", "json"))
     assert (entry["level"], entry["message"]) == ("warning", "Invalid HTTP request received.")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_a_server_without_standard_streams_serves_and_stops() -> None:
-    script = f"exec {sys.executable} -m emulator serve --port $PORT <&- >&- 2>&-"
-    with unused_port() as port, started("sh", "-c", script, PORT=str(port)) as server:
-        assert 0 == run_command("wait", "--timeout", "30", EMULATOR_PORT=str(port)).status
-        server.terminate()
-        assert 0 == server.wait(PATIENCE_SECONDS)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -42,6 +42,17 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(member)
 
 
+def intent(schema: str | None, body: Any) -> Any:
+    """Return what a body means in the emulator's reading: defaults apply; None if it breaks one of our rules."""
+    from emulator.domain.intents import intent_of
+    from emulator.domain.problems import Problem
+
+    try:
+        return intent_of(schema, dict(body)) if schema else None
+    except (Problem, KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
 def is_refusal_of_input(call: Call) -> bool:
     """Whether a body was refused as such."""
     return call.code == "invalid_input"

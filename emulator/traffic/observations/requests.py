@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.domain.idempotency import RETENTION_MS
 from emulator.traffic.calls import Call, Traffic
-from emulator.traffic.observations.base import Seen, is_refusal_of_input, texts, whole
+from emulator.traffic.observations.base import Seen, intent, is_refusal_of_input, texts, whole
 
 LARGEST_PAGE: Final = 100
 MAX_NAME: Final = 100
@@ -63,7 +63,7 @@ def key_retention(traffic: Traffic) -> Iterator[Seen]:
                 yield Seen("plain", second)
 
 
-def intent(traffic: Traffic) -> Iterator[Seen]:
+def sameness(traffic: Traffic) -> Iterator[Seen]:
     """D14: a body that means the same and is written in another way is the same request, or another."""
     for first, second in _repetitions(traffic):
         is_kept = first.is_success and second.at < first.at + RETENTION_MS
@@ -93,15 +93,9 @@ def _request_id(call: Call) -> str | None:
 
 
 def _means_the_same(first: Call, second: Call) -> bool:
-    """Whether two bodies have one intent in the emulator's reading: defaults apply, and the order of members is free."""
-    from emulator.domain.intents import fingerprint, intent_of
-    from emulator.domain.problems import Problem
+    """Whether two bodies have one intent: the order of members is free."""
+    from emulator.domain.intents import fingerprint
 
     assert first.operation is not None
-    schema = first.operation.body
-    if schema is None or not isinstance(first.body, dict) or not isinstance(second.body, dict):
-        return False
-    try:
-        return fingerprint(intent_of(schema, first.body)) == fingerprint(intent_of(schema, second.body))
-    except (Problem, KeyError, TypeError, ValueError, AttributeError):
-        return False
+    meant = intent(first.operation.body, first.body), intent(first.operation.body, second.body)
+    return None not in meant and fingerprint(meant[0]) == fingerprint(meant[1])

@@ -1,7 +1,7 @@
 """Observations of uploads and files (D15, D16, D18, D19, D57)."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from emulator.domain.pixels import is_above_small_limit
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
@@ -45,12 +45,14 @@ def upload_status(traffic: Traffic) -> Iterator[Seen]:
 
 def stored_format(traffic: Traffic) -> Iterator[Seen]:
     """D18: whether a photo keeps its format."""
-    for call, asset, content_type in _completed(traffic):
-        kept = _KEPT.get(content_type)
-        if kept is None or kept == "webp":
-            continue
-        found = asset.get("format")
-        yield Seen({kept: "plain", "webp": "webp"}.get(str(found), NEITHER), call, f"{content_type} became {found}")
+    declared = {session.answer.get("id"): session.body for session in traffic.sessions.values()}
+    for call in whole(traffic.of("completeUpload")):
+        body = declared.get(call.parameters.get("upload_id"))
+        content_type = body.get("content_type") if isinstance(body, dict) else None
+        kept = _KEPT.get(str(content_type))
+        if call.status == 201 and kept is not None and kept != "webp":
+            found = call.answer.get("format")
+            yield Seen({kept: "plain", "webp": "webp"}.get(str(found), NEITHER), call, f"{content_type} became {found}")
 
 
 def file_delivery(traffic: Traffic) -> Iterator[Seen]:
@@ -85,21 +87,8 @@ def _sent_size(traffic: Traffic, completion: Call) -> tuple[int, int] | None:
     """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
     from emulator.traffic.pictures import picture_size
 
-    session = completion.parameters.get("upload_id")
-    opened = next((call for call in traffic.of("createUpload") if call.answer.get("id") == session), None)
-    url = opened.answer.get("upload", {}).get("url") if opened else None
-    sent = next((call for call in traffic.of("upload") if call.exchange.url == url), None)
-    return picture_size(sent.exchange.request_body) if sent and sent.exchange.request_body else None
-
-
-def _completed(traffic: Traffic) -> Iterator[tuple[Call, dict[str, Any], str]]:
-    """Iterate over the uploads that became Assets: the call, the Asset, and the media type that was declared."""
-    declared = {
-        call.answer.get("id"): str(call.body.get("content_type"))
-        for call in traffic.of("createUpload")
-        if call.is_success and isinstance(call.body, dict)
-    }
-    for call in whole(traffic.of("completeUpload")):
-        content_type = declared.get(call.parameters.get("upload_id"))
-        if call.status == 201 and content_type is not None:
-            yield call, call.answer, content_type
+    for sent in traffic.of("upload"):
+        session = traffic.sessions.get(sent.exchange.url)
+        if session and session.answer.get("id") == completion.parameters.get("upload_id"):
+            return picture_size(sent.exchange.request_body)
+    return None
