@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose, Product
 from emulator.service.calls import DecodedUpload
-from emulator.service.library import add_upload
+from emulator.service.library import add_asset
 from emulator.service.sandbox import Sandbox
 from emulator.traffic.calls import Call, Traffic
 
@@ -100,7 +100,7 @@ def _put_asset(sandbox: Sandbox, digest: str, shown: Mapping[str, Any]) -> str:
     width, height = shown.get("width") or 1_000, shown.get("height") or 1_000
     data = orjson.dumps({"recorded_picture": {"width": width, "height": height, "digest": digest}})
     decoded = DecodedUpload(data, shown.get("format", "png"), width, height)
-    return add_upload(sandbox, _team_of(sandbox), decoded, sandbox.clock.now()).id
+    return add_asset(sandbox, _team_of(sandbox), decoded, sandbox.clock.now()).id
 
 
 def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mapped: Mapping[str, str]) -> str:

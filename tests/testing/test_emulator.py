@@ -1,8 +1,6 @@
 """`emulator.testing`: an emulator, its sandboxes, and everything that a test does to one."""
 
 import json
-import socket
-import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ import pytest
 
 from emulator.testing import Emulator, EmulatorError, Sandbox, session_file
 from tests.support.emulator_client import UPLOAD
-from tests.support.served import read_answer
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BAD_SCENARIO = """\
@@ -64,23 +61,6 @@ def test_one_that_runs_already_is_used_with_its_control_token(server: Emulator) 
     with Emulator.connect(server.url) as stranger, pytest.raises(EmulatorError) as error:
         _ = stranger.default.clock.now
     assert ("authentication_required", 401) == (error.value.code, error.value.status)
-
-
-def test_a_connection_that_the_server_has_closed_is_opened_again(server: Emulator) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def relay_one_at_a_time() -> None:
-            for _ in range(2):
-                client, _ = listener.accept()
-                with client, socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as upstream:
-                    upstream.sendall(client.recv(65536).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-                    client.sendall(read_answer(upstream).replace(b"connection: close\r\n", b""))
-
-        thread = threading.Thread(target=relay_one_at_a_time)
-        thread.start()
-        with Emulator.connect(f"http://127.0.0.1:{listener.getsockname()[1]}", "open sesame") as emulator:
-            assert START == emulator.default.clock.now
-        thread.join()
 
 
 # Sandboxes --------------------------------------------------------------------------------------------------------------
