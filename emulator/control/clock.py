@@ -12,7 +12,7 @@ from typing import Any, Final
 from emulator.control.calls import ControlCall
 from emulator.control.fields import clock_of, unfit
 from emulator.domain.problems import Problem
-from emulator.domain.resources import Generation
+from emulator.domain.resources import Generation, Operation
 from emulator.kernel.timeline import Event, Timeline
 from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp, timestamp_or_none
 from emulator.service import engine, scenarios
@@ -51,33 +51,31 @@ def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
 
 def _words(sandbox: Sandbox, event: Event) -> str:
     """Describe a coming event."""
-    store = sandbox.store
+    work = sandbox.store.find_work(event.subject)
+    if work is not None:
+        return _words_of_work(work, event)
     match event.kind:
-        case "operation_started" | "operation_finished":
-            operation = store.operations.items[event.subject]
-            ends = f"fails: {operation.outcome.failure.code}" if operation.outcome.failure else "is completed"
-            what = "starts" if event.kind == "operation_started" else ends
-            return f"{operation.type.replace('_', ' ').replace('.', ' ')} {what}"
-        case "generation_started":
-            return f"{_workflow(store.generations.items[event.subject])} starts"
-        case "output_finished":
-            generation = store.generations.items[event.subject]
-            failure = generation.plan[event.detail].failure
-            slot = f"output {event.detail + 1} of {len(generation.plan)} of {_workflow(generation)}"
-            return f"{slot} fails: {failure.code}" if failure else f"{slot} is completed"
         case "upload_expired":
             return "the upload window closes"
         case scenarios.CHANGE_EVENT:
             change = sandbox.playbooks[event.subject].scenario.timeline[event.detail].spelling["set"]
             settings = ", ".join(f"{name} {value}" for name, value in change.items())
             return f"the scenario sets {settings}"
-        case engine.HOLD_EVENT:
-            return "a held request is admitted"
-    return event.kind.replace("_", " ")
+    assert event.kind == engine.HOLD_EVENT, f"{event.kind} is no kind of event"
+    return "a held request is admitted"
 
 
-def _workflow(generation: Generation) -> str:
-    return generation.workflow.replace("_", " ")
+def _words_of_work(work: Operation | Generation, event: Event) -> str:
+    kind = work.type if isinstance(work, Operation) else work.workflow
+    what = kind.replace("_", " ").replace(".", " ")
+    if event.kind.endswith("started"):
+        return f"{what} starts"
+    if isinstance(work, Operation):
+        failure = work.outcome.failure
+    else:
+        failure = work.plan[event.detail].failure
+        what = f"output {event.detail + 1} of {len(work.plan)} of {what}"
+    return f"{what} fails: {failure.code}" if failure else f"{what} is completed"
 
 
 def _subject(sandbox: Sandbox, event: Event) -> str:

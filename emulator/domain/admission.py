@@ -46,32 +46,28 @@ class ConcurrencyBudget:
 
     finishes_at: dict[str, int | None] = field(default_factory=dict)
     """By id of the work; None where it never finishes by itself."""
-    more_places: dict[str, int] = field(default_factory=dict)
-    """By id of the work: the places that it takes beside its first."""
+    places: dict[str, int] = field(default_factory=dict)
+    """By id of the work: the places that it takes."""
     highest_used: int = 0
     """The most places that were taken at once, in this process."""
 
     @property
     def used(self) -> int:
         """The places taken."""
-        return len(self.finishes_at) + sum(self.more_places.values())
+        return sum(self.places.values())
 
     def take(self, work_id: str, finishes_at: int | None, places: int = 1) -> None:
         """Take the places of admitted work."""
-        self.finishes_at[work_id] = finishes_at
-        if places > 1:
-            self.more_places[work_id] = places - 1
+        self.finishes_at[work_id], self.places[work_id] = finishes_at, places
         self.highest_used = max(self.highest_used, self.used)
 
     def give_back(self, work_id: str) -> None:
-        """Free the place of finished work."""
-        del self.finishes_at[work_id]
-        self.more_places.pop(work_id, None)
+        """Free the places of finished work."""
+        del self.finishes_at[work_id], self.places[work_id]
 
     def give_back_place(self, work_id: str) -> None:
         """Free one of the further places of work, if it has any."""
-        if self.more_places.get(work_id):
-            self.more_places[work_id] -= 1
+        self.places[work_id] = max(self.places[work_id] - 1, 1)
 
     def wait_ms(self, now: int) -> int:
         """Return the time until the next piece of work finishes (D42)."""

@@ -38,9 +38,6 @@ class Check(StrEnum):
 ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
 """The checks before a scenario is asked what is to happen to a request."""
 
-WRITE_CHECKS = (Check.PROFILE, Check.PAUSE, Check.SUBSCRIPTION)
-"""The checks that only writes have, whatever they write."""
-
 OPERATION_CHECKS = (
     Check.RESOURCE,
     Check.READ_ONLY,

@@ -56,28 +56,17 @@ def refer(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> 
     """Return the resource that the body refers to at a place. Raises Problem invalid_reference."""
     resource = _visible(call, lookup, identifier)
     if resource is None:
-        raise _absent(call, lookup, where, identifier)
+        raise invalid_reference(where, identifier, lookup.expected, _remedy(call, lookup, identifier))
     return resource
 
 
 def refer_to_all(call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]) -> list[Resource]:
     """Return the resources that a list in the body refers to. Raises Problem invalid_reference."""
-    collection, team_id = lookup.collection(call.sandbox.store), call.team_id
-    found: list[Resource] = []
-    for identifier in identifiers:
-        resource = collection.visible(team_id, identifier)
-        if resource is None:
-            raise _absent(call, lookup, f"{where}/{len(found)}", identifier)
-        found.append(resource)
-    return found
+    return [refer(call, lookup, f"{where}/{place}", identifier) for place, identifier in enumerate(identifiers)]
 
 
 def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource | None:
     return lookup.collection(call.sandbox.store).visible(call.team_id, identifier)
-
-
-def _absent(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> Problem:
-    return invalid_reference(where, identifier, lookup.expected, _remedy(call, lookup, identifier))
 
 
 def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:

@@ -1,8 +1,7 @@
 """All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TypeAlias
 from weakref import ref
 
@@ -39,11 +38,6 @@ class Sandboxes:
     """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
     _callers: dict[str, Caller] = field(default_factory=dict)
     _watchers: list[RequestWatcher] = field(default_factory=list)
-
-    @property
-    def callers(self) -> Mapping[str, Caller]:
-        """The caller of each key, to look at; a request is looked up by `find_caller`."""
-        return MappingProxyType(self._callers)
 
     @property
     def default(self) -> Sandbox:

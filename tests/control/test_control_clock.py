@@ -171,14 +171,6 @@ def test_a_move_takes_no_more_steps_than_it_may(
     assert (admitted.status, moved.json["now"]) == (202, now)
 
 
-def test_a_move_waits_for_an_image_only_so_long(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.control.clock._MAX_DECODING_LOOKS", 1)
-    call = _held_completion_of_a_large_image(emulator)
-    completed, moved = emulator.together(call, advance_call(60))
-    assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")
-    assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
-
-
 @pytest.fixture
 def with_work(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> EmulatorUnderTest:
     """An emulator with work in progress, which lets others be answered after each event of a move."""

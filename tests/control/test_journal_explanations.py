@@ -70,24 +70,6 @@ def test_a_success_has_passed_every_check(emulator: EmulatorUnderTest) -> None:
     assert ("answered", None, None, None) == (why["outcome"], why["decided_by"], why["remedy"], why["recovery"])
 
 
-def test_an_unknown_path_is_decided_by_the_route(emulator: EmulatorUnderTest) -> None:
-    assert {"route": DECIDED} == _results(_why(emulator, emulator.get("/nowhere")))
-
-
-def test_a_premade_ingredient_is_refused_by_a_check_of_its_own(emulator: EmulatorUnderTest) -> None:
-    pose = emulator.premade("pose")["id"]
-    decided_by = _why(emulator, emulator.delete(f"/poses/{pose}"))["decided_by"]
-    assert ("read-only global resource", ["D21"]) == (decided_by["check"], decided_by["source"]["decisions"])
-
-
-def test_a_change_of_metadata_does_not_reach_what_only_work_needs(emulator: EmulatorUnderTest) -> None:
-    pose = emulator.author("pose")
-    results = _results(_why(emulator, emulator.patch(f"/poses/{pose['id']}", {"name": "New"})))
-    assert PASSED == results["state of the resource"]
-    needed_by_work = ("references in the body", "concurrency budget", "Credits")
-    assert {NOT_REACHED} == {results[check] for check in needed_by_work}
-
-
 @pytest.mark.parametrize("code", sorted(CAUSES))
 def test_every_code_is_explained(emulator: EmulatorUnderTest, code: str) -> None:
     answer = CAUSES[code](emulator)

@@ -40,12 +40,6 @@ def test_a_wait_for_what_is_there_ends_at_once(emulator: EmulatorUnderTest) -> N
     assert [1] == _sequences(emulator.send(_wait_for(LONG)))
 
 
-def test_a_wait_since_an_entry_is_for_a_later_one(emulator: EmulatorUnderTest) -> None:
-    emulator.get("/team")
-    waited, _ = emulator.together(_wait_for(f"since=1&{LONG}"), Call("GET", "/team"))
-    assert [2] == _sequences(waited)
-
-
 def test_a_wait_that_is_over_answers_with_what_there_is_and_takes_no_emulator_time(emulator: EmulatorUnderTest) -> None:
     emulator.get("/team")
     before = emulator.now()

@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from emulator.service import engine
 from emulator.service.state.layout import VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
-from tests.support.pictures import picture, picture_with_subject, png_chunk, png_of
+from tests.support.pictures import picture, picture_with_subject
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, with_digest, zipped
 
 SCENARIO = """
@@ -128,13 +127,6 @@ def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing
     assert (400, "invalid_request") == (status, code)
     assert "the key 'new_key_aside' belongs to another sandbox" in detail
     assert 99 == emulator.credits(f"{FULL}_aside")
-
-
-def test_a_whole_number_may_stand_where_a_fraction_is_expected(emulator: EmulatorUnderTest) -> None:
-    emulator.told("PUT", "/clock", {"mode": "x60"})
-    file = rewritten(saved(emulator), lambda parts: parts["head"]["clock"].update(rate=60))
-    emulator.told("PUT", "/state", content=file)
-    assert 60 == emulator.told("GET", "/clock")["rate"]
 
 
 def test_pictures_that_nothing_needs_are_let_go(emulator: EmulatorUnderTest) -> None:
@@ -364,22 +356,6 @@ def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(emulator: Emulator
     assert most_bytes < 40_000_000
 
 
-def test_what_is_wrong_with_the_default_sandbox_stands_in_nobodys_way(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = saved(emulator)
-
-    def fail(_sandbox: object, *_until: float) -> int:
-        raise RuntimeError("this sandbox is broken")
-
-    broken = emulator.sandbox
-    settle = engine.settle
-    monkeypatch.setattr(
-        engine, "settle", lambda sandbox, *until: (fail if sandbox is broken else settle)(sandbox, *until)
-    )
-    assert [200, 200] == [emulator.ask("GET", "/health").status, emulator.ask("PUT", "/state", content=file).status]
-
-
 def test_a_long_timeline_takes_no_longer_than_its_length(emulator: EmulatorUnderTest) -> None:
     """2,000 changes took 1 s when each went through all of them."""
     changes = [{"at": "1s", "set": {"team": "Demo", "credits": number}} for number in range(2_000)]
@@ -388,17 +364,3 @@ def test_a_long_timeline_takes_no_longer_than_its_length(emulator: EmulatorUnder
     assert 2_000 == emulator.told("POST", "/clock/advance", {"seconds": 1})["fired"]
     assert emulator.credits() == 1_999
     assert time.process_time() - began_at < 0.5
-
-
-def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(emulator: EmulatorUnderTest) -> None:
-    asset = emulator.upload(picture())
-    data = png_of(asset["width"], asset["height"], png_chunk(b"IDAT", b"no picture"))
-    members = members_of(saved(emulator))
-    parts = parts_of(members[STATE])
-    digest = hashlib.sha256(data).hexdigest()
-    next(row for row in parts["pictures"] if row["key"] == asset["id"])["sha256"] = digest
-    file = zipped(with_digest({STATE: state_of(parts), f"pictures/{digest}": data}))
-    emulator.told("PUT", "/state", content=file)
-    emulator.photograph(asset_ids=[asset["id"]])
-    emulator.advance(30)
-    assert emulator.get("/assets").status == 200

@@ -8,12 +8,10 @@ from tests.support.emulator_client import (
     OTHER,
     READ_ONLY,
     REVOKED,
-    START,
     UPLOAD,
     Call,
     EmulatorUnderTest,
     Json,
-    MakeEmulator,
 )
 
 
@@ -80,13 +78,6 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(se
     assert "processing" == service.get(f"/generations/{admitted.id}").json["status"]
     service.advance(0.001)
     assert "completed" == service.get(f"/generations/{admitted.id}").json["status"]
-
-
-def test_the_command_line_goes_before_the_seed_and_the_start_of_a_scenario(make_emulator: MakeEmulator) -> None:
-    text = "scenario: s\nseed: 7\nclock: {start: 2030-01-01T00:00:00Z}\n"
-    plain, given = make_emulator(scenario=text), make_emulator(scenario=text, seed=0, start=START)
-    assert ("2030-01-01T00:00:00.000Z", START) == (plain.clock_now(), given.clock_now())
-    assert plain.get("/team").id != given.get("/team").id
 
 
 # Changes after a request --------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Before the commit it is raised at the very check that would raise it (D54), so t
 Idempotency-Key as the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from emulator.http.responses import Header, Response
@@ -13,9 +13,6 @@ from emulator.scenario.faults.base import (
     FaultContext,
     Moment,
 )
-
-_OF_ANY_REQUEST: Final = ("internal_error", "service_unavailable")
-"""The codes that do not depend on what is asked for: they can also replace an answer, and meet bytes."""
 
 
 class ProblemFault(Fault, frozen=True):
