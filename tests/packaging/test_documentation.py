@@ -169,3 +169,11 @@ def test_links_lead_somewhere(document: str) -> None:
         found = file.parent / path if path else file
         assert found.exists(), target
         assert not place or place in anchors(found), target
+
+
+def test_what_the_design_notes_name_is_there() -> None:
+    notes = (ROOT / "emulator/README.md").read_text(encoding="utf-8")
+    named = [
+        span for span in CODE.findall(notes) if re.fullmatch(r"[a-z_/-]+(\.(py|md|json|yaml|js|ts)|/[a-z_]+)", span)
+    ]
+    assert [] == [span for span in named if not any((folder / span).exists() for folder in (ROOT, ROOT / "emulator"))]
