@@ -1,7 +1,7 @@
 """Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias
 
@@ -11,9 +11,9 @@ from emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from emulator.examiner.history import History
 from emulator.examiner.library_words import in_words_of
 from emulator.examiner.reading import Client, client_of, title_of
-from emulator.examiner.rules.base import Breach, ConductRule
+from emulator.examiner.rules.base import Breach
 from emulator.examiner.rules.registry import RULES
-from emulator.service.record import Observed, RequestRecord
+from emulator.service.record import Observed
 
 MAX_FINDINGS = 1_000
 """The most findings of one sandbox, and of all deleted ones together."""
@@ -69,7 +69,7 @@ class Judgement(Struct, frozen=True):
 def examine(observed: Observed, has_ended: bool = False) -> Judgement:
     """Judge the clients that sent some requests. `has_ended`: no more will come, so what was left is abandoned."""
     history = History(observed, has_ended)
-    found: dict[Place, Finding] = {}
+    breaches: defaultdict[Place, list[Breach]] = defaultdict(list)
     checked: Counter[str] = Counter()
     senders = {record.sequence: record for record in history.records}
     for rule in RULES:
@@ -81,23 +81,25 @@ def examine(observed: Observed, has_ended: bool = False) -> Judgement:
             for counted in {name, rule.name}:
                 checked[counted] += verdict.times
             sender = senders[verdict.requests[0]]
-            place = (name, title_of(sender), client_of(sender))
-            finding = _finding(_BY_NAME[name], verdict, sender)
-            found[place] = _together(found[place], finding) if place in found else finding
+            breaches[name, title_of(sender), client_of(sender)].append(verdict)
     off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
-    return Judgement(dict(islice(found.items(), MAX_FINDINGS)), checked, off)
+    found = {place: _finding(place, several) for place, several in islice(breaches.items(), MAX_FINDINGS)}
+    return Judgement(found, checked, off)
 
 
-def _finding(rule: ConductRule, breach: Breach, sender: RequestRecord) -> Finding:
-    credential, user_agent = client_of(sender)
+def _finding(place: Place, breaches: Sequence[Breach]) -> Finding:
+    """Return the breaches of one place as one finding, as the worst of them says."""
+    name, _, (credential, user_agent) = place
+    rule = _BY_NAME[name]
+    worst = min(breaches, key=lambda breach: SEVERITIES.index(breach.severity or rule.severity))
     return Finding(
-        rule=rule.name,
-        severity=breach.severity or rule.severity,
-        message=breach.message,
+        rule=name,
+        severity=worst.severity or rule.severity,
+        message=worst.message,
         source=rule.source,
-        requests=sorted(set(breach.requests))[:MAX_REQUESTS],
+        requests=sorted({number for breach in breaches for number in breach.requests})[:MAX_REQUESTS],
         client={"credential": credential, "user_agent": user_agent},
-        remedy=in_words_of(user_agent, rule.name, rule.remedy),
+        remedy=in_words_of(user_agent, name, rule.remedy),
     )
 
 

@@ -10,6 +10,8 @@ from tests.support.served import Outcome
 
 HAMMERING = ["/v1/team"] * 7
 """Two more than the scenario `rate-limited` lets through, the second at once."""
+TWICE = [*HAMMERING, "/v1/products", "/v1/products"]
+"""And the same with another operation."""
 RULE = "retry-before-retry-after"
 
 
@@ -30,6 +32,11 @@ def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp
     assert 1 == conduct["checked"][RULE]
 
 
+def test_what_two_findings_of_a_rule_have_in_common_is_said_once() -> None:
+    told = run(paths=TWICE).complaint
+    assert (2, 1, 1) == (told.count(f"error: {RULE}: "), told.count("Section 8:"), told.count("remedy: wait"))
+
+
 def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
     failed = run("--conduct", "fail", "--quiet")
     assert (1, True) == (failed.status, f"error: {RULE}: getTeam" in failed.complaint)
@@ -43,12 +50,16 @@ def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "report.json").read_text())["conduct"] is None
 
 
-def test_the_junit_file_has_a_case_for_each_rule(tmp_path: Path) -> None:
-    run("--junit", str(tmp_path / "conduct.xml"), "--conduct", "fail")
+def test_the_junit_file_has_a_case_for_each_rule_and_one_failure_in_it_which_says_all(tmp_path: Path) -> None:
+    run("--junit", str(tmp_path / "conduct.xml"), "--conduct", "fail", paths=TWICE)
     suite = ET.parse(tmp_path / "conduct.xml").getroot()[0]
     cases = {case.attrib["name"]: [inner.tag for inner in case] for case in suite}
     assert len(RULES) == len(cases)
     assert ["failure"] == cases[RULE]
+    failure = suite.find(f"testcase[@name='{RULE}']/failure")
+    assert failure is not None
+    said = f"{failure.attrib['message']} {failure.text}"
+    assert (2, 2) == (said.count("getTeam was sent again"), said.count("listProducts was sent again"))
     skipped = sum(inner == ["skipped"] for inner in cases.values())
     assert ("1", str(skipped)) == (suite.attrib["failures"], suite.attrib["skipped"])
 
