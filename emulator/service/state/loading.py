@@ -135,7 +135,6 @@ class _Reader:
     _memory: MemoryBudget
     _contract: Contract
     _pictures: dict[str, bytes] = field(default_factory=dict)
-    _scenarios: dict[SavedScenario, Scenario] = field(default_factory=dict)
 
     def read(self, identifier: str) -> Sandbox:
         """Read the lines one by one, and return the sandbox that they make."""
@@ -184,12 +183,8 @@ class _Reader:
                 raise StateError(f"{STATE}:{number}: {error}") from None
 
     def _read_scenario(self, saved: SavedScenario) -> Scenario:
-        """Read a scenario, each text once. Raises DocumentError."""
-        if not saved.text:
-            return NO_SCENARIO
-        if saved not in self._scenarios:
-            self._scenarios[saved] = parse_scenario(saved.text, saved.file, self._contract)
-        return self._scenarios[saved]
+        """Read a scenario. Raises DocumentError."""
+        return parse_scenario(saved.text, saved.file, self._contract) if saved.text else NO_SCENARIO
 
     def _read_bytes(self, sha256: str) -> bytes:
         """Return the bytes of a picture."""
