@@ -11,7 +11,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
-from weakref import WeakKeyDictionary
 
 import orjson
 from msgspec import Struct
@@ -88,20 +87,11 @@ class ControlPlane:
     """The number of sandboxes that were created without an id."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
-    created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
-    """The options that a sandbox was created with, its scenario aside."""
-
-    def __post_init__(self) -> None:
-        self.created_with[self.sandboxes.default] = self.options
 
     @cached_property
     def library(self) -> ScenarioLibrary:
         """The scenarios that are shipped."""
         return shipped_library(self.contract)
-
-    def options_of(self, sandbox: Sandbox) -> SandboxOptions:
-        """Return how a sandbox begins without a scenario, or before one changes it."""
-        return self.created_with.get(sandbox, sandbox.options)
 
     @cached_property
     def library_entries(self) -> list[dict[str, str]]:

@@ -25,25 +25,15 @@ def _parameters() -> Mapping[str, Any]:
 
 
 @cache
-def _schemas() -> Schemas:
-    return Schemas({"components": {"schemas": _components()}, "parameters": _parameters()}, FORMATS)
-
-
-@cache
-def schema_of(name: str) -> Schemas:
-    """Return the schema of this name, for a whole document."""
-    return Schemas({"$ref": f"#/components/schemas/{name}", "components": {"schemas": _components()}}, FORMATS)
-
-
-def _components() -> Any:
-    return shipped_document("contract/control-plane.yaml")["components"]["schemas"]
+def schemas() -> Schemas:
+    """Return the schemas of bodies and parameters."""
+    components = {"schemas": shipped_document("contract/control-plane.yaml")["components"]["schemas"]}
+    return Schemas({"components": components, "parameters": _parameters()}, FORMATS)
 
 
 def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
     """Return the fields of a body that fits the schema of this name. Raises Problem invalid_request with all that is wrong."""
-    violations = _schemas().violations(
-        f"#/components/schemas/{schema}", value, first_only=size_bytes > LARGE_BODY_BYTES
-    )
+    violations = schemas().violations(f"#/components/schemas/{schema}", value, first_only=size_bytes > LARGE_BODY_BYTES)
     if violations:
         raise Problem("invalid_request", listed(violations))
     fields: dict[str, Any] = value
@@ -61,7 +51,7 @@ def read_parameters(query_string: bytes, names: Collection[str]) -> dict[str, An
         schema = _parameters().get(name, {})
         number = number_in(text, LARGEST_INTEGER) if schema.get("type") == "integer" else None
         values[name] = text if number is None else number
-        for violation in _schemas().violations(f"#/parameters/{name}", values[name]) if schema else ():
+        for violation in schemas().violations(f"#/parameters/{name}", values[name]) if schema else ():
             raise unfit(name, text, violation.expected)
     defaults = {name: _parameters()[name]["default"] for name in names if "default" in _parameters().get(name, ())}
     return {**defaults, **values}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.clock import move_to
-from emulator.control.fields import schema_of
+from emulator.control.fields import schemas
 from emulator.control.teams import account_of_query
 from emulator.control.work import describe_work
 from emulator.documents.complaints import DocumentError
@@ -87,7 +87,7 @@ def read(call: ControlCall) -> Document:
     """Read the entries, YAML or JSON. Raises Problem invalid_request with every complaint, by file and line."""
     try:
         document = read_document(call.body, call.query.get("file", ""))
-        document.check(schema_of("Given"))
+        document.check(schemas(), "#/components/schemas/Given")
         _check_names(document)
         document.raise_complaints()
     except DocumentError as error:

@@ -44,7 +44,7 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
         sandbox = plane.sandboxes.create(identifier, options)
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
-    plane.created_with[sandbox] = structs.replace(plane.options, **given)
+    sandbox.created_with = structs.replace(plane.options, **given)
     return JsonResponse(describe(call, sandbox), 201, {"Location": f"{PREFIX}/sandboxes/{identifier}"})
 
 

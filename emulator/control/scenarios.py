@@ -53,7 +53,7 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     call.plane.sandboxes.register(sandbox)
     scenarios.begin(sandbox, scenario, call.now, team_id)
     if team_id == scenarios.EVERYONE:
-        sandbox.options = with_scenario(call.plane.options_of(sandbox), scenario)
+        sandbox.options = with_scenario(sandbox.created_with, scenario)
     clock = None if scenario.clock == ScenarioClock() else scenario.clock
     readings = scenario.readings if sandbox.options.readings is None else None  # an option goes before them
     waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade, "readings": readings}
@@ -69,7 +69,7 @@ def delete_scenario(call: ControlCall) -> None:
     sandbox, team_id = call.sandbox, _team_id(call)
     scenarios.end(sandbox, team_id)
     if team_id == scenarios.EVERYONE:
-        sandbox.options = with_scenario(call.plane.options_of(sandbox), NO_SCENARIO)
+        sandbox.options = with_scenario(sandbox.created_with, NO_SCENARIO)
 
 
 def show_admission(call: ControlCall) -> dict[str, Any]:

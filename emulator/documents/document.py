@@ -40,9 +40,9 @@ class Document:
         self._where = where
         self._complaints: list[Complaint] = []
 
-    def check(self, schemas: Schemas) -> None:
-        """Raise DocumentError with all that breaks a schema, in the order of the file; return if nothing does."""
-        for violation in schemas.violations("#", self.data, at_most=MAX_COMPLAINTS):
+    def check(self, schemas: Schemas, reference: str = "#") -> None:
+        """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file; return if nothing does."""
+        for violation in schemas.violations(reference, self.data, at_most=MAX_COMPLAINTS):
             if violation is not MORE:
                 is_unknown = violation.kind == "unknown"
                 self.complain(violation.steps, violation.expected, violation.found, violation.suggestions, is_unknown)

@@ -160,10 +160,7 @@ def _check_camera_distance(call: Call, intent: Intent) -> None:
         if intent["camera_distance"] not in pose.supported_camera_distances:
             supported = ", ".join(pose.supported_camera_distances)
             raise invalid_input(
-                "/camera_distance",
-                intent["camera_distance"],
-                f"one that the pose supports: {supported}",
-                Check.RULES,
+                "/camera_distance", intent["camera_distance"], f"one that the pose supports: {supported}", Check.RULES
             )
     call.passed.append(Check.RULES)
 

@@ -122,6 +122,8 @@ class Sandbox(SandboxState):
             self.become(beginning)
         else:
             self.begin(beginning)
+        self.created_with = self.options
+        """How it begins without a scenario, or before one changes that."""
 
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start; call `end` before, where the sandbox has begun already."""

@@ -77,10 +77,7 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     """
     session = _find(sandbox, session_id)
     if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
-        raise Problem(
-            "upload_not_found",
-            "the address: expected upload.url exactly as the session gave it",
-        )
+        raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
     return session
 
 
@@ -190,11 +187,7 @@ def complete(call: Call) -> Commit[Asset | Problem]:
 def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Asset | Problem:
     if decoded.refusal is not None:
         _finish(call, session, "refused")
-        return Problem(
-            "invalid_input",
-            f"the uploaded bytes: {decoded.refusal.removesuffix('.')}",
-            check=Check.RULES,
-        )
+        return Problem("invalid_input", f"the uploaded bytes: {decoded.refusal.removesuffix('.')}", check=Check.RULES)
     call.passed.append(Check.RULES)
     _finish(call, session, "exchanged")
     return add_asset(call.sandbox, session.team_id, decoded, call.now)
@@ -240,7 +233,6 @@ def _find(sandbox: Sandbox | None, session_id: str) -> UploadSession | None:
     session = sandbox.store.uploads.items.get(session_id)
     if session is None and sandbox.identifiers.has_given("upl", session_id):  # only past their windows are they dropped
         raise Problem(
-            "upload_expired",
-            f"the window of {session_id}: found that it closed long ago; expected one that is open",
+            "upload_expired", f"the window of {session_id}: found that it closed long ago; expected one that is open"
         )
     return session
