@@ -13,6 +13,7 @@ from emulator.control.shown import shown
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Asset
+from emulator.domain.stamps import stamped
 from emulator.kernel.wording import excerpt
 from emulator.service.library import add_asset
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
@@ -56,6 +57,7 @@ async def show_picture(call: ControlCall) -> Response:
     finally:
         images.release([key])
     asset = call.sandbox.store.assets.items.get(key)
+    data = stamped(data, asset.source_generation_id if asset else None)
     # Its bytes never change: a page need not fetch it again, and learns of a reset by an event.
     headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}
     return Response(data, headers=headers, media_type=f"image/{asset.format if asset else 'png'}")

@@ -19,7 +19,7 @@ from emulator.documents.yaml_reader import read_document
 from emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
 from emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from emulator.domain.problems import Problem
-from emulator.domain.recipes import PremadeRecipe
+from emulator.domain.recipes import IngredientKind, PremadeRecipe
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service.callers import full_keys
 from emulator.service.library import add_asset
@@ -28,6 +28,12 @@ QUERY: Final = ("team", "file")
 PHOTOSHOOT: Final = "photoshoot"
 PHOTOS_OF_STYLE: Final = 3
 SAMPLE_EDGE: Final = 1024
+_SAMPLES: Final[Mapping[str, tuple[IngredientKind, str]]] = {
+    "product": ("background", "{} shirt"),
+    "pose": ("pose", "{}"),
+    "fashion_model": ("fashion_model", "{}"),
+}
+"""By what it is a photo of: the premade picture that looks like one, and its name."""
 _PATHS: Final = {
     "product": "products",
     "fashion_model": "fashion-models",
@@ -78,7 +84,7 @@ async def start_first_photoshoot(call: ControlCall) -> JsonResponse:
     call.fields("Reset")
     team_id, store = account_of_query(call).team.id, call.sandbox.store
     uploads = [one for one in store.assets.ids(team_id) if store.assets.items[one].source == "upload"]
-    asset_id = uploads[-1] if uploads else _add_sample(call, team_id, "Sample")
+    asset_id = uploads[-1] if uploads else _add_sample(call, team_id, "Sample", "product")
     made = await _make(call, team_id, PHOTOSHOOT, {"asset_ids": [asset_id], "finished": False}, {})
     return JsonResponse(describe_work(call, store.generations.items[made["id"]], None), 201)
 
@@ -150,13 +156,14 @@ def _with_ids(name: str, value: Any, names: Names) -> Any:
 
 def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
     titles = [f"{kind} {fields['name']} {photo}" for photo in range(1, number + 1)]
-    return [_add_sample(call, team_id, title) for title in titles]
+    return [_add_sample(call, team_id, title, kind) for title in titles]
 
 
-def _add_sample(call: ControlCall, team_id: str, name: str) -> str:
-    """Add a sample Asset without an upload, drawn like a premade picture of this name; return its id."""
+def _add_sample(call: ControlCall, team_id: str, name: str, kind: str) -> str:
+    """Add an Asset without an upload: of a product a shirt, else like a premade picture of this name; return its id."""
     sandbox = call.sandbox
-    recipe = PremadeRecipe(kind="photography_style", name=name, width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
+    shown, title = _SAMPLES.get(kind, ("photography_style", "{}"))
+    recipe = PremadeRecipe(kind=shown, name=title.format(name), width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
     return add_asset(sandbox, team_id, recipe, call.now).id
 
 

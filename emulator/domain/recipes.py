@@ -61,6 +61,10 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     colorway_hex: _Color | None = None
     slot: int = 1
     slot_count: int = 1
+    is_photoshoot: bool = False
+    """Whether the slots are one scene from four sides, instead of independent pictures."""
+    product_names: tuple[str, ...] = ()
+    aspect_ratio: str = ""
     resolution: str = "1k"
     camera_distance: str | None = None
     directions: str = ""
@@ -79,6 +83,7 @@ class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The one output of an Edit Images: 1 to 8 inputs composed together, and the instructions they were given."""
 
     instructions: str
+    aspect_ratio: str = ""
     resolution: str = "1k"
 
     def __post_init__(self) -> None:
@@ -87,6 +92,8 @@ class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
 
 class UpscaleRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The one output of an Upscale: its one input resampled to `width` x `height`."""
+
+    resolution: str = "2k"
 
     def __post_init__(self) -> None:
         self._check_inputs(1, 1)

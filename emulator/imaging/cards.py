@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from PIL import Image
 
 from emulator.domain.recipes import CardRecipe
-from emulator.imaging.captions import CARD_LETTERS, Chip, Plaque, captioned
-from emulator.imaging.composition import compose, framed
+from emulator.imaging.captions import CARD_LETTERS, Chip, Plaque, with_plaque
+from emulator.imaging.composition import new_canvas, paint_all
 from emulator.imaging.decoding import load
 from emulator.imaging.drawing import chance, cover, opaque, pale_wall, trimmed
-from emulator.imaging.layout import arrange
+from emulator.imaging.layout import Box
 
 
 def card(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
@@ -18,12 +18,14 @@ def card(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
     sources = [load(data, enough) for data in inputs]
     main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        ground = cover(opaque(main), recipe.width / recipe.height)
-        return compose(recipe.width, recipe.height, ground, ())
+        return new_canvas((recipe.width, recipe.height), cover(opaque(main), recipe.width / recipe.height))
+
+    def draw(size: tuple[int, int], room: Box) -> Image.Image:
+        canvas = new_canvas(size, pale_wall(chance(recipe.name, *recipe.inputs)))
+        paint_all(canvas, [trimmed(main)], room)
+        return canvas
+
     swatches = tuple(Chip("", opaque(source)) for source in sources)
-    plaque = Plaque(recipe.name, recipe.kind.replace("_", " ").capitalize(), chips=swatches)
-    room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
-    main = trimmed(main)
-    [box] = arrange([main.width / main.height], room, 0)
-    ground = pale_wall(chance(recipe.name, *recipe.inputs))
-    return compose(recipe.width, recipe.height, ground, (*framed(main, box, recipe.width / 64), *words))
+    return with_plaque(
+        recipe, Plaque(recipe.name, recipe.kind.replace("_", " ").capitalize(), swatches), draw, CARD_LETTERS
+    )

@@ -3,6 +3,7 @@
 Formats are opened by their own readers: `Image.open` compares every picture with a limit of the process, and warns.
 """
 
+import hashlib
 import io
 import re
 from collections.abc import Callable, Mapping
@@ -19,6 +20,9 @@ SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
 MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
+
+MOST_REMEMBERED = 6
+"""Pictures that are kept of each kind; each takes some 4 MB at most."""
 
 _WEBP_SIZE_MASK = 0x3FFF
 
@@ -75,6 +79,20 @@ def pixels_of(data: bytes) -> int:
     except Exception:  # decoders raise nearly anything on hostile bytes
         return 0
     return width * height
+
+
+def remembered(prepare: "Callable[[bytes], Image.Image]") -> "Callable[[bytes], Image.Image]":
+    """Keep what was made of the last few pictures, by their digests: the slots of a Generation have the same inputs."""
+    kept: dict[bytes, Image.Image] = {}
+
+    def prepared(data: bytes) -> Image.Image:
+        key = hashlib.blake2b(data).digest()
+        kept[key] = result = kept.pop(key, None) or prepare(data)
+        if len(kept) > MOST_REMEMBERED:
+            kept.pop(next(iter(kept)), None)
+        return result
+
+    return prepared
 
 
 def load(data: bytes, enough: int | None = None) -> Image.Image:

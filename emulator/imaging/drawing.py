@@ -72,12 +72,11 @@ def rounded_mask(width: float, height: float, radius: float) -> Image.Image:
     return mask.reduce(_SMOOTHING)
 
 
-def soft_mask(is_round: bool, opacity: int) -> Image.Image:
-    """A small blurred ellipse or rectangle, to be stretched into the shadow of a thing; its edges are left empty."""
-    mask, margin = Image.new("L", (96, 96), 0), 16 if is_round else 8
-    draw = ImageDraw.Draw(mask)
-    (draw.ellipse if is_round else draw.rectangle)((margin, margin, 95 - margin, 95 - margin), fill=opacity)
-    return mask.filter(ImageFilter.GaussianBlur(margin * 3 / 8))
+def soft_mask(opacity: int) -> Image.Image:
+    """A small blurred ellipse, to be stretched into the shadow of a thing; its edges are left empty."""
+    mask = Image.new("L", (96, 96), 0)
+    ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=opacity)
+    return mask.filter(ImageFilter.GaussianBlur(6))
 
 
 def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:

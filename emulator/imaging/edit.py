@@ -1,28 +1,45 @@
-"""An Edit Images output: the input pictures with white borders, and the instructions."""
+"""An Edit Images output: the inputs as they were, small, and what became of them, large; and the instructions."""
 
 from collections.abc import Sequence
 
-from PIL import Image
+from PIL import Image, ImageColor
 
 from emulator.domain.recipes import EditRecipe
-from emulator.imaging.captions import Plaque, captioned
-from emulator.imaging.composition import compose, framed
+from emulator.imaging.captions import Plaque, with_plaque
+from emulator.imaging.composition import new_canvas, paint_all
+from emulator.imaging.cutouts import subject_of
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import chance, pale_wall, trimmed
-from emulator.imaging.layout import arrange
+from emulator.imaging.drawing import BLACK, chance, color_of_hex, color_of_hue, gradient_column, mix, opaque
+from emulator.imaging.layout import Box
+from emulator.imaging.looks import filtered, named_look
 
-_INPUT_EDGE = 1280  # pixels; more makes no visible difference
+_INPUT_EDGE = 480  # pixels; more makes no visible difference
 
 
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
-    """The picture that an Edit Images asks for: every input whole, and the instructions on the plaque."""
-    hue = chance("edit", recipe.instructions, *recipe.inputs)
-    count = f"{len(inputs)} input{'s' * (len(inputs) > 1)}"
-    plaque = Plaque("Edit images", f"{count} · {recipe.resolution}", words=recipe.instructions)
-    room, words = captioned(recipe.width, recipe.height, plaque)
-    longest = min(_INPUT_EDGE, round(max(room.width, room.height)))
-    images = [trimmed(load(data, longest)) for data in inputs]
-    short = min(recipe.width, recipe.height)
-    boxes = arrange([image.width / image.height for image in images], room, short * 0.04)
-    layers = [layer for image, box in zip(images, boxes, strict=True) for layer in framed(image, box, short * 0.01)]
-    return compose(recipe.width, recipe.height, pale_wall(hue), (*layers, *words))
+    """The picture that an Edit Images asks for: every input before, whole, and all of them together after."""
+
+    def draw(size: tuple[int, int], room: Box) -> Image.Image:
+        is_wide = room.width > room.height
+        gap, share = min(room.width, room.height) * 0.05, 0.3 * max(room.width, room.height)
+        before, after = room.split("left" if is_wide else "top", share, gap)
+        canvas = new_canvas(size, _wall(recipe))
+        paint_all(canvas, [subject_of(data) for data in inputs], after, 0.6)
+        if look := named_look(recipe.instructions):
+            canvas = filtered(canvas, look)
+        paint_all(canvas, [opaque(load(data, _INPUT_EDGE)) for data in inputs], before)
+        return canvas
+
+    title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"
+    accent, ratio, resolution = (150, 186, 255), recipe.aspect_ratio, recipe.resolution
+    plaque = Plaque(title, "", (), recipe.instructions, "Edit", accent, ratio, resolution)
+    return with_plaque(recipe, plaque, draw)
+
+
+def _wall(recipe: EditRecipe) -> Image.Image:
+    """In the first colour that the instructions name, else in any."""
+    words = recipe.instructions[:600].casefold().replace(",", " ").replace(".", " ").split()
+    named = (ImageColor.colormap.get(word) for word in words)
+    value = next((value for value in named if isinstance(value, str)), None)
+    color = color_of_hex(value) if value else color_of_hue(chance("edit", *words, *recipe.inputs), 0.3, 0.92)
+    return gradient_column(((0.0, color), (1.0, mix(color, BLACK, 0.16))))

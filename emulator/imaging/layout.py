@@ -64,13 +64,6 @@ def arrange(aspects: Sequence[float], room: Box, gap: float, down: float = 0.5) 
     return _boxes(best_rows, max(best_scale, 1.0), room, gap, down)
 
 
-def around(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds all of these."""
-    left, top = min(box.left for box in boxes), min(box.top for box in boxes)
-    right, bottom = max(box.left + box.width for box in boxes), max(box.top + box.height for box in boxes)
-    return Box(left, top, right - left, bottom - top)
-
-
 def _boxes(rows: list[list[tuple[float, float]]], scale: float, room: Box, gap: float, down: float) -> list[Box]:
     heights = [max(high for _, high in row) * scale for row in rows]
     floor = room.top + (room.height - sum(heights) - gap * (len(rows) - 1)) * down

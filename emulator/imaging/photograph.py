@@ -1,159 +1,230 @@
-"""A Product Photography output: products before a background, and every choice of the request as a picture or as text.
+"""A Product Photography output: people who wear or hold the products, or these alone, and every choice of the request.
 
-Owns the layout of such a picture: the plaque below or beside, people along an edge, the products in the middle.
+Owns the scene and from where a slot shows it. A photoshoot is one scene from four sides; single shots are scenes of
+their own.
 """
 
 from collections.abc import Mapping, Sequence
 
-from PIL import Image, ImageColor
+from msgspec import Struct
+from PIL import Image, ImageColor, ImageOps, ImageStat
 
 from emulator.domain.recipes import PhotographRecipe
-from emulator.imaging.captions import Chip, Plaque, captioned
-from emulator.imaging.composition import Layer, Paint, compose, framed, place
-from emulator.imaging.decoding import load
+from emulator.imaging.captions import Chip, Plaque, with_plaque
+from emulator.imaging.composition import Paint, new_canvas, paint, paint_all, paint_shadow, stretched
+from emulator.imaging.cutouts import cut_out, recolored, subject_of
+from emulator.imaging.decoding import load, remembered
 from emulator.imaging.drawing import (
-    WHITE,
     Color,
     chance,
     color_of_hex,
     color_of_hue,
     cover,
     ellipse_mask,
+    gradient_column,
     opaque,
-    pale_wall,
-    rounded_mask,
-    trimmed,
 )
-from emulator.imaging.layout import Box, Edge, around, arrange
-from emulator.imaging.people import draw_portrait
+from emulator.imaging.layout import Box
+from emulator.imaging.looks import filtered, look_of, named_look
+from emulator.imaging.people import FIGURE_ASPECT, Person, draw_figure, stance_of
 
-_SUBJECT_EDGE = 1280  # pixels; more makes no visible difference
-_BACKGROUND_EDGE = 1024
-_SWATCH_EDGE = 128
-_PORTRAIT_EDGE = 320
-_DISTANCES: Mapping[str | None, float] = {"close": 1.0, "medium": 0.82, "far": 0.6, None: 0.92}
+_SCENE_EDGE = 1024  # pixels; more makes no visible difference
+_SWATCH_EDGE, _HEAD_EDGE = 128, 320
+_PERSON_WIDTH = 0.46  # of a figure's height
 _ACCENTS: Sequence[Color] = (
     (255, 196, 84), (110, 212, 190), (255, 146, 126), (150, 186, 255), (214, 164, 250), (178, 220, 106),
 )  # fmt: skip
-_ARRANGEMENTS = (
-    (1.0, 0.5, 0.5), (0.93, 0.2, 0.5), (0.93, 0.8, 0.0), (0.86, 0.5, 1.0), (0.8, 0.3, 0.0), (0.8, 0.7, 1.0),
-)  # fmt: skip
-"""By slot: the share of the width for products, their place across it, and the place of people down it."""
-_SHAPES = (0.5, 0.06, 0.3, 0.15)  # of the shape upon an automatic backdrop: how round its corners are
+
+
+class View(Struct, frozen=True):
+    """From where a scene is seen: what part of a figure, from its top, is in the picture, and how large products are."""
+
+    bottom: float
+    share: float
+    across: float = 0.5
+    turn: float = 0.0
+    """To the left below 0, to the right above 0; by three quarters at 1."""
+    is_detail: bool = False
+
+
+_DISTANCES: Mapping[str | None, View] = {
+    "close": View(0.54, 1.0), "medium": View(0.76, 0.82), "far": View(1.5, 0.55), None: View(1.02, 0.86),
+}  # fmt: skip
+_PHOTOSHOOT = (View(1.02, 0.74), View(0.54, 1.0), View(0.8, 0.84, 0.4, 1.0), View(0.54, 1.7, is_detail=True))
+"""By slot: full, close, three-quarter, detail."""
+_SINGLE_SHOTS = (
+    (1.0, 0.5, 0.0),
+    (0.94, 0.2, 0.6),
+    (0.92, 0.8, -0.6),
+    (0.86, 0.35, -1.0),
+    (0.83, 0.65, 1.0),
+    (0.74, 0.5, 0.3),
+)
+"""By slot: how large, where across, and how far turned."""
 
 
 def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The picture of a Product Photography slot; `inputs` as in the recipe."""
     pictures = iter(inputs)
-    subjects = [next(pictures) for _ in range(recipe.subject_count)]
-    scene = next(pictures) if recipe.background_kind == "picture" else None
-    models = [opaque(load(next(pictures), _PORTRAIT_EDGE)) for _ in range(recipe.model_input_count)]
-    chips = _chips(recipe, [_without_words(load(data, _SWATCH_EDGE)) for data in pictures])
+    color = _colorway(recipe)
+    subjects = [subject_of(next(pictures)) for _ in range(recipe.subject_count)]
+    subjects = [recolored(subject, color) if color else subject for subject in subjects]
+    scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
+    heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
+    previews = [_preview_of(data) for data in pictures]
 
-    room, words = captioned(recipe.width, recipe.height, _plaque(recipe, chips))
-    share, across, down = _ARRANGEMENTS[(recipe.slot - 1) % len(_ARRANGEMENTS)]
-    people, room = _people(recipe, models, room, down)
-    room = room.part(share * _DISTANCES.get(recipe.camera_distance, 1.0), across)
-    ground, layers = _background(recipe, scene, room)
-    products = _products(recipe, subjects, room)
-    return compose(recipe.width, recipe.height, ground, (*layers, *people, *products, *words))
+    def draw(size: tuple[int, int], room: Box) -> Image.Image:
+        view, others = _view(recipe), subjects
+        canvas = new_canvas(size, _ground(recipe, scene, view))
+        if view.is_detail:  # of one product, beyond the edges of the picture
+            others, room = subjects[:1], room.grown(min(room.width, room.height) * 0.3)
+        elif max(recipe.people, len(heads)):
+            others, room = _paint_people(canvas, recipe, heads, subjects, view, room)
+        else:
+            room = room.part(view.share, view.across, 0.8)
+        if others:
+            paint_all(canvas, [_seen(image, view) for image in others], room, 0.9)
+        if recipe.photography_style is None:
+            return canvas
+        return filtered(canvas, named_look(recipe.photography_style) or look_of(previews[0]))
+
+    return with_plaque(recipe, _plaque(recipe, subjects, previews, color), draw)
 
 
-# ---------------------------------------------------------------------------------------------------------------- words
+def _view(recipe: PhotographRecipe) -> View:
+    chosen = _DISTANCES.get(recipe.camera_distance, _DISTANCES[None])
+    if recipe.is_photoshoot:
+        is_chosen = recipe.camera_distance is not None and recipe.slot == 1
+        return chosen if is_chosen else _PHOTOSHOOT[(recipe.slot - 1) % len(_PHOTOSHOOT)]
+    share, across, turn = _SINGLE_SHOTS[(recipe.slot - 1) % len(_SINGLE_SHOTS)]
+    return View(chosen.bottom / share, chosen.share * share, across, turn)
 
 
-def _plaque(recipe: PhotographRecipe, chips: tuple[Chip, ...]) -> Plaque:
-    has_distance = recipe.camera_distance is not None
-    detail = f"{recipe.camera_distance} distance" if has_distance else f"{recipe.width} x {recipe.height}"
+def _plaque(
+    recipe: PhotographRecipe, subjects: Sequence[Image.Image], previews: Sequence[Image.Image], color: Color | None
+) -> Plaque:
+    pictures = iter(previews)
+    chips = [Chip("", subject) for subject in subjects] if len(subjects) > 1 else []
+    chips += [Chip(name, next(pictures)) for name in (recipe.photography_style, recipe.pose) if name is not None]
+    if recipe.colorway is not None:
+        chips.append(Chip(recipe.colorway, color))
     return Plaque(
-        title="Product photography",
-        facts=f"{recipe.resolution} · {detail}",
+        ", ".join(recipe.product_names) or f"{len(subjects)} photo{'s' * (len(subjects) > 1)}",
+        chips=tuple(chips),
         words=recipe.directions,
-        chips=chips,
         badge=f"{recipe.slot}/{recipe.slot_count}",
         accent=_ACCENTS[(recipe.slot - 1) % len(_ACCENTS)],
+        ratio=recipe.aspect_ratio,
+        resolution=recipe.resolution,
+        distance=recipe.camera_distance or "",
+        people=recipe.people,
     )
 
 
-def _chips(recipe: PhotographRecipe, swatches: Sequence[Image.Image]) -> tuple[Chip, ...]:
-    pictures = iter(swatches)
-    chips = [Chip(name, next(pictures)) for name in (recipe.photography_style, recipe.pose) if name is not None]
-    if recipe.colorway is not None:
-        chips.append(Chip(recipe.colorway, _colorway(recipe)))
-    return tuple(chips)
+@remembered
+def _preview_of(card: bytes) -> Image.Image:
+    return _without_words(opaque(load(card, _SWATCH_EDGE)))
 
 
 def _without_words(card: Image.Image) -> Image.Image:
     """The upper part of an ingredient's card, above its plaque."""
-    return opaque(card).crop((0, 0, card.width, max(1, round(card.height * 0.74))))
+    return card.crop((0, 0, card.width, max(1, round(card.height * 0.74))))
 
 
 def _colorway(recipe: PhotographRecipe) -> Color | None:
-    """The colorway's colour; without one, what its name says, if that is the name of a colour."""
+    """The colorway's colour: what its name says, if it has none; and any, if that is not the name of a colour."""
+    if recipe.colorway is None:
+        return None
     if recipe.colorway_hex is not None:
         return color_of_hex(recipe.colorway_hex)
-    value = ImageColor.colormap.get((recipe.colorway or "").casefold().replace(" ", ""))
-    return color_of_hex(value) if isinstance(value, str) else None
+    name = recipe.colorway.casefold()
+    for word in (name.replace(" ", ""), *reversed(name.split())):
+        value = ImageColor.colormap.get(word)
+        if isinstance(value, str):
+            return color_of_hex(value)
+    return color_of_hue(chance(name), 0.6, 0.7)
 
 
-# ----------------------------------------------------------------------------------------------------------- background
+# ---------------------------------------------------------------------------------------------------------------- scene
 
 
-def _background(recipe: PhotographRecipe, scene: bytes | None, room: Box) -> tuple[Paint | None, list[Layer]]:
+@remembered
+def _scene_of(picture: bytes) -> Image.Image:
+    return opaque(load(picture, _SCENE_EDGE))
+
+
+def _ground(recipe: PhotographRecipe, scene: Image.Image | None, view: View) -> Paint | None:
     if scene is not None:
-        return cover(opaque(load(scene, _BACKGROUND_EDGE)), recipe.width / recipe.height), []
+        ground = cover(scene, recipe.width / recipe.height)
+        if view.is_detail:  # far out of focus
+            ground = ground.resize((12, 12), Image.Resampling.BOX)
+        return ImageOps.mirror(ground) if view.turn and recipe.is_photoshoot else ground
     if recipe.background_kind == "transparent":
-        return None, []
+        return None
     if recipe.background_kind == "color":
-        return color_of_hex(recipe.background_hex or ""), []
-    hue = chance("backdrop", *recipe.inputs)
-    edge = min(room.width, room.height)
-    box = Box(room.left + (room.width - edge) / 2, room.top + (room.height - edge) / 2, edge, edge)
-    roundness = _SHAPES[(recipe.slot - 1) % len(_SHAPES)] * edge
-    return pale_wall(hue), [place(color_of_hue(hue, 0.05, 0.99), box, rounded_mask(edge, edge, roundness))]
+        return color_of_hex(recipe.background_hex or "")
+    hue = chance("backdrop", *recipe.inputs, "" if recipe.is_photoshoot else recipe.slot)
+    wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
+    edge = 2.0 if view.is_detail else 0.7 if view.bottom > 0.9 else 0.86
+    stops = ((0.0, wall), (min(1.0, edge - 0.06), wall), (min(1.0, edge), floor), (1.0, color_of_hue(hue, 0.14, 0.92)))
+    return gradient_column(stops)
 
 
-# --------------------------------------------------------------------------------------------------------------- people
+def _paint_people(
+    canvas: Image.Image,
+    recipe: PhotographRecipe,
+    heads: Sequence[Image.Image],
+    subjects: list[Image.Image],
+    view: View,
+    room: Box,
+) -> tuple[list[Image.Image], Box]:
+    """Paint people, each with a product; return the other products, and the room for these."""
+    people = max(recipe.people, len(heads))
+    others, aside, across = subjects[people:], room, view.across
+    if others:
+        (room, aside), across = room.split("left", room.width * 0.66, room.width * 0.02), 0.5
+    height = min(room.height / view.bottom, room.width / (people * _PERSON_WIDTH))
+    left = room.left + (room.width - people * _PERSON_WIDTH * height) * across
+    top = room.top + max(0.0, room.height - height * min(view.bottom, 1.02))
+    for number in range(people):
+        head = heads[number] if number < len(heads) else None
+        look = round(chance("person", number, *recipe.inputs, "" if recipe.is_photoshoot else recipe.slot) * 255)
+        person = Person(("female", "male", "neutral")[look % 3], index=look // 3, skin=_skin_of(head) if head else None)
+        figure = draw_figure(stance_of(recipe.pose), person, head, subjects[number % len(subjects)])
+        middle = left + (number + 0.5) * _PERSON_WIDTH * height
+        paint_shadow(canvas, Box(middle - height * 0.13, top, height * 0.26, height))
+        width = height * FIGURE_ASPECT
+        paint(canvas, _seen(figure, view), Box(middle - width / 2, top, width, height))
+    return others, aside
 
 
-def _people(recipe: PhotographRecipe, models: Sequence[Image.Image], room: Box, down: float) -> tuple[list[Layer], Box]:
-    """Portraits in a strip along an edge that depends on the slot, and the remaining box for the products.
-
-    Chosen Fashion Models are pictures with white borders, automatic people are round.
-    """
-    people = max(recipe.people, len(models))
-    if people == 0:
-        return [], room
-    short = min(recipe.width, recipe.height)
-    gap, rim = short * 0.04, short * 0.008
-    is_beside = room.width > room.height * 0.8
-    edges: Sequence[Edge] = ("right", "left") if is_beside else ("top", "bottom")
-    edge = edges[(recipe.slot - 1) % 2]
-    aspects = [model.width / model.height for model in models] + [1.0] * (people - len(models))
-    strip, _ = room.split(edge, (room.width if is_beside else room.height) * 0.32, gap)
-    needed = around(arrange(aspects, strip, gap))
-    strip, rest = room.split(edge, needed.width if is_beside else needed.height, gap)
-    layers: list[Layer] = []
-    for number, box in enumerate(arrange(aspects, strip, gap, down)):
-        if number < len(models):
-            layers += framed(models[number], box, rim, recipe.background_kind != "transparent")
-        else:
-            look = round(chance("person", number, *recipe.inputs) * 255)
-            portrait = draw_portrait(("female", "male", "neutral")[look % 3], "25-35", look, _PORTRAIT_EDGE)
-            layers += [place(WHITE, box, ellipse_mask()), place(portrait, box.grown(-rim), ellipse_mask())]
-    return layers, rest
+def _seen(image: Image.Image, view: View) -> Image.Image:
+    """A thing as it is seen from the side of a view: narrower, and its farther side lower."""
+    if not view.turn:
+        return image
+    width, height = image.size
+    left, right = (height * 0.1 * max(0.0, side * view.turn) for side in (-1, 1))
+    corners = (0, -left, 0, height + left, width, height + right, width, -right)
+    size = max(1, round(width * (1 - 0.16 * abs(view.turn)))), height
+    return image.convert("RGBA").transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
 
 
-# ------------------------------------------------------------------------------------------------------------- products
+@remembered
+def _head_of(card: bytes) -> Image.Image:
+    """The head in a Fashion Model's picture: cut out if it has a plain ground, else in a circle."""
+    picture = _without_words(opaque(load(card, _HEAD_EDGE * 2)))
+    edge = min(picture.size) * 0.66
+    left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.35
+    head = stretched(picture.crop((round(left), round(top), round(left + edge), round(top + edge))), (_HEAD_EDGE,) * 2)
+    free = cut_out(head)
+    if free is None:
+        head.putalpha(stretched(ellipse_mask(), head.size))
+    return free or head
 
 
-def _products(recipe: PhotographRecipe, files: Sequence[bytes], room: Box) -> list[Layer]:
-    """Products side by side, another one first in each slot; cut out where transparent, else with white borders."""
-    first = (recipe.slot - 1) % len(files)
-    longest = min(_SUBJECT_EDGE, round(max(room.width, room.height)))
-    images = [trimmed(load(data, longest)) for data in (*files[first:], *files[:first])]
-    short = min(recipe.width, recipe.height)
-    boxes = arrange([image.width / image.height for image in images], room, short * 0.04)
-    has_shadow = recipe.background_kind != "transparent"
-    pairs = zip(images, boxes, strict=True)
-    return [layer for image, box in pairs for layer in framed(image, box, short * 0.012, has_shadow)]
+def _skin_of(head: Image.Image) -> Color:
+    """The colour of a face below its eyes."""
+    red, green, blue = ImageStat.Stat(
+        head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
+    ).median
+    return red, green, blue

@@ -5,41 +5,37 @@ Owns which word of a name selects which drawing; without one of them it is the f
 
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
 from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.captions import CARD_LETTERS, Plaque, captioned
-from emulator.imaging.composition import Layer, compose, place
+from emulator.imaging.captions import CARD_LETTERS, Plaque, with_plaque
+from emulator.imaging.composition import new_canvas, paint, paint_shadow
 from emulator.imaging.drawing import (
     BLACK,
     WHITE,
-    Color,
     chance,
     color_of_hue,
     ellipse_mask,
     gradient_column,
     mix,
     pale_wall,
-    soft_mask,
 )
 from emulator.imaging.layout import Box, arrange
-from emulator.imaging.people import FIGURE_ASPECT, draw_figure, draw_portrait
+from emulator.imaging.looks import filtered, named_look
+from emulator.imaging.people import FIGURE_ASPECT, Person, draw_figure, paint_portrait, stance_of
 
-_PORTRAIT_EDGE = 448  # pixels
-_BALL_EDGE = 320
+_BALL_EDGE = 320  # pixels
 _HORIZON = 0.62
 
 
 def premade(recipe: PremadeRecipe) -> Image.Image:
     """The picture of a premade ingredient of the recipe's kind."""
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        return compose(recipe.width, recipe.height, _background(recipe.name), ())
+        return new_canvas((recipe.width, recipe.height), _background(recipe.name))
     facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
+    draw = _DRAWINGS[recipe.kind]
     plaque = Plaque(recipe.name, " · ".join(facts))
-    room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
-    ground, layers = _DRAWINGS[recipe.kind](recipe, room)
-    return compose(recipe.width, recipe.height, ground, (*layers, *words))
+    return with_plaque(recipe, plaque, lambda size, room: draw(recipe, size, room), CARD_LETTERS)
 
 
 # ---------------------------------------------------------------------------------------------------------- backgrounds
@@ -48,15 +44,15 @@ def premade(recipe: PremadeRecipe) -> Image.Image:
 def _background(name: str) -> Image.Image:
     for word, draw in _PLACES.items():
         if word in name.casefold():
-            return draw()
+            return draw(name)
     return gradient_column(((0, (234, 234, 232)), (0.55, (249, 249, 248)), (1, (226, 226, 224))))
 
 
-def _vignette() -> Image.Image:
+def _vignette(_: str) -> Image.Image:
     return ImageOps.colorize(Image.radial_gradient("L"), (214, 209, 204), (112, 107, 102))
 
 
-def _beach() -> Image.Image:
+def _beach(_: str) -> Image.Image:
     """Sky, sea, surf and sand."""
     return gradient_column(
         ((0.0, (116, 178, 222)), (0.45, (236, 238, 226)), (0.45, (44, 128, 150)), (0.60, (150, 214, 204)),
@@ -65,7 +61,7 @@ def _beach() -> Image.Image:
     )  # fmt: skip
 
 
-def _street() -> Image.Image:
+def _street(_: str) -> Image.Image:
     """A brick wall in daylight, and the pavement before it."""
     image = Image.new("RGB", (512, 512), (206, 196, 184))
     draw = ImageDraw.Draw(image)
@@ -78,80 +74,73 @@ def _street() -> Image.Image:
     return image
 
 
-_PLACES: Mapping[str, Callable[[], Image.Image]] = {"gradient": _vignette, "beach": _beach, "street": _street}
+def _shirt(name: str) -> Image.Image:
+    """A product before a plain ground, to be photographed where nobody has uploaded one."""
+    image, color = Image.new("RGB", (1024, 1024), (246, 246, 244)), color_of_hue(chance(name), 0.7, 0.66)
+    draw = ImageDraw.Draw(image)
+    draw.polygon(
+        [(512 + side * x * 2, y * 2) for side, outline in ((-1, _SLEEVE), (1, _SLEEVE[::-1])) for x, y in outline],
+        fill=color,
+    )
+    for x in range(380, 680, 44):
+        draw.line((x, 240, x, 896), fill=mix(color, BLACK, 0.18), width=8)
+    draw.ellipse((440, 84, 584, 156), fill=(246, 246, 244))
+    return image
 
-# --------------------------------------------------------------------------------------------------- photography styles
 
-
-class _Mood(Struct, frozen=True):
-    """Colours and light: `side` is -1 for light from the left; `shade` is how dark the unlit parts are."""
-
-    wall: Color
-    body: Color
-    light: Color
-    side: int
-    shade: float
-
-
-_DAYLIGHT = _Mood((228, 231, 230), (186, 204, 190), (255, 255, 252), -1, 0.42)
-_MOODS: Mapping[str, _Mood] = {
-    "flash": _Mood((202, 205, 214), (206, 84, 70), WHITE, 1, 0.75),
-    "golden": _Mood((236, 184, 122), (226, 132, 74), (255, 236, 190), 1, 0.6),
-    "low key": _Mood((44, 46, 56), (110, 104, 130), (250, 226, 190), -1, 0.92),
+_SLEEVE = ((60, 60), (105, 70), (180, 165), (140, 205), (100, 165), (100, 450))
+"""The outline of half a shirt."""
+_PLACES: Mapping[str, Callable[[str], Image.Image]] = {
+    "gradient": _vignette,
+    "beach": _beach,
+    "street": _street,
+    "shirt": _shirt,
 }
 
+# ------------------------------------------------------------------------------------- styles, poses and people
 
-def _still_life(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
-    """One to three balls under the style's light, by `index`."""
-    mood = next((mood for word, mood in _MOODS.items() if word in recipe.name.casefold()), _DAYLIGHT)
-    floor = mix(mood.wall, BLACK, 0.12)
-    ground = gradient_column(
-        ((0.0, mix(mood.wall, BLACK, 0.08)), (_HORIZON, mix(mood.wall, mood.light, 0.4)),
-         (_HORIZON, mix(floor, mood.light, 0.1)), (1.0, mix(floor, BLACK, 0.14))),
-    )  # fmt: skip
+
+def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
+    """One to three balls in the style's light, by `index`."""
+    hue = chance("ball", recipe.name)
+    wall, floor = (224, 224, 222), (198, 197, 195)
+    canvas = new_canvas(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
     sizes = ((1.0,), (1.0, 0.6), (0.55, 1.0, 0.55))[recipe.index % 3]
-    gap = room.width * 0.04
-    edge = min(room.width * 0.78 / sum(sizes), room.height * 0.56)
-    left = room.left + (room.width - edge * sum(sizes) - gap * (len(sizes) - 1)) / 2
-    layers: list[Layer] = []
-    for size in sizes:
-        box = Box(left, recipe.height * (_HORIZON + 0.06) - edge * size, edge * size, edge * size)
-        layers += _ball(mood, box, mix(mood.body, mood.light, (1 - size) * 0.8))
-        left += edge * size + gap
-    return ground, layers
+    edge = min(room.width * 0.74 / sum(sizes), room.height * 0.56)
+    left = room.left + (room.width - edge * sum(sizes)) / 2
+    for share in sizes:
+        box = Box(left, size[1] * (_HORIZON + 0.06) - edge * share, edge * share, edge * share)
+        paint_shadow(canvas, box)
+        paint(canvas, _ball(hue), box, ellipse_mask())
+        left += edge * share
+    look = named_look(recipe.name)
+    return filtered(canvas, look) if look else canvas
 
 
-def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
-    """Shaded by its distance from the lit spot, with its shadow on the floor."""
+def _ball(hue: float) -> Image.Image:
+    """Shaded by its distance from the lit spot."""
     spot = Image.radial_gradient("L").resize((_BALL_EDGE * 2, _BALL_EDGE * 2), Image.Resampling.BILINEAR)
-    left, top = round(_BALL_EDGE * (0.5 - mood.side * 0.22)), round(_BALL_EDGE * 0.7)
+    left, top = round(_BALL_EDGE * 0.28), round(_BALL_EDGE * 0.7)
+    color = color_of_hue(hue, 0.5, 0.75)
     spot = spot.crop((left, top, left + _BALL_EDGE, top + _BALL_EDGE))
-    dark = mix(color, mix(BLACK, mood.wall, 0.15), mood.shade)
-    image = ImageOps.colorize(spot, mix(color, mood.light, 0.7), dark, color, midpoint=96)
-    width, height = box.width * 1.5, box.width * 0.3
-    middle = box.left + box.width * (0.5 - mood.side * 0.22)
-    shadow = Box(middle - width / 2, box.top + box.height - height * 0.62, width, height)
-    cast = soft_mask(is_round=True, opacity=round(80 + 130 * mood.shade))
-    return [place(BLACK, shadow, cast), place(image, box, ellipse_mask())]
+    return ImageOps.colorize(spot, mix(color, WHITE, 0.7), mix(color, BLACK, 0.6), color, midpoint=96)
 
 
-# ------------------------------------------------------------------------------------------------------ poses and people
-
-
-def _pose(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
+def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     hue = chance("pose", recipe.name)
+    canvas = new_canvas(size, pale_wall(hue))
     [box] = arrange([FIGURE_ASPECT], room, 0)
-    figure = place(color_of_hue(hue, 0.5, 0.56), box.part(0.94), draw_figure(recipe.name))
-    return pale_wall(hue), [figure]
+    paint_shadow(canvas, box.part(0.96))
+    paint(canvas, draw_figure(stance_of(recipe.name), Person(index=round(hue * 255))), box.part(0.98))
+    return canvas
 
 
-def _fashion_model(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
+def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     gender = next((word for word in recipe.attributes if word in ("female", "male", "neutral")), "neutral")
     age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
-    [box] = arrange([1.0], room, 0)
-    portrait = draw_portrait(gender, age_range, recipe.index, _PORTRAIT_EDGE)
-    ring = place(WHITE, box.part(0.98), ellipse_mask())
-    return pale_wall(chance("model", recipe.name)), [ring, place(portrait, box.part(0.94), ellipse_mask())]
+    canvas = new_canvas(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
+    paint_portrait(canvas, Person(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
+    return canvas
 
 
 _DRAWINGS = {"photography_style": _still_life, "pose": _pose, "fashion_model": _fashion_model}

@@ -1,16 +1,19 @@
 """From a recipe and its inputs to the bytes of a picture: the one function that draws all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import msgspec
 from PIL import Image
 
 from emulator.domain.recipes import CardRecipe, EditRecipe, PhotographRecipe, PremadeRecipe, Recipe, UpscaleRecipe
+from emulator.domain.stamps import NO_GENERATION
 from emulator.imaging.cards import card
 from emulator.imaging.decoding import load
 from emulator.imaging.edit import edit
 from emulator.imaging.encoding import encode
 from emulator.imaging.photograph import photograph
 from emulator.imaging.premade import premade
+from emulator.imaging.upscale import upscale
 
 
 def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
@@ -20,7 +23,17 @@ def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
     """
     if len(inputs) != len(recipe.inputs):
         raise ValueError(f"{len(inputs)} input pictures: the recipe names {len(recipe.inputs)}")
-    return encode(_draw(recipe, inputs), recipe.format)
+    return encode(_draw(recipe, inputs), recipe.format, _order(recipe))
+
+
+def _order(recipe: Recipe) -> Mapping[str, object] | None:
+    """What the metadata of an output says, with a place for the id of its Generation; None for other pictures."""
+    if isinstance(recipe, PremadeRecipe | CardRecipe):
+        return None
+    facts = msgspec.to_builtins(recipe)
+    workflow = {"PhotographRecipe": "product_photography", "EditRecipe": "edit_images"}.get(facts["recipe"], "upscale")
+    del facts["recipe"], facts["inputs"]
+    return {"generation": NO_GENERATION, "workflow": workflow, **facts}
 
 
 def _draw(recipe: Recipe, inputs: Sequence[bytes]) -> Image.Image:
@@ -30,7 +43,7 @@ def _draw(recipe: Recipe, inputs: Sequence[bytes]) -> Image.Image:
         case EditRecipe():
             return edit(recipe, inputs)
         case UpscaleRecipe():
-            return load(inputs[0]).resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
+            return upscale(recipe, load(inputs[0]))
         case PremadeRecipe():
             return premade(recipe)
         case CardRecipe():  # pragma: no branch (there is no other recipe)

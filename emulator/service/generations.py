@@ -85,6 +85,9 @@ def _plan_photography(call: Call) -> Plan:
             colorway_hex=colorway.get("hex"),
             slot=slot,
             slot_count=slots,
+            is_photoshoot=intent["output_mode"] == "photoshoot",
+            product_names=tuple(product.name for product in products),
+            aspect_ratio=intent["aspect_ratio"],
             resolution=intent["resolution"],
             camera_distance=intent.get("camera_distance"),
             directions=intent.get("custom_directions", ""),
@@ -112,6 +115,7 @@ def _plan_edit(call: Call) -> Plan:
         format=intent["output_format"],
         inputs=tuple(intent["asset_ids"]),
         instructions=intent["instructions"],
+        aspect_ratio=intent["aspect_ratio"],
         resolution=intent["resolution"],
     )
     return Plan(recipe.inputs, (recipe,))
@@ -128,7 +132,9 @@ def _plan_upscale(call: Call) -> Plan:
             "expected a target above its longest edge",
         )
     width, height = size_of_ratio(asset.width, asset.height, target)
-    recipe = UpscaleRecipe(width=width, height=height, format=call.intent["output_format"], inputs=(asset_id,))
+    recipe = UpscaleRecipe(
+        width=width, height=height, format=call.intent["output_format"], inputs=(asset_id,), resolution=target
+    )
     call.passed.append(Check.RULES)
     return Plan((asset_id,), (recipe,))
 

@@ -5,6 +5,7 @@ from hmac import compare_digest
 from urllib.parse import parse_qsl
 
 from emulator.domain.problems import Check, Problem
+from emulator.domain.stamps import stamped
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import NOSNIFF, Header, Response
@@ -76,6 +77,8 @@ async def _render(exchange: Exchange, found: object) -> Response:
             data = await exchange.pictures.data(images, key)
         finally:
             images.release([key])
+    asset = exchange.sandbox.store.assets.items.get(key)
+    data = stamped(data, asset.source_generation_id if asset else None)
     media_type = MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
     return _whole_or_part(request, data, etag, ((b"content-type", media_type), NOSNIFF, *headers))
 

@@ -1,9 +1,12 @@
 """What every rendered picture owes: its exact size, its format, the same bytes each time, and any text."""
 
+import io
+from importlib.util import find_spec
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from emulator.domain.recipes import (
     CardRecipe,
@@ -15,10 +18,13 @@ from emulator.domain.recipes import (
     Recipe,
     UpscaleRecipe,
 )
+from emulator.domain.stamps import stamped
 from emulator.imaging.render import render
+from emulator.imaging.words import plain_text
 from tests.imaging.pictures import checkered, encoded, four_corners, product
 from tests.support.pictures import decode, png_of
 
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 FORMATS: tuple[PictureFormat, ...] = ("jpeg", "png", "webp")
 KINDS: tuple[IngredientKind, ...] = ("photography_style", "background", "pose", "fashion_model")
 SIZES = ((64, 64), (320, 200), (201, 333), (17, 400), (1, 1), (1, 700), (700, 1), (4096, 2), (3, 4096))
@@ -54,13 +60,42 @@ def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe
 
 @pytest.mark.parametrize("target", FORMATS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_picture_has_exactly_the_size_and_format_asked_for_and_no_metadata(
+def test_every_picture_has_exactly_the_size_and_format_asked_for_and_no_metadata_but_the_order(
     size: tuple[int, int], target: PictureFormat
 ) -> None:
     for recipe, inputs in recipes(*size, target):
         image = decode(render(recipe, inputs))
         assert (target.upper(), size) == (image.format, image.size)
-        assert set() == image.info.keys() & {"exif", "icc_profile", "xmp", "comment", "dpi"}
+        assert set() == image.info.keys() & {"exif", "icc_profile", "comment", "dpi"}
+        is_output = isinstance(recipe, PhotographRecipe | EditRecipe | UpscaleRecipe)
+        assert ("xmp" in image.info) is is_output
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_the_metadata_of_an_output_says_what_was_ordered(target: PictureFormat) -> None:
+    words = 'Zoë & <قميص> "日"\x00\n'
+    recipe = PhotographRecipe(
+        width=20,
+        height=20,
+        format=target,
+        inputs=("one",),
+        subject_count=1,
+        slot=2,
+        slot_count=4,
+        product_names=(words,),
+    )
+    data = stamped(render(recipe, [MUG]), generation_id := "gen_" + "a1" * 13)
+    image = decode(data)
+    (description,) = ET.fromstring(image.info["xmp"].strip(b"\x00")).iter(f"{{{RDF}}}Description")
+    found = {name.partition("}")[2]: value for name, value in description.attrib.items()}
+    expected = {"generation": generation_id, "workflow": "product_photography", "slot": "2", "slot_count": "4"}
+    expected |= {"product_names": 'Zoë & <قميص> "日"'}
+    assert expected.items() <= found.items()
+    assert len(data) == len(render(recipe, [MUG]))
+    if target == "png":
+        assert isinstance(image, PngImagePlugin.PngImageFile)
+        assert expected.items() <= image.text.items()
+        Image.open(io.BytesIO(data)).verify()
 
 
 @pytest.mark.parametrize("target", FORMATS)
@@ -99,3 +134,22 @@ def test_any_text_can_be_written(text: str) -> None:
     ]
     for recipe, inputs in plain:
         assert (200, 200) == decode(render(recipe, inputs)).size
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Zoë, Łódź, Ελλάδα, Київ, عربي, עברית, हिन्दी, ไทย, ქართული", None),
+        ("👩\u200d👩\u200d👧 ✨", None),
+        ("e\u0301", "é"),
+        ("a\nb\x00\ud800\ufffe", "a b"),
+        ("\U00013000", "A001"),
+    ],
+)
+def test_text_is_written_in_its_script_and_never_as_boxes(text: str, written: str | None) -> None:
+    assert (text if written is None else written) == plain_text(text)
+
+
+@pytest.mark.skipif(find_spec("manimgx_fonts_cjk") is not None, reason="the fonts that would be missing are here")
+def test_without_its_fonts_chinese_is_written_in_code_points() -> None:
+    assert "65E5 672C A KA" == plain_text("日本あカ")

@@ -1,14 +1,26 @@
-"""A Product Photography shows what was asked for: all of it, whole, at every ratio, and differently in each slot."""
+"""A Product Photography shows what was asked for: all of it, at every ratio, and differently in each slot."""
 
 from itertools import combinations
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 
 from emulator.domain.pixels import output_size
 from emulator.domain.recipes import PhotographRecipe, PictureFormat
+from emulator.imaging.drawing import opaque
 from emulator.imaging.render import render
-from tests.imaging.pictures import box_of, count_of, difference, encoded, four_corners, is_near, pixel
+from tests.imaging.pictures import (
+    WHITE,
+    box_of,
+    checkered,
+    count_of,
+    difference,
+    encoded,
+    four_corners,
+    is_near,
+    pixel,
+    product,
+)
 from tests.support.pictures import decode
 
 EDGE = 480
@@ -28,7 +40,8 @@ def cut_out_file(color: tuple[int, int, int]) -> bytes:
 
 
 RED = COLORS[0]
-PRODUCT, CUT_OUT = print_file(RED), cut_out_file(RED)
+PRODUCT, CUT_OUT, ON_PLAIN = print_file(RED), cut_out_file(RED), encoded(product(RED, WHITE), "PNG")
+BUSY = encoded(Image.composite(product(RED), checkered(240), product((255, 255, 255), (0, 0, 0)).convert("L")), "PNG")
 
 
 def photograph(*inputs: bytes, **fields: object) -> Image.Image:
@@ -52,86 +65,132 @@ def test_a_background_picture_fills_the_frame() -> None:
 
 
 @pytest.mark.parametrize("target", ["png", "webp"])
-def test_a_transparent_background_has_real_alpha_and_an_opaque_product(target: PictureFormat) -> None:
-    image = photograph(PRODUCT, background_kind="transparent", people=1, format=target)
-    assert (0, 255) == image.getchannel("A").getextrema()
-    assert [0, 0] == [pixel(image, *place)[3] for place in ((0, 0), (-1, -1))]
-    left, top, right, bottom = box_of(image, RED)
-    assert 255 == pixel(image, (left + right) // 2, (top + bottom) // 2)[3]
+@pytest.mark.parametrize("people", [0, 1])
+def test_a_transparent_output_has_alpha_zero_outside_of_what_is_cut_out(target: PictureFormat, people: int) -> None:
+    image = photograph(ON_PLAIN, background_kind="transparent", people=people, format=target)
+    scene = image.crop((0, 0, EDGE, EDGE * 2 // 3))
+    assert (0, 255) == scene.getchannel("A").getextrema()
+    assert 0.02 < ImageStat.Stat(scene.getchannel("A")).mean[0] / 255 < 0.6
+    assert count_of(opaque(scene, (0, 0, 0)), WHITE, 4) == 0, "the plain ground is there no more"
 
 
-def test_a_transparent_upload_is_cut_out_and_another_is_framed() -> None:
-    white = {"background_kind": "color", "background_hex": "#c0d0c0"}
-    cut_out, framed = photograph(CUT_OUT, **white), photograph(PRODUCT, **white)
-    left, top, _, _ = box_of(framed, RED)
-    assert (255, 255, 255) == pixel(framed, left - 3, top - 3)
-    left, top, right, bottom = box_of(cut_out, RED)
-    assert 0.2 < (right - left) / (bottom - top) < 0.3, "the transparent room around it counts for nothing"
-    assert (0xC0, 0xD0, 0xC0) == pixel(cut_out, left - 3, top - 3)
+@pytest.mark.parametrize(("upload", "is_cut_out"), [("CUT_OUT", True), ("ON_PLAIN", True), ("BUSY", False)])
+def test_a_transparent_upload_or_one_on_a_plain_ground_is_cut_out_and_another_is_framed(
+    upload: str, is_cut_out: bool
+) -> None:
+    image = photograph(globals()[upload], background_kind="color", background_hex="#c0d0c0")
+    left, top, _, _ = box_of(image.crop((0, 0, EDGE, EDGE * 2 // 3)), RED, 30)
+    assert is_near((0xC0, 0xD0, 0xC0), pixel(image, left - 4, top + 10)) is is_cut_out
 
 
 @pytest.mark.parametrize("people", [0, 1, 3])
-@pytest.mark.parametrize("slot", [1, 2])
 @pytest.mark.parametrize("ratio", RATIOS)
-def test_nothing_is_cut_off_or_covered_at_any_ratio(ratio: str, slot: int, people: int) -> None:
+def test_a_product_is_whole_at_any_ratio(ratio: str, people: int) -> None:
     width, height = (edge // 2 for edge in output_size(ratio, "1k"))
-    inputs = [print_file(color) for color in (*COLORS, *MODELS[:people], (0, 0, 0), (0, 0, 0))]
+    inputs = [PRODUCT, *(print_file(color) for color in (*MODELS[:people], (0, 0, 0), (0, 0, 0)))]
     image = photograph(
-        *inputs, width=width, height=height, slot=slot, subject_count=5, people=people, model_input_count=people,
-        photography_style="Golden hour", pose="Walking", colorway="Night", directions="Warm light. " * 20,
+        *inputs, width=width, height=height, people=people, model_input_count=people, aspect_ratio=ratio,
+        photography_style="Plain", pose="Walking", directions="Warm light. " * 20,
     )  # fmt: skip
-    sizes = []
-    for color in (*COLORS, *MODELS[:people]):
-        left, top, right, bottom = box_of(image, color)
-        assert 0 < left < right < width
-        assert 0 < top < bottom < height
-        assert count_of(image, color, 6) > 0.97 * (right - left) * (bottom - top)
-        assert 0.75 == pytest.approx((right - left) / (bottom - top), rel=0.1)
-        sizes.append(bottom - top)
-    assert min(sizes) > 0.07 * min(width, height)
+    red, _, blue = image.split()
+    reddish = ImageChops.subtract(red, blue).point([255 * (level > 60) for level in range(256)])
+    left, top, right, bottom = reddish.getbbox() or (0, 0, 0, 0)
+    assert 0 < left < right < width
+    assert 0 < top < bottom < height
+    assert min(right - left, bottom - top) > 0.07 * min(width, height)
 
 
-def test_a_nearer_camera_shows_the_product_larger() -> None:
-    counts = [count_of(photograph(PRODUCT, camera_distance=distance), RED) for distance in ("far", "medium", "close")]
+@pytest.mark.parametrize("people", [0, 2])
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_each_of_five_products_and_of_the_chosen_models_is_seen(ratio: str, people: int) -> None:
+    width, height = output_size(ratio, "1k")
+    colors = (*COLORS, *MODELS[:people])
+    image = photograph(
+        *map(print_file, colors), width=width, height=height, subject_count=5, people=people, model_input_count=people
+    )
+    assert min(count_of(image, color, 6) for color in colors) > 1000
+
+
+@pytest.mark.parametrize("people", [0, 1])
+def test_a_nearer_camera_shows_the_product_larger(people: int) -> None:
+    distances = ("far", "medium", "close")
+    counts = [count_of(photograph(PRODUCT, people=people, camera_distance=distance), RED) for distance in distances]
     assert counts == sorted(counts)
     assert counts[2] > 2 * counts[0]
 
 
 @pytest.mark.parametrize("people", [1, 2, 3])
-def test_each_person_who_is_not_chosen_gets_a_portrait(people: int) -> None:
+def test_each_person_is_seen_and_holds_the_product(people: int) -> None:
     fewer, more = (photograph(PRODUCT, people=count) for count in (people - 1, people))
     assert difference(fewer, more) > 2
+    assert count_of(more, RED) > 200 * people
+
+
+def test_people_stand_as_the_pose_says() -> None:
+    poses = ("Standing front", "Three-quarter turn", "Walking", "Hand on hip")
+    shots = [photograph(PRODUCT, PRODUCT, people=1, pose=pose).crop((0, 0, EDGE, EDGE // 2)) for pose in poses]
+    assert all(difference(first, second) > 0.3 for first, second in combinations(shots, 2))
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("colorway", "Night"), ("directions", "Warm"), ("camera_distance", "far"), ("resolution", "2k"),
-        ("slot_count", 6),
+        ("slot_count", 6), ("aspect_ratio", "4:5"), ("product_names", ("Mug",)), ("product_names", ("マグ",)),
     ],
 )  # fmt: skip
 def test_the_plaque_tells_what_was_asked_for(field: str, value: object) -> None:
     assert difference(photograph(PRODUCT), photograph(PRODUCT, **{field: value})) > 0
 
 
+@pytest.mark.parametrize("chosen", ["photography_style", "pose"])
+def test_a_chip_has_the_swatch_of_what_was_chosen(chosen: str) -> None:
+    assert count_of(photograph(PRODUCT, print_file(COLORS[1]), **{chosen: "Mine"}), COLORS[1], 12) > 50
+
+
 @pytest.mark.parametrize(
-    ("fields", "color"),
+    ("colorway", "color"),
     [
-        ({"photography_style": "Golden hour"}, COLORS[1]),
-        ({"pose": "Walking"}, COLORS[1]),
         ({"colorway": "Night", "colorway_hex": "#20c040"}, (0x20, 0xC0, 0x40)),
         ({"colorway": "Dark Orange"}, (255, 140, 0)),
+        ({"colorway": "Soft teal"}, (0, 128, 128)),
     ],
     ids=str,
 )
-def test_a_chip_has_the_swatch_of_what_was_chosen(fields: dict[str, object], color: tuple[int, int, int]) -> None:
-    inputs = [] if "colorway" in fields else [print_file(color)]
-    assert count_of(photograph(PRODUCT, *inputs, **fields), color, 12) > 50
+@pytest.mark.parametrize("upload", ["ON_PLAIN", "PRODUCT"])
+def test_a_colorway_gives_the_product_its_colour(
+    colorway: dict[str, object], color: tuple[int, int, int], upload: str
+) -> None:
+    image = photograph(globals()[upload], **colorway)
+    assert count_of(image, color, 12) > 5000
+    assert count_of(image, RED, 12) < 50
+
+
+def test_a_style_is_a_filter_that_one_sees() -> None:
+    def mean(style: str) -> list[float]:
+        image = photograph(PRODUCT, print_file((40, 60, 200)), background_kind="automatic", photography_style=style)
+        return ImageStat.Stat(image.crop((0, 0, EDGE, EDGE // 2)).convert("RGB")).mean
+
+    plain, low_key, golden, blue = (
+        mean(style) for style in ("Soft daylight", "Moody low key", "Golden hour", "A Team's own")
+    )
+    assert sum(low_key) < 0.6 * sum(plain)
+    assert golden[0] - golden[2] > plain[0] - plain[2] + 40
+    assert blue[2] - blue[0] > plain[2] - plain[0] + 20
 
 
 @pytest.mark.parametrize("kind", ["automatic", "color", "transparent"])
 @pytest.mark.parametrize("people", [0, 1])
-def test_slots_of_one_generation_differ(kind: str, people: int) -> None:
-    fields = {"background_kind": kind, "background_hex": "#e0d0c0", "people": people, "slot_count": 6}
-    shots = [photograph(PRODUCT, slot=slot, **fields).convert("RGB") for slot in range(1, 7)]
-    assert all(difference(first, second) > 0.8 for first, second in combinations(shots, 2))
+@pytest.mark.parametrize("is_photoshoot", [False, True])
+def test_slots_of_one_generation_differ(kind: str, people: int, is_photoshoot: bool) -> None:
+    fields = {"background_kind": kind, "background_hex": "#e0d0c0", "people": people, "is_photoshoot": is_photoshoot}
+    shots = [photograph(ON_PLAIN, slot=slot, slot_count=6, **fields) for slot in range(1, 5 if is_photoshoot else 7)]
+    scenes = [shot.convert("RGB").crop((0, 0, EDGE, EDGE // 2)) for shot in shots]
+    assert all(difference(first, second) > 0.8 for first, second in combinations(scenes, 2))
+
+
+@pytest.mark.parametrize("people", [0, 1])
+def test_a_photoshoot_comes_nearer_from_full_to_close_to_detail(people: int) -> None:
+    shots = [photograph(ON_PLAIN, slot=slot, slot_count=4, people=people, is_photoshoot=True) for slot in range(1, 5)]
+    full, close, _, detail = (count_of(shot, RED, 12) for shot in shots)
+    assert full < close < detail

@@ -16,7 +16,7 @@ from emulator.scenario.world import Timings
 from emulator.service.sandbox import Beginning, Sandbox
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 7
+VERSION = 8
 STATE = "state.jsonl"
 DIGEST = "state.sha256"
 PICTURES = "pictures/"

@@ -1,0 +1,35 @@
+"""An Upscale output: the input, larger, with a mark whose lines are one pixel wide, so that no smaller picture has them."""
+
+from PIL import Image, ImageDraw
+
+from emulator.domain.recipes import UpscaleRecipe
+from emulator.imaging.drawing import INK, WHITE
+from emulator.imaging.words import Face
+
+_MARK_SHARE = 0.036  # of the longer edge: the height of the mark
+_SMALLEST_EDGE = 160  # pixels of the shorter edge; smaller pictures have no mark
+
+
+def upscale(recipe: UpscaleRecipe, image: Image.Image) -> Image.Image:
+    """The picture of an Upscale."""
+    image = image.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
+    if min(image.size) >= _SMALLEST_EDGE:
+        mark = _mark(recipe.resolution.upper(), round(max(image.size) * _MARK_SHARE))
+        margin = mark.height // 2
+        image.paste(mark, (image.width - mark.width - margin, image.height - mark.height - margin))
+    return image
+
+
+def _mark(resolution: str, edge: int) -> Image.Image:
+    """An arrow, the resolution, and a test chart."""
+    face, rim = Face(round(edge * 0.66)), edge // 8
+    width = round(face.length("⬆" + resolution)) + 2 * rim
+    mark = Image.new("RGB", (width + 2 * edge, edge), INK)
+    draw = ImageDraw.Draw(mark)
+    face.draw(mark, rim, edge / 2, "⬆" + resolution, WHITE)
+    for x in range(width, width + edge, 2):
+        draw.line((x, 0, x, edge), fill=WHITE)
+    for y in range(0, edge, 2):
+        draw.line((width + edge, y, mark.width, y), fill=WHITE)
+    draw.rectangle((0, 0, mark.width - 1, edge - 1), outline=WHITE)
+    return mark
