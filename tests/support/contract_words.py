@@ -191,7 +191,8 @@ def _decision(entry: Mapping[str, Any]) -> str:
     lines = [f"## {entry['id']}: {entry['title']}", ""]
     lines += [f"- **{name.capitalize()}**: {_line(entry[name])}" for name in ("specification", "emulator", "client")]
     for reading in entry.get("readings", ()):
-        name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
+        anchor = f"{entry['id']}{reading['id']}".lower()
+        name = f"[`{entry['id']}={reading['id']}`](readings.md#{anchor}) ({_GIVES[reading['gives']]})"
         lines.append(
             f"- **Reading** {name}: {_line(reading['emulator'])} A client that breaks: {_line(reading['client'])}"
         )
