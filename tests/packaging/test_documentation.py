@@ -27,6 +27,8 @@ from tests.support.served import ROOT
 
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
 CODE = re.compile(r"`([^`]+)`")
+LONGEST_CELL = 150
+"""The characters of a cell that can be read at a glance, ids of operations included."""
 
 
 def page(title: str) -> str:
@@ -177,3 +179,9 @@ def test_what_the_design_notes_name_is_there() -> None:
         span for span in CODE.findall(notes) if re.fullmatch(r"[a-z_/-]+(\.(py|md|json|yaml|js|ts)|/[a-z_]+)", span)
     ]
     assert [] == [span for span in named if not any((folder / span).exists() for folder in (ROOT, ROOT / "emulator"))]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_table_has_nothing_but_short_facts(document: str) -> None:
+    cells = [cell for row in rows((ROOT / document).read_text(encoding="utf-8")) for cell in row]
+    assert [] == [cell for cell in cells if len(cell) > LONGEST_CELL], "write a list instead"
