@@ -23,9 +23,8 @@ export class Refused extends Error {
 /** Work was admitted, and did not end within `patience`. */
 export class Unfinished extends Error {}
 
-interface Answer {
-  status: number;
-  content: Json;
+interface Answer<T = Json> {
+  content: T;
   retryAfter: number | undefined;
 }
 
@@ -55,7 +54,7 @@ const PHOTOSHOOT = {
   resolution: "1k",
   output_format: "png",
 };
-const NEW_SESSION = new Set(["upload_expired", "upload_bytes_conflict", "upload_not_found"]);
+export const NEW_SESSION = new Set(["upload_expired", "upload_bytes_conflict", "upload_not_found"]);
 
 export class ImageWorkflow {
   private readonly limits: Limits;
@@ -79,7 +78,7 @@ export class ImageWorkflow {
       try {
         // The credential must never be sent to this address.
         const { method, url, headers } = session.upload;
-        const sent = await this.send(url, { method, headers, body: photo });
+        const sent = await this.send(url, { method, headers, body: photo }, readObject);
         return await this.request("POST", `/uploads/${session.id}/complete`, { upload_token: sent.content.upload_token });
       } catch (error) {
         if (!(error instanceof Refused && NEW_SESSION.has(error.code)) || attempt === this.limits.attempts) throw error;
@@ -99,6 +98,16 @@ export class ImageWorkflow {
     const done = await this.waitFor(`/generations/${generation.id}`);
     const completed = (done.outputs as Json[]).filter((output) => output.status === "completed");
     return Promise.all(completed.map((output) => this.request("GET", `/assets/${output.asset.id}`)));
+  }
+
+  /** Fetch the picture of an Asset. */
+  async download(asset: Json): Promise<Uint8Array> {
+    const read = async (response: Response) => {
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      if (bytes.byteLength !== asset.size_bytes) throw new Error(`${bytes.byteLength} of ${asset.size_bytes} bytes`);
+      return bytes;
+    };
+    return (await this.send(asset.url, {}, read)).content;
   }
 
   /** Poll an Operation or a Generation until it has ended, as often as the service suggests. */
@@ -127,7 +136,7 @@ export class ImageWorkflow {
       // since the service may repeat the refusal to the first.
       if (method === "POST" || method === "PATCH") headers["Idempotency-Key"] = crypto.randomUUID();
       try {
-        return await this.send(this.baseUrl + path, { method, headers, body: body && JSON.stringify(body) });
+        return await this.send(this.baseUrl + path, { method, headers, body: body && JSON.stringify(body) }, readObject);
       } catch (error) {
         const isInTheWay = error instanceof Refused && error.code === "resource_operation_in_progress";
         if (!isInTheWay || attempt === this.limits.attempts) throw error;
@@ -137,16 +146,19 @@ export class ImageWorkflow {
   }
 
   /** Send until there is an answer that repetition cannot change, or no attempt is left. */
-  private async send(url: string, init: RequestInit): Promise<Answer> {
+  private async send<T>(url: string, init: RequestInit, read: (response: Response) => Promise<T>): Promise<Answer<T>> {
     for (let attempt = 1; ; attempt++) {
       let pause = Math.min(0.5 * 2 ** attempt, 30) * (0.5 + Math.random() / 2);
       let failure: unknown;
       try {
-        const answer = await this.fetched(url, init);
-        if (answer.status < 300) return answer;
-        failure = new Refused(answer.status, answer.content);
-        if (!REPEATABLE.has(answer.content.code) && answer.status < 500) throw failure;
-        pause = answer.retryAfter ?? pause;
+        const response = await fetch(url, { ...init, signal: AbortSignal.timeout(this.limits.timeout * 1000) });
+        const header = response.headers.get("retry-after");
+        const retryAfter = header === null ? undefined : Number(header);
+        if (response.ok) return { content: await read(response), retryAfter };
+        const refused = new Refused(response.status, await readObject(response));
+        failure = refused;
+        if (!REPEATABLE.has(refused.code) && refused.status < 500) throw refused;
+        pause = retryAfter ?? pause;
       } catch (error) {
         if (error === failure) throw error;
         failure = error; // broken off, silent, cut short, or not to be read
@@ -155,14 +167,11 @@ export class ImageWorkflow {
       await this.sleep(pause);
     }
   }
+}
 
-  /** Send once, and read the whole answer. */
-  private async fetched(url: string, init: RequestInit): Promise<Answer> {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(this.limits.timeout * 1000) });
-    const text = await response.text();
-    const content = response.status === 204 ? {} : JSON.parse(text);
-    if (content === null || typeof content !== "object") throw new Error("the body is no JSON object");
-    const told = response.headers.get("retry-after");
-    return { status: response.status, content, retryAfter: told === null ? undefined : Number(told) };
-  }
+/** The JSON object of a body; a 204 has none. */
+async function readObject(response: Response): Promise<Json> {
+  const content = response.status === 204 ? {} : await response.json();
+  if (content === null || typeof content !== "object") throw new Error("the body is no JSON object");
+  return content;
 }

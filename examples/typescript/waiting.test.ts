@@ -13,8 +13,8 @@ test("it polls no sooner than Retry-After says", async () => {
   const product = await client.createProduct("Linen shirt", [asset.id]);
   const before = await sandbox.now();
   await client.photoshoot([product.id]);
-  expect(await sandbox.now()).toBe(before + 12_000);
-  expect((await sandbox.requests("operation=getGeneration")).length).toBeLessThanOrEqual(7);
+  expect(await sandbox.now()).toBeGreaterThanOrEqual(before + 12_000);
+  expect((await sandbox.requests("operation=getGeneration")).length).toBeLessThanOrEqual(8);
 });
 
 test("it waits out a rate limit", async () => {
