@@ -20,7 +20,7 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
     if isinstance(name, str) and "\n" in name:
         return None
     path = Path(name)
-    if isinstance(name, PathLike) or path.suffix or len(path.parts) > 1:
+    if isinstance(name, PathLike) or path.suffix or os.path.dirname(name):  # noqa: PTH120 (`./x` names a file)
         return path
     exists = os.path.exists(name)  # noqa: PTH110 (for which no text is too long to be a name)
     return path if exists and not is_in_library(name) else None

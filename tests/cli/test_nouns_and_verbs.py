@@ -276,6 +276,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
             id="a long name of a request",
         ),
         ("scenario use none.yaml", 2, "cannot read none.yaml: no such file"),
+        ("scenario use ./answer-lost", 2, "cannot read answer-lost: no such file"),
         ("sandboxes create --scenario no-such", 1, 'scenarios: found "no-such"'),
         ("sandboxes create --scenario none.yaml", 2, "cannot read none.yaml: no such file"),
         ("sandboxes create --world none", 2, "cannot read none: no such file"),
