@@ -41,20 +41,16 @@ def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
 
 def _apply(sandbox: Sandbox, event: Event) -> None:
     """Apply an event at its own instant. These are all the kinds there are."""
-    subject, due, store = event.subject, event.due, sandbox.store
+    subject, due = event.subject, event.due
     match event.kind:
         case "operation_started":
             authoring.start_operation(sandbox, subject, due)
-            _note_change(sandbox, store.operations.items[subject])
         case "operation_finished":
             authoring.finish_operation(sandbox, subject, due)
-            _note_change(sandbox, store.operations.items[subject])
         case "generation_started":
             generations.start_generation(sandbox, subject, due)
-            _note_change(sandbox, store.generations.items[subject])
         case "output_finished":
             generations.finish_output(sandbox, subject, event.detail, due)
-            _note_change(sandbox, store.generations.items[subject])
         case "upload_expired":
             uploads.expire(sandbox, subject)
         case scenarios.CHANGE_EVENT:
@@ -62,6 +58,9 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
         case _:
             assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
             _end_hold(sandbox, subject)
+    work = sandbox.store.find_work(subject)
+    if work is not None:
+        _note_change(sandbox, work)
 
 
 def _end_hold(sandbox: Sandbox, name: str) -> None:
