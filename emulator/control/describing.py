@@ -9,6 +9,7 @@ from msgspec import structs
 from emulator.control.explanations import describe_rule, rules_that_acted
 from emulator.control.masks import Masks, mask_key
 from emulator.control.recorded_request import RecordedRequest
+from emulator.control.shown import shown
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of
@@ -20,7 +21,7 @@ _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
     acted, notes = rules_that_acted(record), _notes(record)
-    shown = RecordedRequest(
+    recorded = RecordedRequest(
         sequence=record.sequence,
         at=format_timestamp(record.at),
         arrived_at=format_timestamp(record.arrived_at),
@@ -46,7 +47,7 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         response_body=_describe_body("answer", record.response_body, record.response_body_bytes, masks, notes.append),
         note="; ".join(notes) or None,
     )
-    return structs.asdict(shown)
+    return structs.asdict(recorded)
 
 
 def _describe_headers(record: RequestRecord, masks: Masks) -> dict[str, str] | None:
@@ -64,12 +65,7 @@ def _notes(record: RequestRecord) -> list[str]:
 def _describe_credential(credential: Credential | None, team: Team | None) -> dict[str, Any] | None:
     if credential is None or team is None:
         return None
-    return {
-        "id": credential.id,
-        "name": credential.name,
-        "key": mask_key(credential.key),
-        "team": {"id": team.id, "name": team.name},
-    }
+    return {**shown(credential, "id", "name"), "key": mask_key(credential.key), "team": shown(team, "id", "name")}
 
 
 def _describe_body(

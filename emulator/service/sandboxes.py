@@ -83,10 +83,9 @@ class Sandboxes:
             raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
         sandbox = Sandbox(identifier, self.memory, options)
         _begin_scenario(sandbox)
-        taken = sandbox.credentials.keys() & self._callers.keys()
-        if taken:
+        if taken := self._taken_key(sandbox):
             sandbox.images.close()
-            raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
+            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
         self.by_id[identifier] = sandbox
         self._accept(sandbox)
         return sandbox
@@ -107,10 +106,9 @@ class Sandboxes:
         if old is None:
             raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
         self._forget_keys(old)
-        taken = sandbox.credentials.keys() & self._callers.keys()
-        if taken:
+        if taken := self._taken_key(sandbox):
             self.register(old)
-            raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
+            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
         self._count(old)
         self.tally.discount(sandbox)
         old.end()
@@ -132,6 +130,9 @@ class Sandboxes:
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
+
+    def _taken_key(self, sandbox: Sandbox) -> str | None:
+        return min(sandbox.credentials.keys() & self._callers.keys(), default=None)
 
     def _count(self, sandbox: Sandbox) -> None:
         """Keep the counts of a sandbox before it is reset or replaced."""
