@@ -206,6 +206,14 @@ def test_one_cell_of_each_class_is_run_money_first_and_what_nobody_mends_once() 
     assert cells_of("getTeam#2") == choose(cells, [], "getTeam#2:rate*", (), load_contract()).cells
 
 
+def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
+    calls = ("getTeam#1+", "createPose#1+")
+    cells = [*cells_of(*calls), *cells_of(*calls, fault="internal_error")]
+    chosen = choose(cells, [], None, (), load_contract())
+    assert {*cells_of(*calls), *cells_of(calls[1], fault="internal_error")} == set(chosen.cells)
+    assert cells_of(calls[0], fault="internal_error") == [left.cell for left in chosen.left_out]
+
+
 def test_a_class_is_widened_where_the_last_call_of_a_write_ends_otherwise_than_the_first() -> None:
     cells = cells_of("createPose#1", "createPose#2", "createPose#3", fault="lost-after-commit")
     chosen = choose(cells, [], None, (), load_contract())

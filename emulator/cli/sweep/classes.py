@@ -21,6 +21,7 @@ CHOICES: Final = ("recoverable", *GROUPS, "all")
 _MONEY_FIRST: Final = (LOST_AFTER, FAILED_AFTER, *FAULT_NAMES, *CATALOGUE)
 _LASTING_SAMPLE: Final = "rate_limited"
 """The lasting fault that is tried early: a client that never gives up shows it there."""
+_LASTING: Final = "each fault that lasts is tried at one call, and one at each operation, with --faults all all of them"
 _ONCE: Final = "no client can mend it: each of these faults is tried at one call, with --faults all at every call"
 
 
@@ -105,11 +106,12 @@ def choose(
     for cell in sorted(filter(is_meant, cells), key=lambda cell: _urgency(cell, contract)):
         name = class_of(cell)
         is_whole = "all" in groups or only is not None
-        if not is_whole and cell.fault in tried and name not in plan.classes and cell.group not in groups:
-            plan.left_out.append(LeftOut(cell, _ONCE))
+        marks = {f"{cell.operation}+", f"{cell.fault}+"} if cell.lasts else {cell.fault}
+        if not is_whole and marks <= tried and name not in plan.classes and cell.group not in groups:
+            plan.left_out.append(LeftOut(cell, _LASTING if cell.lasts else _ONCE))
             continue
-        if not cell.is_recoverable and not cell.lasts:
-            tried.add(cell.fault)
+        if not cell.is_recoverable:
+            tried |= marks
         members = plan.classes.setdefault(name, [])
         members.append(cell)
         if is_whole or len(members) == 1:
@@ -136,14 +138,15 @@ def _urgency(cell: Cell, contract: Contract) -> tuple[int, ...]:
     operation = contract.operations.get(cell.operation)
     price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
     is_write = operation is not None and operation.is_write
+    is_sample = cell.lasts and cell.fault == _LASTING_SAMPLE
     if cell.group == "outputs":
         stage = 1
     elif cell.is_recoverable:
         stage = 0 if is_write else 3
     elif cell.lasts:
-        stage = 2 if price and cell.fault == _LASTING_SAMPLE else 4
+        stage = 2 if price and is_sample else 4
     else:
         stage = 5
-    fault = _MONEY_FIRST.index(cell.fault) if cell.fault in _MONEY_FIRST else 0
+    fault = -1 if is_sample else _MONEY_FIRST.index(cell.fault) if cell.fault in _MONEY_FIRST else 0
     place = list(contract.operations).index(cell.operation) if operation else len(contract.operations)
     return stage, -price, not is_write, fault, place, cell.number

@@ -199,20 +199,19 @@ def _summary(runs: Sequence[Run]) -> str:
     """Say what several runs of one cause have in common."""
     cell, run, (*_, fault) = Cell.read(runs[0].cell), runs[0], _cause_of(runs[0])
     kind = CATALOGUE.get(fault)
-    after = _AFTER.get(fault, f"{kind.status} {fault}" if kind else fault)
+    named = _AFTER.get(fault, f"{kind.status} {fault}" if kind else fault)
+    after = f"where {_ORDERS[fault]}" if fault in _ORDERS else f"after {named}"
     calls = count_of(len({(one.operation, one.number) for one in (Cell.read(run.cell) for run in runs)}), "call")
     does = "does" if calls == "1 call" else "do"
-    if fault in _ORDERS and run.outcome in ("failed", "hung"):
-        return f"{calls} {does} not work where {_ORDERS[fault]}"
     if run.outcome == "failed":
-        return f"{calls} {does} not retry after {after}"
+        return f"{calls} {does} not {'succeed' if fault in _ORDERS else 'retry'} {after}"
     if run.is_made_twice:
-        return f"{calls} may be made twice after {after}"
+        return f"{calls} may be made twice {after}"
     if run.outcome == "damaged":
-        return f"{calls} may end in {', '.join(_rules(run))} after {after}"
+        return f"{calls} may end in {', '.join(_rules(run))} {after}"
     if cell.is_silent:
         return f"{calls} {does} not have a time limit: the run waits for an answer that does not come"
-    return f"{calls} {does} not give up while a fault lasts" if cell.lasts else f"{calls} {does} not end after {after}"
+    return f"{calls} {does} not give up while a fault lasts" if cell.lasts else f"{calls} {does} not end {after}"
 
 
 def told(sweep: Sweep, run: Run, style: Style) -> str:
