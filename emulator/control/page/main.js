@@ -108,6 +108,7 @@ function build() {
   );
   for (const one of shown) byId(one.file.place === "main" ? "main-column" : "side-column").append(one.panel);
   byId("tabs").addEventListener("keydown", moveBetweenTabs);
+  document.addEventListener("keydown", leaveByEscape);
   byId("reference-link").setAttribute("href", referenceAddress().href);
   addEventListener("hashchange", showPlace);
   addEventListener("popstate", showPlace);
@@ -131,6 +132,17 @@ function moveBetweenTabs(event) {
   const tab = tabs[(to + tabs.length) % tabs.length];
   tab.click();
   tab.focus();
+}
+
+/**
+ * Escape leads from what is in a region to the tabs, unless it has a meaning there.
+ * @param {KeyboardEvent} event
+ */
+function leaveByEscape(event) {
+  const isMeant = event.key === "Escape" && !event.defaultPrevented && event.target instanceof Element;
+  if (!isMeant || !event.target.matches("body, main *") || event.target.matches("select, textarea, [type=search]"))
+    return;
+  shown.find((one) => one.tab.tabIndex === 0)?.tab.focus();
 }
 
 /** @param {string | null} reason why the connection is lost; null where it is there */

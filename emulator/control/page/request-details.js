@@ -23,7 +23,9 @@ export function createDetails(close) {
 
   document.addEventListener("keydown", (event) => {
     const isInField = event.target instanceof Element && event.target.matches("input, select, textarea");
-    if (event.key === "Escape" && root.offsetParent !== null && !isInField) close();
+    if (event.key !== "Escape" || root.offsetParent === null || isInField) return;
+    event.preventDefault();
+    close();
   });
 
   async function refresh() {

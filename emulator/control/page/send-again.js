@@ -59,6 +59,7 @@ export async function sendAgain(entry) {
       const sent = hasBody && body.value ? body.value : undefined;
       const answer = await sendAsClient({ method: entry.method, path, key, headers, body: sent });
       fill(answers, ...sideBySide(entry, answer));
+      answers.lastElementChild?.scrollIntoView({ block: "nearest" });
     });
   });
   return part("Send again", [form, answers]);

@@ -114,7 +114,8 @@ export function create(panel) {
     credits.addEventListener("input", () => credits.classList.add("is-changed"));
     credits.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void saveCredits();
-      if (event.key === "Escape") {
+      if (event.key === "Escape" && credits.classList.contains("is-changed")) {
+        event.preventDefault();
         credits.classList.remove("is-changed");
         void refresh();
       }
