@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from emulator.contract import Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
@@ -24,12 +22,11 @@ from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
 from emulator.kernel.identifiers import Identifiers
-from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
 from emulator.service import engine
 from emulator.service.images import MemoryBudget
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
 from emulator.service.sandboxes import SandboxConflictError, Sandboxes
 from emulator.settings import Settings, UsageError
 from emulator.web.direct_uploads import DirectUploads
@@ -45,13 +42,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from emulator.examiner.coverage import Coverage
-
-
-class StartUpSummary(Struct, frozen=True):
-    """What a person needs to know at start: the keys, each with its Team and a note, and how the clock runs."""
-
-    keys: Sequence[tuple[str, str, str]]
-    clock: str
 
 
 _LOGGER = logging.getLogger("emulator.app")
@@ -186,11 +176,6 @@ class Application:
         """End the helper processes: uploads that they are decoding are refused."""
         self._helpers.close()
 
-    def start_up_summary(self) -> StartUpSummary:
-        """Describe the default sandbox for the start-up message."""
-        sandbox = self.sandboxes.default
-        return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.credentials], _describe_clock(sandbox))
-
 
 _EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
 """The headers that a page of another origin may read beyond those that every page may."""
@@ -221,18 +206,6 @@ def _is_browsers_own(scope: Scope) -> bool:
     return scope["method"] in ("GET", "HEAD") and all(name != b"authorization" for name, _ in scope["headers"])
 
 
-def _describe_key(sandbox: Sandbox, key: str) -> tuple[str, str, str]:
-    credential, now = sandbox.credentials[key].credential, sandbox.clock.now()
-    state = credential.state_at(now)
-    return sandbox.accounts[credential.team_id].team.name, key, credential.profile if state == "active" else state
-
-
-def _describe_clock(sandbox: Sandbox) -> str:
-    setting = sandbox.clock.setting
-    mode = f"real, {setting.rate:g} times as fast" if setting.rate != 1 else setting.mode
-    return f"{mode}, at {format_timestamp(sandbox.clock.now())}"
-
-
 def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
     """Read the files that the settings name, and return how the default sandbox begins.
 
@@ -255,11 +228,9 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
 
 
 def _readings(text: str | None) -> Readings | None:
-    if text is None:
-        return None
     from emulator.scenario.readings_format import readings_of_option
 
-    return readings_of_option(text)
+    return None if text is None else readings_of_option(text)
 
 
 def _world(file: str | None) -> WorldFile:

@@ -35,14 +35,11 @@ class UsageError(ValueError):
 
 
 class SettingError(UsageError):
-    """An option whose text cannot be used: `name` of the option or variable, what was found, what was expected."""
+    """An option whose text cannot be used: its name or that of its variable, what was found, what was expected."""
 
     def __init__(self, name: str, found: str, expected: str, words: Collection[str] = ()) -> None:
         """`words`: those that can stand there, of which the nearest is suggested."""
         super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
-        self.name = name
-        self.found = found
-        self.expected = expected
 
 
 @dataclass(frozen=True, slots=True)

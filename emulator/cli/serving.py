@@ -26,11 +26,13 @@ from emulator.cli.start_up import (
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.imaging.memory import give_back_large_blocks
+from emulator.kernel.timestamps import format_timestamp
 from emulator.server.server import WatchedServer
 from emulator.settings import Settings
 
 if TYPE_CHECKING:
-    from emulator.app import Application, StartUpSummary
+    from emulator.app import Application
+    from emulator.service.sandbox import Sandbox
 
 _LOGGER = logging.getLogger("emulator.cli")
 GRACE_SECONDS = 8
@@ -54,7 +56,7 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> int:
     with listening_socket(settings.host, settings.port) as listener:
         application = load_application(settings)
         address = address_of(listener)
-        message = _start_up_message(settings.public_url or address, application.start_up_summary())
+        message = _start_up_message(settings.public_url or address, application.sandboxes.default)
         with access_log(application, settings, environment, is_usual=True):
             _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
     return 0
@@ -112,19 +114,25 @@ def _stop_before_ready(_number: int, _frame: FrameType | None) -> None:
     sys.exit(0)
 
 
-def _start_up_message(address: str, summary: "StartUpSummary") -> str:
-    teams = max((len(team) for team, _, _ in summary.keys), default=0)
-    keys = max((len(key) for _, key, _ in summary.keys), default=0)
-    rows = [f"{team:{teams}}  {key:{keys}}  {note}".rstrip() for team, key, note in summary.keys]
-    example = summary.keys[0][1] if summary.keys else "KEY"
+def _start_up_message(address: str, sandbox: "Sandbox") -> str:
+    now, setting = sandbox.clock.now(), sandbox.clock.setting
+    mode = f"real, {setting.rate:g} times as fast" if setting.rate != 1 else setting.mode
+    rows = []
+    for key, caller in sandbox.credentials.items():
+        state = caller.credential.state_at(now)
+        team = sandbox.accounts[caller.credential.team_id].team.name
+        rows.append((team, key, caller.credential.profile if state == "active" else state))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    example = rows[0][1] if rows else "KEY"
     return "\n".join(
         [
             f"Image Workflow Emulator {__version__}",
             "",
             f"  base URL  {address}{BASE_PATH}",
             f"  page      {address}{PREFIX}",
-            f"  clock     {summary.clock}",
-            *(f"  {'' if number else 'keys':8}  {row}" for number, row in enumerate(rows)),
+            f"  clock     {mode}, at {format_timestamp(now)}",
+            *(f"  {'' if number else 'keys':8}  {line}" for number, line in enumerate(lines)),
             "",
             f'  curl -H "Authorization: Bearer {example}" {address}{BASE_PATH}/team',
             "",

@@ -74,8 +74,8 @@ class Sandbox:
 
     @property
     def api_key(self) -> str:
-        """The key of Demo's full credential; where there is no such Team, the first full one that can be used."""
-        return _usable_key(self._show())
+        """The key of Demo's full credential; where there is no such Team, the first full one that can be used; else empty."""
+        return self.env["IMAGE_WORKFLOW_API_KEY"]
 
     def key(self, key: str) -> str:
         """Return this sandbox's form of a `key` of the world. Raises EmulatorError (`not_found`) for one that it does not have.
@@ -98,7 +98,7 @@ class Sandbox:
     @property
     def env(self) -> dict[str, str]:
         """The environment variables by which a program or the command line finds this sandbox."""
-        return variables(self._show(), self._plane.transport.url)
+        return dict(self._show()["env"])
 
     # The scenario ---------------------------------------------------------------------------------------------------
 
@@ -505,21 +505,3 @@ def find_credential(plane: ControlClient, sandbox: str, key: str) -> Mapping[str
 def mode_of(clock: Mapping[str, Any]) -> str:
     """Return how a clock runs, as an option names it; `clock` is what the control plane shows of it."""
     return str(clock["mode"]) if clock["rate"] == 1 else f"x{clock['rate']:g}"
-
-
-def _usable_key(shown: Mapping[str, Any]) -> str:
-    """Return the key for clients of a sandbox; `shown` is what the control plane shows of it. Raises EmulatorError."""
-    key = str(shown["env"]["IMAGE_WORKFLOW_API_KEY"])
-    if not key:
-        raise EmulatorError("not_found", f"the sandbox {shown['id']!r} has no full credential that can be used")
-    return key
-
-
-def variables(shown: Mapping[str, Any], url: str) -> dict[str, str]:
-    """Return the environment variables by which a program finds a sandbox; `shown` is what the control plane shows of it."""
-    return {
-        "IMAGE_WORKFLOW_BASE_URL": shown["base_url"],
-        "IMAGE_WORKFLOW_API_KEY": _usable_key(shown),
-        "EMULATOR_URL": url,
-        "EMULATOR_SANDBOX": shown["id"],
-    }

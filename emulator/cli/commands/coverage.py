@@ -1,12 +1,18 @@
 """`coverage`: merge the coverage of several runs, show it, and hold it to a threshold. Needs no emulator."""
 
+import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from emulator.cli.coverage_files import least_percent, read_coverage
 from emulator.cli.errors import writable_file, writing
 from emulator.cli.output import add_format, show
 from emulator.cli.verdict import coverage_verdict
+from emulator.settings import UsageError
+from emulator.testing.files import read_file
+
+if TYPE_CHECKING:
+    from emulator.examiner.coverage import Coverage
 
 _MOST_GAPS = 3
 
@@ -17,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "files", metavar="FILE", nargs="+", help="what `exec --coverage FILE` or the pytest plugin wrote"
     )
     parser.add_argument("--html", metavar="FILE", help="write the coverage as a page")
-    parser.add_argument("--fail-under", metavar="N", type=least_percent, help="exit with 1 below so many percent")
+    parser.add_argument("--fail-under", metavar="N", type=float, help="exit with 1 below so many percent")
     add_format(parser, "table", "json")
 
 
@@ -27,7 +33,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     from emulator.examiner.coverage_page import coverage_page
 
     page = writable_file("--html", options.html)
-    coverage = merged([read_coverage(name) for name in options.files])
+    coverage = merged([_read(name) for name in options.files])
     if page is not None:
         with writing(page):
             page.write_text(coverage_page(coverage), encoding="utf-8")
@@ -40,6 +46,16 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
         for gap in coverage["next_gaps"]:
             print(f"next: {gap['operation']}: {gap['point']} ({_closing_words(gap['closed_by'])})")
     return int(is_low)
+
+
+def _read(name: str) -> "Coverage":
+    """Read a file. Raises UsageError for one that cannot be read, or is not a coverage document."""
+    from emulator.examiner.coverage import read
+
+    try:
+        return read(json.loads(read_file(name)))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name}: {error}") from None
 
 
 def _closing_words(closed_by: Mapping[str, object]) -> str:

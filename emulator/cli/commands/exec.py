@@ -5,7 +5,6 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
-from emulator.cli.coverage_files import least_percent
 from emulator.cli.output import add_format
 
 _EPILOG = f"""\
@@ -46,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--coverage-fail-under",
         metavar="N",
-        type=least_percent,
+        type=float,
         help="exit with 1 if a smaller percentage of it was covered",
     )
     parser.add_argument("--quiet", action="store_true", help="do not print the report")

@@ -11,7 +11,7 @@ from emulator.cli.output import add_format, show
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
-from emulator.testing.sandbox import mode_of, variables
+from emulator.testing.sandbox import mode_of
 
 _HEADERS = ("ID", "BASE URL", "CLOCK", "NOW", "KEYS")
 _OPTIONS = {
@@ -55,7 +55,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
             with naming_scenario(options.scenario):
                 made = create_sandbox(control, {"id": options.id, **_begin(options)})
             if options.format == "env":
-                for name, value in variables(made, control.transport.url).items():
+                for name, value in made["env"].items():
                     print(f"{name}={shlex.quote(value)}")
             else:
                 show(options, environment, made, _HEADERS, [_cells(made)])
