@@ -44,8 +44,6 @@ _BEGAN_MS = pytest.StashKey[int]()
 _CONDUCT = pytest.StashKey[str]()
 """What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
-_READINGS = pytest.StashKey[dict[str, Any]]()
-"""The readings of every sandbox, as an option; empty where nothing is said of them."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,9 +71,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and read the readings. Raises UsageError for some that cannot be used."""
+    """Make the marker known."""
     config.stash[_COVERAGE] = []
-    config.stash[_READINGS] = _common_readings(config)
     config.addinivalue_line(
         "markers",
         f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock`, `scenario` and "
@@ -84,21 +81,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _common_readings(config: pytest.Config) -> dict[str, Any]:
-    option, ini = config.getoption(READINGS), str(config.getini(READINGS_INI))
-    if not (option or ini):
-        return {}
-    from emulator.documents.complaints import DocumentError
-    from emulator.domain.readings import by_decision
-    from emulator.scenario.readings_format import readings_of_option
-    from emulator.settings import UsageError
-    from emulator.testing.errors import unreadable
-
-    try:
-        return {"readings": by_decision(readings_of_option(option or ini, READINGS if option else READINGS_INI))}
-    except (UsageError, DocumentError) as error:
-        raise pytest.UsageError(str(error)) from None
-    except OSError as error:
-        raise pytest.UsageError(unreadable(error)) from None
+    """Return the readings of every sandbox, as an option; empty where nothing is said of them."""
+    readings = config.getoption(READINGS) or config.getini(READINGS_INI)
+    return {"readings": readings} if readings else {}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -136,7 +121,7 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
     url = request.config.getoption(URL) or os.environ.get("EMULATOR_URL")
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
     with _telling_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
-        emulator = Emulator.connect(url, token) if url else Emulator.start(**request.config.stash[_READINGS])
+        emulator = Emulator.connect(url, token) if url else Emulator.start(**_common_readings(request.config))
     with emulator:
         yield emulator
 
@@ -177,7 +162,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
 def _options(node: pytest.Item) -> dict[str, Any]:
     """Return what the test's markers ask for; one that is nearer to the test goes before one of its class or module."""
     ini = {name: node.config.getini(f"{NAME}_{name}") for name in ("clock", "scenario", "conduct")}
-    options = {name: value for name, value in ini.items() if value} | node.config.stash[_READINGS]
+    options = {name: value for name, value in ini.items() if value} | _common_readings(node.config)
     for marker in reversed(list(node.iter_markers(NAME))):
         if marker.args:
             complaint = f"{_marker_of(node)}: found {marker.args[0]!r}; expected options by name"

@@ -49,10 +49,7 @@ def control_client(options: Namespace, environment: Mapping[str, str]) -> Contro
         url = emulator_address(url)
     except ValueError:
         raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
-    token = read_settings(
-        {"control_token": given.get("control_token")},
-        {"EMULATOR_CONTROL_TOKEN": environment.get("EMULATOR_CONTROL_TOKEN", "")},
-    ).control_token
+    token = given.get("control_token") or environment.get("EMULATOR_CONTROL_TOKEN") or None
     return ControlClient(HttpTransport(url), token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
 
 
@@ -61,8 +58,4 @@ def _address(environment: Mapping[str, str]) -> tuple[str, str]:
     if environment.get("EMULATOR_URL"):
         return "EMULATOR_URL", environment["EMULATOR_URL"]
     served = read_settings({}, {name: environment.get(name, "") for name in ("EMULATOR_HOST", "EMULATOR_PORT")})
-    if served.port == 0:
-        raise SettingError(
-            "EMULATOR_PORT", "0", "the port of a running emulator (0 is for `serve`, which picks a free one)"
-        )
     return "EMULATOR_HOST", local_url(served.host, served.port)

@@ -6,7 +6,7 @@ A first difference silences what depends on it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
@@ -83,12 +83,11 @@ async def judge(
     exchanges: Sequence[Exchange],
     contract: Contract,
     known: Readings = NO_READINGS,
-    say: Callable[[str], None] = lambda _: None,
     ignored: frozenset[str] = frozenset(),
 ) -> Report:
     """Judge a recording.
 
-    `known` are readings that were found before, `ignored` the decisions to leave out; `say` is told what is being done.
+    `known` are readings that were found before, `ignored` the decisions to leave out.
     """
     traffic = Traffic(exchanges, contract)
     rows = tuple(
@@ -99,7 +98,6 @@ async def judge(
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
     settled = {name.partition("=")[0] for name in found}
     names = [*found, *(name for name in chosen(known) if name.partition("=")[0] not in settled)]
-    say(f"replaying {len(traffic.calls)} calls" + (f" with {', '.join(names)}" if names else ""))
     replay = Replay(traffic, contract, ",".join(names) or PLAIN)
     replayed = await replay.run()
     kept, silenced = _first_differences(replayed, replay, contract)

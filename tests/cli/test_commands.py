@@ -39,9 +39,7 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
         (["serve", "--port", "0", "--world", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
         (["wait", "--timeout", "soon"], {}, "--timeout: found 'soon', expected seconds, such as 30 or 0.5"),
         (["wait"], {"EMULATOR_URL": "127.0.0.1:8038"}, "EMULATOR_URL: found '127.0.0.1:8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
-        (["clock", "--control-token", "é"], {}, "--control-token: found 'é', expected a token of printable ASCII characters, without a space at its start or end"),
         (["clock"], {"EMULATOR_PORT": "abc"}, "EMULATOR_PORT: found 'abc', expected a number from 0 to 65535"),
-        (["clock"], {"EMULATOR_PORT": "0"}, "EMULATOR_PORT: found '0', expected the port of a running emulator (0 is for `serve`, which picks a free one)"),
         (["clock", "advance", "soon"], {}, "clock advance: found 'soon', expected a span such as 90s, 250ms, 2m or 1h"),
         (["clock", "to", "noon"], {}, "clock to: found 'noon', expected a timestamp such as 2026-01-01T00:01:00.000Z"),
         (["scenarios", "show", "rate-limite"], {}, 'scenarios: found "rate-limite"; expected the name of a scenario; did you mean "rate-limited"?'),
@@ -83,9 +81,7 @@ def test_the_library_is_listed_and_shown() -> None:
     files = sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
     assert names == [*files, *(f"problem:{code}" for code in CATALOGUE)]
     file = shipped_path("scenarios") / f"{names[0]}.yaml"
-    line_for_editors, _, text = file.read_text(encoding="utf-8").partition("\n")
-    assert "../contract/scenario.schema.json" in line_for_editors
-    assert run_command("scenarios", "show", names[0]).output == text
+    assert run_command("scenarios", "show", names[0]).output == file.read_text(encoding="utf-8")
     assert "problem: not_found" in run_command("scenarios", "show", "problem:not_found").output
 
 

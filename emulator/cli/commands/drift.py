@@ -91,8 +91,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
     files = [writable_file(f"--{name}", getattr(options, name)) for name in ("report", "junit", "pin")]
     exchanges = _asked(options, environment) if options.base_url else read_recordings(options.files)
-    say = (lambda text: print(text, file=sys.stderr)) if sys.stderr.isatty() else (lambda _: None)
-    report = asyncio.run(judge(exchanges, load_contract(), known, say, frozenset(options.ignore)))
+    report = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore)))
     source = options.base_url or Path(options.files[-1]).name
     if not report.compared:
         raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")

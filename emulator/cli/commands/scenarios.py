@@ -1,10 +1,9 @@
 """`scenarios`: the library of scenarios that is shipped, and a check of files. Needs no running emulator."""
 
-import re
 import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, print_bytes, print_json
@@ -17,9 +16,6 @@ from emulator.testing.files import read_file
 
 if TYPE_CHECKING:
     from emulator.scenario.library import ScenarioLibrary
-
-_SCHEMA_LINE: Final = re.compile(r"\A# yaml-language-server: .*\n")
-"""The line by which editors find the schema: it names a file that is there in the repository alone."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +42,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     if options.action == "list":
         _list_scenarios(options.format)
     elif options.action == "show":
-        print_bytes(_SCHEMA_LINE.sub("", _library().text(options.name)).encode())
+        print_bytes(_library().text(options.name).encode())
     else:
         world = options.world or environment.get("EMULATOR_WORLD")
         _check_scenarios(options.files, world, prints_json=options.format == "json")
