@@ -308,12 +308,6 @@ def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) 
     return Settings(**values)
 
 
-def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """Return the variables that look as if they were the emulator's, and mean nothing."""
-    known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
-    return sorted(name for name in environment if name.startswith(VARIABLE_PREFIX) and name not in known)
-
-
 def _read(option: Option, name: str, text: str) -> Any:
     try:
         return option.parse(text)

@@ -12,7 +12,6 @@ from argcomplete.completers import ChoicesCompleter
 
 from emulator.contract import load_contract
 from emulator.domain.problems import CATALOGUE
-from emulator.examiner.rules.registry import RULES
 from emulator.kernel.clock import CLOCK_MODES
 from emulator.scenario.library import shipped_library
 from emulator.settings import OPTIONS
@@ -29,7 +28,6 @@ def complete(parser: ArgumentParser) -> None:
         "code": (*CATALOGUE, "none"),
         "scenario": library,
         "name": library,
-        "ignore": [rule.name for rule in RULES],
     }
     _add_completers(parser, words)
     argcomplete.autocomplete(parser)

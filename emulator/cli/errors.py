@@ -1,6 +1,5 @@
 """The errors that only commands raise, and the files that commands write."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,14 +35,10 @@ def writable_file(flag: str, name: str | None) -> Path | None:
         return None
     file = Path(name)
     try:
-        if not file.exists():
-            target = file.resolve()  # which a link may already name
-            target.touch(exist_ok=False)  # no permission tells it of every place, such as /proc
+        target, is_new = file.resolve(), not file.exists()  # a link may name a file that is not there yet
+        target.open("ab").close()
+        if is_new:
             target.unlink()
-        elif file.is_dir():
-            raise OSError("it is a folder")
-        elif not os.access(file, os.W_OK):
-            raise OSError("permission denied")
     except (OSError, ValueError, RuntimeError) as error:  # the last for links that lead to each other
         raise UsageError(f"{flag}: {errors.unwritable(name, error)}") from None
     return file

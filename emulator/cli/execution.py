@@ -9,20 +9,17 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
-import signal
 import socket
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
-from emulator.cli.child import Child, Guard, StartError, signalled_status
+from emulator.cli.child import Child, Guard, StartError
 from emulator.cli.errors import writable_file
 from emulator.cli.exec_verdict import Refusals, exec_verdict
 from emulator.cli.logs import configure_logging
@@ -43,7 +40,7 @@ from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
-from emulator.settings import CLIENT_VARIABLES, SettingError, Settings, read_settings
+from emulator.settings import CLIENT_VARIABLES, Settings, read_settings
 from emulator.testing.errors import unwritable
 
 if TYPE_CHECKING:
@@ -70,9 +67,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
 
     Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken.
     """
-    _die_by_signals()
     settings = _settings(options, environment)
-    _ignored_rules(options.ignore)  # which complains before anything is started
     files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
     configure_logging(settings.log_format, settings.log_level)
     warn_of_unknown_variables(environment)
@@ -131,7 +126,7 @@ def _conclude(
     prints_json, least = options.format == "json", options.coverage_fail_under
     coverage = application.coverage() if prints_json or files["coverage"] or least is not None else None
     is_low = coverage is not None and least is not None and coverage["percent"] < least
-    conduct = None if options.conduct == "off" else run.conduct.without(_ignored_rules(options.ignore))
+    conduct = None if options.conduct == "off" else run.conduct.without(frozenset(options.ignore))
     is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not run.tally.requests)
     report = report_on(
         options.words,
@@ -249,17 +244,6 @@ def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:
     return read_settings(arguments, environment)
 
 
-def _ignored_rules(names: Sequence[str]) -> frozenset[str]:
-    """Return the rules of conduct that are left out. Raises SettingError for a name that no rule has."""
-    from emulator.examiner.rules.registry import RULES
-
-    known = [rule.name for rule in RULES]
-    for name in names:
-        if name not in known:
-            raise SettingError("--ignore", name, f"one of {', '.join(known)}", known)
-    return frozenset(names)
-
-
 def _saver(file: Path | None, address: str, settings: Settings) -> Callable[[], bytes] | None:
     """Return what saves the default sandbox, if there is a file for it: as `state save` does, by asking for it."""
     if file is None:
@@ -299,15 +283,3 @@ def _say(text: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:
             print(printable_lines(text.rstrip("\n")), file=sys.stderr, flush=True)
-
-
-def _die_by_signals() -> None:
-    """Let a signal end this process, with its exit status, until there is a command that it is passed on to."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _die)
-
-
-def _die(number: int, _frame: FrameType | None) -> None:
-    # At once: an exception would go through whatever runs now, an event loop that is starting too.
-    os._exit(signalled_status(number))

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.addresses import local_url
 from emulator.cli.errors import CommandError
-from emulator.documents.complaints import did_you_mean, nearest
-from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, UsageError, unknown_variables
+from emulator.settings import CLIENT_VARIABLES, OPTIONS, VARIABLE_PREFIX, Settings, UsageError
 from emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:
@@ -38,11 +37,10 @@ def resume_collection() -> None:
 
 def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
     """Warn about variables that look like options but are not."""
-    # The prefix, which all of them have, says nothing about which one was meant.
-    known = {option.variable.removeprefix(VARIABLE_PREFIX): option.variable for option in OPTIONS}
-    for name in unknown_variables(environment):
-        meant = [known[near] for near in nearest(name.removeprefix(VARIABLE_PREFIX), known)]
-        _LOGGER.warning("unknown variable %s%s", name, did_you_mean(meant))
+    known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
+    for name in sorted(environment):
+        if name.startswith(VARIABLE_PREFIX) and name not in known:
+            _LOGGER.warning("unknown variable %s", name)
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -7,7 +7,6 @@ links in earlier answers. What belongs to no part of the service is left aside. 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -18,7 +17,6 @@ from msgspec import Struct
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import Exchange, Surface
 
 _WORKS: Final = ("operation", "generation")
@@ -115,11 +113,6 @@ class Work(Struct):
         """What was last seen of it."""
         return self.looks[-1][1]
 
-    @property
-    def is_terminal(self) -> bool:
-        """Whether its end was seen."""
-        return self.last.get("status") in TERMINAL
-
     def finished_by(self) -> Call | None:
         """Return the first call that showed its end."""
         return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
@@ -210,27 +203,6 @@ class Traffic:
             if isinstance(upload, dict) and isinstance(upload.get("url"), str):
                 found.setdefault(_without_fragment(upload["url"]), call)
         return found
-
-    def service_time(self, call: Call) -> int | None:
-        """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
-
-        None where neither that nor the client's clock is known.
-        """
-        if not self._clock:
-            return call.exchange.at
-        number = min(self._clock, key=lambda number: abs(number - call.number))
-        return self._clock[number] + call.at - self.calls[number].at
-
-    @cached_property
-    def _clock(self) -> Mapping[int, int]:
-        """By the number of a call that creates something: when it did, by the service's clock."""
-        clock = {}
-        for call in self.calls:
-            created_at = call.answer.get("created_at") if call.status in (201, 202) else None
-            if isinstance(created_at, str):
-                with suppress(ValueError):
-                    clock[call.number] = parse_timestamp(created_at)
-        return clock
 
     def admissions(self) -> Iterator[tuple[Call, Work]]:
         """Iterate over the calls that admitted work."""

@@ -105,5 +105,5 @@ def test_lines_that_are_not_read_in_time_are_counted(
 def test_a_variable_that_means_nothing_is_a_warning() -> None:
     with serving(EMULATOR_CLOK="auto", EMULATOR_FOO="1", EMULATOR_SANDBOX="default") as server:
         misspelled, unlike_any = server.stop().complaint.splitlines()
-    assert misspelled.endswith(' unknown variable EMULATOR_CLOK; did you mean "EMULATOR_CLOCK"?')
+    assert misspelled.endswith(" unknown variable EMULATOR_CLOK")
     assert unlike_any.endswith(" unknown variable EMULATOR_FOO")

@@ -269,12 +269,6 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("requests --team Nobody", 1, '"Nobody": there is no such Team'),
         ("scenario use no-such", 1, 'scenarios: found "no-such"'),
         pytest.param(f"scenario use {'a' * 100_000}", 1, 'scenarios: found "aaa', id="a long name of a scenario"),
-        pytest.param(
-            f"requests show {'a' * 100_000}",
-            2,
-            "found names of 100020 characters; expected at most 60000",
-            id="a long name of a request",
-        ),
         ("scenario use none.yaml", 2, "cannot read none.yaml: no such file"),
         ("scenario use ./answer-lost", 2, "cannot read answer-lost: no such file"),
         ("sandboxes create --scenario no-such", 1, 'scenarios: found "no-such"'),

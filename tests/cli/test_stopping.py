@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIG
     ("command", "number", "status"),
     [
         ("serve --port 0 --world {world}", SIGTERM, 0),
-        ("exec --world {world} -- echo started", SIGTERM, 128 + SIGTERM),
+        ("exec --world {world} -- echo started", SIGTERM, -SIGTERM),
         ("exec --world {world} -- echo started", SIGINT, 128 + SIGINT),
     ],
 )

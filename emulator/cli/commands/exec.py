@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
 from emulator.cli.output import add_format
+from emulator.examiner.rules.registry import RULES
 
 _EPILOG = f"""\
 The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
@@ -32,9 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="report",
         help="report mistakes of the client; `fail`: exit with status 1 if one is an error (default: report)",
     )
-    parser.add_argument(
-        "--ignore", metavar="RULE", action="append", default=[], help="ignore a rule of conduct; can be repeated"
-    )
+    rules = [rule.name for rule in RULES]
+    help_text = "ignore a rule of conduct; can be repeated"
+    parser.add_argument("--ignore", metavar="RULE", action="append", default=[], choices=rules, help=help_text)
     parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
     parser.add_argument("--cell", help=SUPPRESS)  # this is one run of a sweep
     parser.add_argument(
