@@ -6,7 +6,8 @@ from html import escape
 from typing import Final
 
 from emulator.cli.junit import Case, junit_text
-from emulator.drift.judgement import Report, Row, Unexplained
+from emulator.drift.comparison import Difference
+from emulator.drift.judgement import Report, Row
 
 SUITE: Final = "image-workflow-emulator.drift"
 FAILS_ON: Final = ("other", "neither", "breach", "bug")
@@ -54,7 +55,7 @@ def _places(row: Row) -> str:
     return "; ".join(row.where[:_MAX_PLACES]) + more
 
 
-def _words(found: Unexplained) -> str:
+def _words(found: Difference) -> str:
     return f"{found.exchange} {found.operation} {found.where}: recorded {found.recorded}; expected {found.expected}"
 
 
@@ -87,7 +88,7 @@ def junit(report: Report) -> str:
     return junit_text(SUITE, cases)
 
 
-def _groups(report: Report) -> tuple[tuple[str, tuple[Unexplained, ...]], ...]:
+def _groups(report: Report) -> tuple[tuple[str, tuple[Difference, ...]], ...]:
     return ("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)
 
 

@@ -31,14 +31,19 @@ _ORIGIN: Final = frozenset({"source", "source_generation_id", "source_asset_ids"
 _OPEN: Final = frozenset({"queued", "processing", "pending"})
 
 
-class Difference(Struct, frozen=True):
+class Difference(Struct, frozen=True, omit_defaults=True):
     """One thing in which a recorded answer is not the emulator's. `sentence` is the one it contradicts, if it is a breach."""
 
-    call: Call
+    exchange: str
+    operation: str
     where: str
     recorded: str
     expected: str
     sentence: str = ""
+
+
+def _difference(call: Call, where: str, recorded: str, expected: str, sentence: str = "") -> Difference:
+    return Difference(call.where, call.name, where, recorded, expected, sentence)
 
 
 def compare(replayed: Replayed, replay: Replay, contract: Contract) -> Iterator[Difference]:
@@ -49,11 +54,11 @@ def compare(replayed: Replayed, replay: Replay, contract: Contract) -> Iterator[
         return
     if call.surface is not None:
         if (call.status or 0) // 100 != answered.status // 100 and (call.status or 0) // 100 != 3:
-            yield Difference(call, "status", str(call.status), str(answered.status))
+            yield _difference(call, "status", str(call.status), str(answered.status))
         return
     recorded, expected = _outcome(call.status, call.code), _outcome(answered.status, answered.json.get("code"))
     if recorded != expected:
-        yield Difference(call, "status", recorded, expected)
+        yield _difference(call, "status", recorded, expected)
     elif call.is_success and not call.exchange.is_partial:
         yield from _values(call, "", call.answer, answered.json, replay)
 
@@ -70,11 +75,11 @@ def breaches(call: Call, contract: Contract) -> Iterator[Difference]:
     if call.operation is None or call.status is None:
         return
     if not call.headers.get("request-id"):
-        yield Difference(call, "Request-Id", "none", "one", "Every response carries a Request-Id (section 4)")
+        yield _difference(call, "Request-Id", "none", "one", "Every response carries a Request-Id (section 4)")
     if _is_unknown(call, contract):
         declared = ", ".join(map(str, sorted(call.operation.statuses)))
         sentence = "The list of endpoints declares the statuses of each (section 4)"
-        yield Difference(call, "status", str(call.status), f"one of {declared}, or a default problem", sentence)
+        yield _difference(call, "status", str(call.status), f"one of {declared}, or a default problem", sentence)
     if call.status >= 400:
         yield from _breaches_of_problem(call)
     elif not call.exchange.is_partial:
@@ -92,21 +97,21 @@ def _breaches_of_problem(call: Call) -> Iterator[Difference]:
     media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type and media_type != "application/problem+json":
         sentence = "Errors use media type application/problem+json (section 7)"
-        yield Difference(call, "Content-Type", media_type, "application/problem+json", sentence)
+        yield _difference(call, "Content-Type", media_type, "application/problem+json", sentence)
     if call.exchange.is_partial:
         return
     if call.answer and call.answer.get("request_id") != call.headers.get("request-id"):
         sentence = "request_id equals the header Request-Id (section 7)"
-        yield Difference(call, "/request_id", str(call.answer.get("request_id")), "that of the header", sentence)
+        yield _difference(call, "/request_id", str(call.answer.get("request_id")), "that of the header", sentence)
     kind = CATALOGUE.get(call.code or "")
     if kind is None or (kind.status != call.status and call.code != "invalid_request"):
         found = f"{call.status} {call.code}"
-        yield Difference(call, "/code", found, "a code with its status", "The table of errors (section 7)")
+        yield _difference(call, "/code", found, "a code with its status", "The table of errors (section 7)")
     if call.status == 429 and "retry-after" not in call.headers:
-        yield Difference(call, "Retry-After", "none", "one", "Every 429 carries Retry-After (section 7)")
+        yield _difference(call, "Retry-After", "none", "one", "Every 429 carries Retry-After (section 7)")
     if call.code == "resource_operation_in_progress" and not call.answer.get("active_operation_id"):
         sentence = "A 409 resource_operation_in_progress carries active_operation_id (section 7)"
-        yield Difference(call, "/active_operation_id", "none", "an id", sentence)
+        yield _difference(call, "/active_operation_id", "none", "an id", sentence)
 
 
 def _breaches_of_success(call: Call, contract: Contract) -> Iterator[Difference]:
@@ -115,13 +120,13 @@ def _breaches_of_success(call: Call, contract: Contract) -> Iterator[Difference]
     admits = call.status == 202 and call.answer.get("object") == "operation"
     if (makes or admits) and "location" not in call.headers:
         sentence = "A 201 of an Asset or Product and an authoring 202 carry Location (section 4)"
-        yield Difference(call, "Location", "none", "one", sentence)
+        yield _difference(call, "Location", "none", "one", sentence)
     if call.status == 204:
         return
     schema = answer_schema(contract, call)
     for violation in contract.violations(schema, call.answer) if schema else ():
         if violation.kind != "unknown":  # more members may come within v1 (section 9)
-            yield Difference(
+            yield _difference(
                 call, violation.where, violation.found, violation.expected, "The fields of the resource (section 2)"
             )
 
@@ -152,7 +157,7 @@ def _values(call: Call, where: str, recorded: Any, expected: Any, replay: Replay
                 yield from _values(call, f"{where}/{name}", recorded[name], expected[name], replay)
     elif isinstance(recorded, list) and isinstance(expected, list):
         if len(recorded) != len(expected):
-            yield Difference(call, where, f"{len(recorded)} items", f"{len(expected)}")
+            yield _difference(call, where, f"{len(recorded)} items", f"{len(expected)}")
             return
         for index, (one, other) in enumerate(zip(recorded, expected, strict=True)):
             yield from _values(call, f"{where}/{index}", one, other, replay)
@@ -174,7 +179,7 @@ def _leaves(call: Call, where: str, recorded: Any, expected: Any, replay: Replay
     else:
         is_same = recorded == expected
     if not is_same:
-        yield Difference(call, where, _shown(recorded), _shown(expected))
+        yield _difference(call, where, _shown(recorded), _shown(expected))
 
 
 def _lists(call: Call, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
@@ -185,7 +190,7 @@ def _lists(call: Call, recorded: Any, expected: Any, replay: Replay) -> Iterator
     times = [str(item.get("created_at")) for item in items]
     if times != sorted(times, reverse=True):
         sentence = "Lists are ordered by created_at, descending (section 4)"
-        yield Difference(call, "/data", "another order", "created_at descending", sentence)
+        yield _difference(call, "/data", "another order", "created_at descending", sentence)
     own = {item.get("id"): item for item in expected if isinstance(item, dict)}
     for item in items:
         counterpart = own.get(replay.mapped.get(str(item.get("id"))))

@@ -45,27 +45,16 @@ class Row(Struct, frozen=True, omit_defaults=True):
     """What was observed that no reading explains."""
 
 
-class Unexplained(Struct, frozen=True, omit_defaults=True):
-    """A difference that is left. `sentence` is the one that it contradicts; empty where none does."""
-
-    exchange: str
-    operation: str
-    where: str
-    recorded: str
-    expected: str
-    sentence: str = ""
-
-
 class Report(Struct, frozen=True):
     """The judgement."""
 
     compared: int
     """The calls that the emulator answered too."""
     rows: tuple[Row, ...] = field(name="decisions")
-    breaches: tuple[Unexplained, ...]
-    differences: tuple[Unexplained, ...]
+    breaches: tuple[Difference, ...]
+    differences: tuple[Difference, ...]
     """What no reading explains, and no sentence forbids."""
-    bugs: tuple[Unexplained, ...]
+    bugs: tuple[Difference, ...]
     noise: int
     """Exchanges with other services, calls that could not be asked again, and differences that depend on another."""
 
@@ -106,10 +95,8 @@ async def judge(
     return Report(
         compared=sum(item.answered is not None for item in replayed),
         rows=rows,
-        breaches=tuple(_unexplained(found) for found in kept if found.sentence),
-        differences=tuple(
-            _unexplained(found) for found in kept if not found.sentence and not _is_observed(found, observed)
-        ),
+        breaches=tuple(found for found in kept if found.sentence),
+        differences=tuple(found for found in kept if not found.sentence and not _is_observed(found, observed)),
         bugs=tuple(_bug(item) for item in bugs),
         noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
     )
@@ -207,12 +194,7 @@ def _is_observed(found: Difference, observed: set[str]) -> bool:
     return found.where == "status" and bool(observed & {"D04", "D10", "D14", "D32", "D33", "D57"})
 
 
-def _unexplained(found: Difference) -> Unexplained:
-    call = found.call
-    return Unexplained(call.where, call.name, found.where, found.recorded, found.expected, found.sentence)
-
-
-def _bug(item: Replayed) -> Unexplained:
+def _bug(item: Replayed) -> Difference:
     assert item.answered is not None
     status = str(item.answered.status)
-    return Unexplained(item.call.where, item.call.name, "status", str(item.call.status), status, "")
+    return Difference(item.call.where, item.call.name, "status", str(item.call.status), status)
