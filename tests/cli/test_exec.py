@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -171,28 +170,9 @@ def exec_after(preparation: str, *command: str) -> list[str]:
     return [sys.executable, "-c", script, *EMULATOR, "exec", "--quiet", "--", *command]
 
 
-def test_an_interrupt_that_was_ignored_at_the_start_ends_neither_of_both() -> None:
-    command = shell("echo ready; read line; echo $line; exit 3")
-    with started(*exec_after("signal.signal(signal.SIGINT, signal.SIG_IGN)", *command)) as process:
-        assert next_line(process) == "ready\n"
-        process.send_signal(signal.SIGINT)
-        assert process.communicate("alive\n", timeout=PATIENCE_SECONDS)[0] == "alive\n"
-    assert process.returncode == 3
-
-
 def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the_same() -> None:
     command = exec_after("signal.signal(signal.SIGCHLD, signal.SIG_IGN)", *shell("exit 3"))
     assert run_program(*command).status == 3
-
-
-def test_a_command_that_is_stopped_is_waited_for() -> None:
-    leave_the_terminal = "os.setsid()"
-    with started(*exec_after(leave_the_terminal, *shell("echo $$; kill -STOP $$; exit 3"))) as process:
-        command = int(next_line(process))
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(0.5)
-        os.kill(command, signal.SIGCONT)
-        assert process.wait(PATIENCE_SECONDS) == 3
 
 
 def test_a_command_that_is_stopped_hears_of_a_signal_all_the_same() -> None:
@@ -367,76 +347,26 @@ TAKE_TERMINAL = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execvp(sy
 """Makes the terminal of its input its own, as the leader of a session does, and becomes another program."""
 
 
-@dataclass(slots=True)
-class Typist:
-    """Somebody at a terminal, who hangs up by closing it."""
-
-    terminal: io.FileIO
-    process: "subprocess.Popen[bytes]"
-
-    def type(self, text: str) -> None:
-        self.terminal.write(text.encode())
-
-    def read(self, until: str = "") -> str:
-        """What appears up to a text; without one, up to the end of the process."""
-        seen = ""
-        with contextlib.suppress(OSError):  # the end of a terminal
-            while not until or until not in seen:
-                assert select.select([self.terminal], [], [], PATIENCE_SECONDS)[0], f"nothing came after {seen!r}"
-                piece = self.terminal.read(4096)
-                if not piece:
-                    break
-                seen += piece.decode()
-        return seen
-
-
-@contextmanager
-def at_terminal(*command: str) -> Iterator[Typist]:
-    """A program in a terminal of its own."""
+def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it() -> None:
     own, other = pytest.importorskip("pty").openpty()
-    taking = [sys.executable, "-c", TAKE_TERMINAL, *command]
+    exec_ = [*EMULATOR, "exec", "--quiet", "--", *shell("echo name; read name; echo hello $name; exec sleep 60")]
+    command = [sys.executable, "-c", TAKE_TERMINAL, *exec_]
+    streams = {"stdin": other, "stdout": other, "stderr": other}
     with (
         io.FileIO(own, "r+") as terminal,
-        subprocess.Popen(
-            taking, cwd=ROOT, env=environment(), stdin=other, stdout=other, stderr=other, start_new_session=True
-        ) as process,
+        subprocess.Popen(command, cwd=ROOT, env=environment(), **streams, start_new_session=True) as process,
     ):
         os.close(other)
         try:
-            yield Typist(terminal, process)
+            for words, typed in ((b"name", b"Ada\n"), (b"hello Ada", b"\x03")):
+                seen = b""
+                while words not in seen:
+                    assert select.select([terminal], [], [], PATIENCE_SECONDS)[0], f"nothing came after {seen!r}"
+                    seen += terminal.read(4096)
+                terminal.write(typed)
+            assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
         finally:
             process.kill()
-
-
-@pytest.fixture
-def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
-    """`exec` in a terminal of its own, with the command of the test's parameter."""
-    with at_terminal(*EMULATOR, "exec", "--quiet", "--", *request.param) as someone:
-        yield someone
-
-
-@pytest.mark.parametrize("typist", [shell("echo name; read name; echo hello $name; exec sleep 60")], indirect=True)
-def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it(typist: Typist) -> None:
-    typist.read("name")
-    typist.type("Ada\n")
-    typist.read("hello Ada")
-    typist.type("\x03")
-    assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
-
-
-@pytest.mark.parametrize("typist", [shell("trap '' HUP; echo on; read name; exit 3")], indirect=True)
-def test_a_command_may_go_on_when_its_terminal_is_closed(typist: Typist) -> None:
-    typist.read("on")
-    typist.terminal.close()
-    assert typist.process.wait(PATIENCE_SECONDS) == 3
-
-
-@pytest.mark.parametrize("typist", [shell("echo on; read name; echo hello $name; exit 3")], indirect=True)
-def test_a_stop_that_is_typed_has_no_effect_as_no_shell_would_continue_the_command(typist: Typist) -> None:
-    typist.read("on")
-    typist.type("\x1aAda\n")
-    assert "hello Ada" in typist.read()
-    assert typist.process.wait(PATIENCE_SECONDS) == 3
 
 
 # What is kept -----------------------------------------------------------------------------------------------------------

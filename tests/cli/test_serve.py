@@ -1,6 +1,5 @@
 """`serve`: from the start-up message to the last answer."""
 
-import gc
 import json
 import signal
 import sys
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from emulator.cli.start_up import resume_collection
 from tests.cli.command import run_writing_to
 from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving
 
@@ -91,14 +89,3 @@ def test_output_that_cannot_be_written_is_a_message() -> None:
         status, complaint = run_writing_to(full, "scenarios", "list")
     assert status == 1
     assert complaint == "image-workflow-emulator: cannot write the output: No space left on device\n"
-
-
-def test_garbage_is_collected_again_once_everything_is_imported() -> None:
-    gc.disable()
-    try:
-        resume_collection()
-        assert gc.isenabled()
-    finally:
-        gc.enable()
-        gc.unfreeze()
-        gc.set_threshold(700, 10, 10)

@@ -11,7 +11,7 @@ from emulator.traffic.exchanges import Exchange
 from tests.drift.recorded import judged, tour
 
 BASE_URL = "https://api.example.com/v1"
-CANARY = "canary-{}-value"
+CANARY = "canary-of-somebody"
 
 
 def scrubbed(exchange: Exchange, base_url: str = BASE_URL) -> str:
@@ -23,83 +23,46 @@ def scrubbed(exchange: Exchange, base_url: str = BASE_URL) -> str:
 
 def exchange(**changes: object) -> Exchange:
     values: dict[str, object] = {
-        "where": "one",
-        "at": 0,
-        "took_ms": 1.0,
-        "method": "POST",
-        "url": f"{BASE_URL}/products",
-        "request_headers": {},
-        "request_body": b"{}",
-        "status": 200,
-        "response_headers": {},
-        "response_body": b"{}",
-    }
+        "where": "one", "at": 0, "took_ms": 1.0, "method": "POST", "url": f"{BASE_URL}/products", "request_headers": {},
+        "request_body": b"{}", "status": 200, "response_headers": {}, "response_body": b"{}",
+    }  # fmt: skip
     return Exchange(**{**values, **changes})  # type: ignore[arg-type]
 
 
-HEADERS = [
-    "authorization",
-    "cookie",
-    "x-api-key",
-    "x-forwarded-for",
-    "proxy-authorization",
-    "idempotency-key",
-    "referer",
-]
-MEMBERS = ["api_key", "ACCESS_TOKEN", "upload_token", "password", "clientSecret", "email", "name", "custom_directions"]
-
-
-@pytest.mark.parametrize("name", HEADERS)
-def test_a_request_header_does_not_survive(name: str) -> None:
-    canary = CANARY.format(name)
-    assert canary not in scrubbed(
-        exchange(request_headers={name: f"Bearer {canary}" if name == "authorization" else canary})
-    )
-
-
-@pytest.mark.parametrize("name", ["set-cookie", "x-request-owner", "etag", "request-id", "server-timing"])
-def test_a_response_header_does_not_survive(name: str) -> None:
-    canary = CANARY.format(name)
-    assert canary not in scrubbed(exchange(response_headers={name: canary}))
-
-
-@pytest.mark.parametrize("name", MEMBERS)
-@pytest.mark.parametrize("side", ["request_body", "response_body"])
-def test_a_member_of_a_body_does_not_survive(name: str, side: str) -> None:
-    canary = CANARY.format(name)
-    body = json.dumps({"nested": [{name: canary}]}).encode()
-    assert canary not in scrubbed(exchange(**{side: body}))
+REQUEST_HEADERS = ("cookie", "x-api-key", "x-forwarded-for", "proxy-authorization", "idempotency-key", "referer")
+RESPONSE_HEADERS = ("set-cookie", "x-request-owner", "etag", "request-id", "server-timing")
+MEMBERS = ("api_key", "ACCESS_TOKEN", "upload_token", "password", "clientSecret", "email", "name", "custom_directions")
+URLS = (
+    f"{BASE_URL}/assets?after={CANARY}",
+    f"{BASE_URL}/assets?token={CANARY}",
+    f"https://files.example.com/a.png?signature={CANARY}",
+    f"https://{CANARY}.example.com/a.png",
+)
+BODIES = [{"nested": [{name: CANARY}]} for name in MEMBERS] + [{"url": url} for url in URLS] + [{f"a {CANARY}": 1}]
 
 
 @pytest.mark.parametrize(
-    "url",
+    "changes",
     [
-        f"{BASE_URL}/assets?after=canary-url-value",
-        f"{BASE_URL}/assets?token=canary-url-value",
-        "https://files.example.com/a.png?signature=canary-url-value",
-        "https://canary-url-value.example.com/a.png",
+        {"request_headers": {"authorization": f"Bearer {CANARY}"}},
+        *({"request_headers": {name: CANARY}} for name in REQUEST_HEADERS),
+        *({"response_headers": {name: CANARY}} for name in RESPONSE_HEADERS),
+        *({side: json.dumps(body).encode()} for body in BODIES for side in ("request_body", "response_body")),
+        *({"url": url} for url in URLS),
+        {"request_body": b"\x89PNG " + CANARY.encode(), "request_headers": {"content-type": "image/png"}},
     ],
+    ids=str,
 )
-def test_a_secret_in_an_address_does_not_survive(url: str) -> None:
-    assert "canary-url-value" not in scrubbed(exchange(url=url))
-    assert "canary-url-value" not in scrubbed(exchange(response_body=json.dumps({"url": url}).encode()))
+def test_a_secret_does_not_survive_wherever_it_stands(changes: dict[str, object]) -> None:
+    assert CANARY not in scrubbed(exchange(**changes))
 
 
-def test_the_bytes_of_a_picture_do_not_survive() -> None:
-    content = scrubbed(
-        exchange(request_body=b"\x89PNG canary-bytes-value", request_headers={"content-type": "image/png"})
-    )
-    assert "canary-bytes-value" not in content
-    assert '\\"size_bytes\\":23' in content
+def test_of_a_picture_its_size_survives() -> None:
+    assert '\\"size_bytes\\":4' in scrubbed(exchange(request_body=b"\x89PNG"))
 
 
 def test_the_name_of_the_host_does_not_survive() -> None:
     assert "example.com" not in scrubbed(exchange())
-
-
-def test_a_secret_in_a_name_of_a_member_does_not_survive() -> None:
-    body = json.dumps({"canary name value": 1}).encode()
-    assert "canary name value" not in scrubbed(exchange(response_body=body))
 
 
 def test_what_would_survive_stops_everything() -> None:
