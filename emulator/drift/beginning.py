@@ -5,11 +5,12 @@ it is put into an emulator: nobody can tell how the service came by it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import orjson
 from msgspec import Struct, structs
 
+from emulator.domain.recipes import PictureFormat
 from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose, Product
 from emulator.service.calls import DecodedUpload
 from emulator.service.library import add_asset
@@ -26,6 +27,10 @@ _REFERRED: Final = {
     "source_asset_ids": "asset",
 }
 """By the name of a parameter or member that holds ids: the kind of what they name."""
+
+
+_OF_KINDS: Final = ("description", "background_kind", "supported_camera_distances", "age_range", "gender")
+"""The fields that some kinds of ingredient have."""
 
 
 class Found(Struct, frozen=True):
@@ -98,8 +103,9 @@ def put(resource: Found, sandbox: Sandbox, mapped: Mapping[str, str]) -> str:
 
 def _put_asset(sandbox: Sandbox, digest: str, shown: Mapping[str, Any]) -> str:
     width, height = shown.get("width") or 1_000, shown.get("height") or 1_000
+    stored_as: PictureFormat = next((known for known in get_args(PictureFormat) if known == shown.get("format")), "png")
     data = orjson.dumps({"recorded_picture": {"width": width, "height": height, "digest": digest}})
-    decoded = DecodedUpload(data, shown.get("format", "png"), width, height)
+    decoded = DecodedUpload(data, stored_as, width, height)
     return add_asset(sandbox, _team_of(sandbox), decoded, sandbox.clock.now()).id
 
 
@@ -122,15 +128,8 @@ def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mappe
 
 
 def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str, Any]) -> str:
-    own = {
-        "description": str,
-        "background_kind": str,
-        "supported_camera_distances": tuple,
-        "age_range": str,
-        "gender": str,
-    }
     seen = {**shown, "background_kind": shown.get("kind")}
-    fields = {field.name for field in structs.fields(kind)}
+    own = {field.name: seen.get(field.name) for field in structs.fields(kind) if field.name in _OF_KINDS}
     ingredient = kind(
         id=sandbox.identifiers.next(kind.prefix),
         team_id=None if shown.get("scope") == "global" else _team_of(sandbox),
@@ -139,7 +138,11 @@ def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str
         created_at=sandbox.clock.now(),
         updated_at=sandbox.clock.now(),
         version=1,
-        **{name: make(seen[name]) for name, make in own.items() if name in fields and seen.get(name)},
+        **{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in own.items()
+            if value and isinstance(value, str | list)
+        },
     )
     sandbox.store.ingredients[ingredient.kind].add(ingredient)
     for key in ingredient.picture_keys:

@@ -6,7 +6,7 @@ so that only meanings are left to differ. Owns the mapping of recorded values to
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import orjson
 
@@ -310,7 +310,7 @@ def is_identifier(member: str) -> bool:
 
 def _target(url: str) -> str:
     """Return the path and the query of a link of the emulator."""
-    return "/" + url.split("/", 3)[3]
+    return urlsplit(url)._replace(scheme="", netloc="").geturl()
 
 
 def _without_fragment(call: Call) -> str:
