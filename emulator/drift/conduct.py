@@ -177,14 +177,14 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
     unclaimed = [work for work in traffic.works.values() if work.admission is None]
     for call in traffic.calls:
         if call.status in (None, 500) and isinstance(call.body, dict) and call.key is not None:
-            work = next((work for work in unclaimed if _echoes(work, call)), None)
+            work = next((work for work in unclaimed if _echoes(work, call, traffic.service_time(call))), None)
             if work is not None:
                 unclaimed.remove(work)
                 found[call.number] = work.id
     return found
 
 
-def _echoes(work: Work, call: Call) -> bool:
+def _echoes(work: Work, call: Call, now: int | None) -> bool:
     shown, kind = work.last, work.last.get("workflow") or work.last.get("type")
     echo, created_at = shown.get("request"), _instant(shown.get("created_at"))
     if not isinstance(kind, str) or not isinstance(echo, dict) or created_at is None:
@@ -193,7 +193,7 @@ def _echoes(work: Work, call: Call) -> bool:
         is_of_call = operation_admitting(kind) == call.name
     except (KeyError, StopIteration, ValueError):
         return False
-    is_new = call.exchange.at is None or created_at >= call.exchange.at - _EARLIER_MS
+    is_new = now is None or created_at >= now - _EARLIER_MS
     return is_of_call and is_new and all(echo.get(name) == value for name, value in call.body.items())
 
 

@@ -7,6 +7,7 @@ links in earlier answers. What belongs to no part of the service is left aside. 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -17,6 +18,7 @@ from msgspec import Struct
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
+from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import Exchange, Surface
 
 _WORKS: Final = ("operation", "generation")
@@ -203,6 +205,27 @@ class Traffic:
             if isinstance(upload, dict) and isinstance(upload.get("url"), str):
                 found.setdefault(_without_fragment(upload["url"]), call)
         return found
+
+    def service_time(self, call: Call) -> int | None:
+        """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
+
+        None where neither that nor the client's clock is known.
+        """
+        if not self._clock:
+            return call.exchange.at
+        number = min(self._clock, key=lambda number: abs(number - call.number))
+        return self._clock[number] + call.at - self.calls[number].at
+
+    @cached_property
+    def _clock(self) -> Mapping[int, int]:
+        """By the number of a call that creates something: when it did, by the service's clock."""
+        clock = {}
+        for call in self.calls:
+            created_at = call.answer.get("created_at") if call.status in (201, 202) else None
+            if isinstance(created_at, str):
+                with suppress(ValueError):
+                    clock[call.number] = parse_timestamp(created_at)
+        return clock
 
     def admissions(self) -> Iterator[tuple[Call, Work]]:
         """Iterate over the calls that admitted work."""

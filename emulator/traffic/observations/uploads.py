@@ -18,7 +18,7 @@ _KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp", 
 def upload_session(traffic: Traffic) -> Iterator[Seen]:
     """D15: how long a signed address takes bytes."""
     for call in whole(traffic.of("createUpload")):
-        window_ms = _window_ms(call) if call.status == 201 else None
+        window_ms = _window_ms(traffic, call) if call.status == 201 else None
         if window_ms is None:
             continue
         reading = next(
@@ -27,9 +27,9 @@ def upload_session(traffic: Traffic) -> Iterator[Seen]:
         yield Seen(reading, call, f"a window of {round(window_ms / SECOND_MS)} s")
 
 
-def _window_ms(call: Call) -> int | None:
+def _window_ms(traffic: Traffic, call: Call) -> int | None:
     """Return how long after its creation a session ends."""
-    now = call.exchange.at
+    now = traffic.service_time(call)
     try:
         return None if now is None else parse_timestamp(call.answer["upload"]["expires_at"]) - now
     except (KeyError, TypeError, ValueError):
