@@ -156,7 +156,7 @@ def served() -> Iterator[Server]:
 @pytest.fixture
 def emulator(served: Server) -> Server:
     """An emulator without a trace of another page."""
-    for method, path in (("DELETE", "/scenario"), ("POST", "/reset")):
+    for method, path in (("DELETE", "/scenario?team=Demo"), ("DELETE", "/scenario"), ("POST", "/reset")):
         ServedClient(served.url).told(method, path)
     return served
 
