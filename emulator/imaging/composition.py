@@ -24,15 +24,31 @@ def paint(canvas: Image.Image, paint: Paint, box: Box, mask: Image.Image | None 
     `mask` (L) is what it is seen through; by itself that is the picture's own transparency.
     """
     left, top = round(box.left), round(box.top)
-    size = max(1, round(box.width)), max(1, round(box.height))
-    piece = stretched(paint, size) if isinstance(paint, Image.Image) else Image.new("RGB", size, paint)
+    width, height = max(1, round(box.width)), max(1, round(box.height))
+    seen = (max(0, left), max(0, top), min(canvas.width, left + width), min(canvas.height, top + height))
+    if seen[0] >= seen[2] or seen[1] >= seen[3]:
+        return
+    part = (seen[0] - left, seen[1] - top, seen[2] - left, seen[3] - top)
+    if isinstance(paint, Image.Image):
+        piece = _stretched_part(paint, (width, height), part)
+    else:
+        piece = Image.new("RGB", (part[2] - part[0], part[3] - part[1]), paint)
     if mask is not None:
         piece = piece.copy()
-        piece.putalpha(stretched(mask, size))
+        piece.putalpha(_stretched_part(mask, (width, height), part))
     if canvas.mode == "RGB":
-        canvas.paste(piece, (left, top), piece if piece.mode == "RGBA" else None)
-    elif left < canvas.width and top < canvas.height and left + size[0] > 0 and top + size[1] > 0:
-        canvas.alpha_composite(piece.convert("RGBA"), (max(0, left), max(0, top)), (max(0, -left), max(0, -top)))
+        canvas.paste(piece, seen, piece if piece.mode == "RGBA" else None)
+    else:
+        canvas.alpha_composite(piece.convert("RGBA"), seen[:2])
+
+
+def _stretched_part(image: Image.Image, size: tuple[int, int], part: tuple[int, int, int, int]) -> Image.Image:
+    """A part, in pixels, of an image at a size."""
+    if part == (0, 0, *size):
+        return stretched(image, size)
+    across, down = image.width / size[0], image.height / size[1]
+    source = (part[0] * across, part[1] * down, part[2] * across, part[3] * down)
+    return image.resize((part[2] - part[0], part[3] - part[1]), Image.Resampling.BILINEAR, source)
 
 
 def paint_all(canvas: Image.Image, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:

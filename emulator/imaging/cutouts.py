@@ -2,10 +2,12 @@
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
+from emulator.imaging.composition import stretched
 from emulator.imaging.decoding import load, remembered
 from emulator.imaging.drawing import BLACK, WHITE, Color, mix, opaque, trimmed
 
 _SUBJECT_EDGE = 960  # pixels; more makes no visible difference
+_SMALL_EDGE = 400
 _EDGE = 64  # pixels of the small picture in which the outside is found
 _ALIKE, _OTHER = 14, 44  # levels of a channel: a difference that is none, and one that is full
 _PLAIN_SHARE = 0.75  # of the border, that must have one colour
@@ -19,20 +21,30 @@ def subject_of(data: bytes) -> Image.Image:
     return image if image.mode == "RGBA" else cut_out(image) or image
 
 
+@remembered
+def small_subject_of(data: bytes) -> Image.Image:
+    """Likewise, no larger than a figure of moderate size holds it."""
+    subject = subject_of(data)
+    share = min(1.0, _SMALL_EDGE / max(subject.size))
+    return stretched(subject, (max(1, round(subject.width * share)), max(1, round(subject.height * share))))
+
+
 def cut_out(image: Image.Image) -> Image.Image | None:
     """What stands before a plain ground, without it, in RGBA; None if there is no such ground."""
     if min(image.size) < 2:
         return None
-    ring = Image.new("L", image.size, 255)
-    inset = max(1, min(image.size) // 32)
-    ring.paste(0, (inset, inset, image.width - inset, image.height - inset))
-    red, green, blue = ImageStat.Stat(image, ring).median
-    parts = ImageChops.difference(image, Image.new("RGB", image.size, (red, green, blue))).split()
+    small = image.reduce(2) if min(image.size) > 2 * _EDGE else image
+    ring = Image.new("L", small.size, 255)
+    inset = max(1, min(small.size) // 32)
+    ring.paste(0, (inset, inset, small.width - inset, small.height - inset))
+    red, green, blue = ImageStat.Stat(small, ring).median
+    parts = ImageChops.difference(small, Image.new("RGB", small.size, (red, green, blue))).split()
     steps = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
     if sum(steps.histogram(ring)[: _ALIKE * 2]) < _PLAIN_SHARE * ring.histogram()[255]:
         return None
     slope = [max(0, min(255, (level - _ALIKE) * 255 // (_OTHER - _ALIKE))) for level in range(256)]
-    alpha = ImageChops.lighter(steps.point(slope), _inside(steps).resize(image.size, Image.Resampling.BILINEAR))
+    alpha = ImageChops.lighter(steps.point(slope), _inside(steps).resize(small.size, Image.Resampling.BILINEAR))
+    alpha = alpha.resize(image.size, Image.Resampling.BILINEAR)
     box = alpha.point([255 * (level > _OTHER) for level in range(256)]).getbbox()
     if box is None or not _LEAST_SHARE < ImageStat.Stat(alpha).mean[0] / 255 < _MOST_SHARE:
         return None
@@ -56,8 +68,9 @@ def _inside(steps: Image.Image) -> Image.Image:
 def recolored(image: Image.Image, color: Color) -> Image.Image:
     """A subject whose lights and shadows stay, and whose middle is a colour."""
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
+    solid = alpha and alpha.point([255 * (level == 255) for level in range(256)])
     grey = opaque(image).convert("L")
-    middle = round(ImageStat.Stat(image.convert("L"), alpha).mean[0]) if alpha is None or alpha.getbbox() else 128
+    middle = round(ImageStat.Stat(grey, solid).mean[0]) if solid is None or solid.getbbox() else 128
     result = ImageOps.colorize(
         grey, mix(color, BLACK, 0.8), mix(color, WHITE, 0.85), color, midpoint=max(1, min(254, middle))
     )

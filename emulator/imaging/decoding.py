@@ -11,6 +11,8 @@ from typing import Literal
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
+from emulator.imaging.drawing import opaque
+
 try:
     from pillow_avif import AvifImagePlugin
 except ImportError:  # no wheel for this platform: Pillow's own reader serves
@@ -108,6 +110,11 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
         return _decoded(open_as(data, source), enough)
     except Exception:  # likewise
         return Image.new("RGB", (1, 1), "#808080")
+
+
+def load_opaque(data: bytes, enough: int | None = None) -> Image.Image:
+    """A stored picture in RGB, on white where it is transparent."""
+    return opaque(load(data, enough))
 
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:

@@ -6,6 +6,7 @@ Must not know any recipe.
 import colorsys
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from PIL import Image, ImageDraw, ImageFilter
@@ -59,6 +60,7 @@ def pale_wall(hue: float) -> Image.Image:
     return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
 
 
+@lru_cache(maxsize=1)
 def ellipse_mask() -> Image.Image:
     """A mask of an ellipse that fills its box, with soft edges."""
     return rounded_mask(_ELLIPSE_EDGE, _ELLIPSE_EDGE, _ELLIPSE_EDGE / 2)
@@ -72,6 +74,7 @@ def rounded_mask(width: float, height: float, radius: float) -> Image.Image:
     return mask.reduce(_SMOOTHING)
 
 
+@lru_cache(maxsize=2)
 def soft_mask(opacity: int) -> Image.Image:
     """A small blurred ellipse, to be stretched into the shadow of a thing; its edges are left empty."""
     mask = Image.new("L", (96, 96), 0)

@@ -8,8 +8,8 @@ from emulator.domain.recipes import EditRecipe
 from emulator.imaging.captions import Plaque, with_plaque
 from emulator.imaging.composition import new_canvas, paint_all
 from emulator.imaging.cutouts import subject_of
-from emulator.imaging.decoding import load
-from emulator.imaging.drawing import BLACK, chance, color_of_hex, color_of_hue, gradient_column, mix, opaque
+from emulator.imaging.decoding import load_opaque
+from emulator.imaging.drawing import BLACK, chance, color_of_hex, color_of_hue, gradient_column, mix
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, named_look
 
@@ -27,7 +27,7 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         paint_all(canvas, [subject_of(data) for data in inputs], after, 0.6)
         if look := named_look(recipe.instructions):
             canvas = filtered(canvas, look)
-        paint_all(canvas, [opaque(load(data, _INPUT_EDGE)) for data in inputs], before)
+        paint_all(canvas, [load_opaque(data, _INPUT_EDGE) for data in inputs], before)
         return canvas
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"

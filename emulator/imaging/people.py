@@ -15,7 +15,7 @@ from emulator.imaging.layout import Box, arrange
 
 Point = tuple[float, float]
 
-_SMOOTHING = 2  # people are drawn this much larger, then reduced
+_SMOOTHING = 2  # people are drawn this much larger, in RGBa, of which Pillow reduces the fastest, then reduced
 FIGURE_HEIGHT = 720  # pixels
 FIGURE_ASPECT = 0.56  # width by height
 _PRODUCT = Box(-0.16, 0.195, 0.32, 0.29)
@@ -48,28 +48,18 @@ STANCES: Mapping[str, Stance] = {
 
 
 class Person(Struct, frozen=True):
-    """How somebody looks; `index` chooses the colours."""
+    """How somebody looks: the shape of the hair, and colours."""
 
-    gender: str = "neutral"
-    age_range: str = "25-35"
-    index: int = 0
-    skin: Color | None = None
-    """None for one of those that there are."""
+    gender: str
+    hair: Color
+    skin: Color
+    cloth: Color
 
-    @property
-    def skin_color(self) -> Color:
-        """That of the face and the hands."""
-        return self.skin or _SKINS[self.index % len(_SKINS)]
 
-    @property
-    def cloth(self) -> Color:
-        """That of what they wear."""
-        return _CLOTHES[self.index % len(_CLOTHES)]
-
-    @property
-    def hair(self) -> Color:
-        """Greyer with age."""
-        return mix(_HAIRS[self.index % len(_HAIRS)], (196, 194, 194), _GREY.get(self.age_range, 0.0))
+def person_of(gender: str = "neutral", age_range: str = "25-35", index: int = 0, skin: Color | None = None) -> Person:
+    """Somebody; `index` chooses the colours, and that of the skin if it is None."""
+    hair = mix(_HAIRS[index % len(_HAIRS)], (196, 194, 194), _GREY.get(age_range, 0.0))
+    return Person(gender, hair, skin or _SKINS[index % len(_SKINS)], _CLOTHES[index % len(_CLOTHES)])
 
 
 def stance_of(name: str | None) -> Stance:
@@ -81,9 +71,9 @@ def stance_of(name: str | None) -> Stance:
 def draw_head(person: Person, edge: int) -> Image.Image:
     """A head with its neck, in RGBA, in a square."""
     unit = edge * _SMOOTHING
-    image = Image.new("RGBA", (unit, unit))
+    image = Image.new("RGBa", (unit, unit))
     draw = ImageDraw.Draw(image)
-    skin, hair = person.skin_color, person.hair
+    skin, hair = person.skin, person.hair
 
     def box(left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
         return left * unit, top * unit, right * unit, bottom * unit
@@ -100,7 +90,7 @@ def draw_head(person: Person, edge: int) -> Image.Image:
     for x in (0.41, 0.59):
         draw.ellipse(box(x - 0.022, 0.42, x + 0.022, 0.464), fill=(44, 36, 36))
     draw.arc(box(0.41, 0.47, 0.59, 0.62), 25, 155, fill=mix(skin, (140, 40, 40), 0.55), width=max(1, unit // 48))
-    return image.reduce(_SMOOTHING)
+    return image.reduce(_SMOOTHING).convert("RGBA")
 
 
 def draw_figure(
@@ -117,7 +107,7 @@ def draw_figure(
         for side, holds in zip((-1, 1), stance.holds, strict=True):
             if holds:
                 hand = Box(side * grip[0] - 0.022, grip[1] - 0.022, 0.044, 0.05)
-                paint(figure, mix(person.skin_color, BLACK, 0.06), _in_pixels(hand), ellipse_mask())
+                paint(figure, mix(person.skin, BLACK, 0.06), _in_pixels(hand), ellipse_mask())
     return figure
 
 
@@ -125,9 +115,9 @@ def draw_figure(
 def _draw_body(stance: Stance, person: Person, grip: Point | None) -> Image.Image:
     """All of a figure but its head, in RGBA; `grip` is where its right hand holds something."""
     height = FIGURE_HEIGHT * _SMOOTHING
-    image = Image.new("RGBA", (round(height * FIGURE_ASPECT), height))
+    image = Image.new("RGBa", (round(height * FIGURE_ASPECT), height))
     draw = ImageDraw.Draw(image)
-    skin, trousers = person.skin_color, mix(person.cloth, BLACK, 0.3)
+    skin, trousers = person.skin, mix(person.cloth, BLACK, 0.3)
 
     def limb(points: Sequence[Point], width: float, color: Color) -> None:
         line = [(image.width / 2 + x * height, y * height) for x, y in points]
@@ -147,7 +137,7 @@ def _draw_body(stance: Stance, person: Person, grip: Point | None) -> Image.Imag
         shoulder, middle = (side * 0.088, 0.222), ((side * 0.088 + elbow[0]) / 2, (0.222 + elbow[1]) / 2)
         limb((shoulder, elbow, wrist), 0.038, skin)
         limb((shoulder, middle), 0.056, mix(_TOP, BLACK, 0.05))
-    return image.reduce(_SMOOTHING)
+    return image.reduce(_SMOOTHING).convert("RGBA")
 
 
 def _in_pixels(box: Box) -> Box:

@@ -12,24 +12,15 @@ from PIL import Image, ImageColor, ImageOps, ImageStat
 from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import Chip, Plaque, with_plaque
 from emulator.imaging.composition import Paint, new_canvas, paint, paint_all, paint_shadow, stretched
-from emulator.imaging.cutouts import cut_out, recolored, subject_of
-from emulator.imaging.decoding import load, remembered
-from emulator.imaging.drawing import (
-    Color,
-    chance,
-    color_of_hex,
-    color_of_hue,
-    cover,
-    ellipse_mask,
-    gradient_column,
-    opaque,
-)
+from emulator.imaging.cutouts import cut_out, recolored, small_subject_of, subject_of
+from emulator.imaging.decoding import load_opaque, remembered
+from emulator.imaging.drawing import Color, chance, color_of_hex, color_of_hue, cover, ellipse_mask, gradient_column
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, look_of, named_look
-from emulator.imaging.people import FIGURE_ASPECT, Person, draw_figure, stance_of
+from emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
 
 _SCENE_EDGE = 1024  # pixels; more makes no visible difference
-_SWATCH_EDGE, _HEAD_EDGE = 128, 320
+_HEAD_EDGE = 320
 _PERSON_WIDTH = 0.46  # of a figure's height
 _ACCENTS: Sequence[Color] = (
     (255, 196, 84), (110, 212, 190), (255, 146, 126), (150, 186, 255), (214, 164, 250), (178, 220, 106),
@@ -50,45 +41,106 @@ class View(Struct, frozen=True):
 _DISTANCES: Mapping[str | None, View] = {
     "close": View(0.54, 1.0), "medium": View(0.76, 0.82), "far": View(1.5, 0.55), None: View(1.02, 0.86),
 }  # fmt: skip
-_PHOTOSHOOT = (View(1.02, 0.74), View(0.54, 1.0), View(0.8, 0.84, 0.4, 1.0), View(0.54, 1.7, is_detail=True))
+_PHOTOSHOOT = (View(1.02, 0.74), View(0.54, 1.0), View(0.66, 0.84, 0.3, 1.0), View(0.54, 1.7, is_detail=True))
 """By slot: full, close, three-quarter, detail."""
 _SINGLE_SHOTS = (
-    (1.0, 0.5, 0.0),
-    (0.94, 0.2, 0.6),
-    (0.92, 0.8, -0.6),
-    (0.86, 0.35, -1.0),
-    (0.83, 0.65, 1.0),
-    (0.74, 0.5, 0.3),
-)
+    (1.0, 0.5, 0.0), (0.94, 0.2, 0.6), (0.92, 0.8, -0.6), (0.86, 0.35, -1.0), (0.83, 0.65, 1.0), (0.74, 0.5, 0.3),
+)  # fmt: skip
 """By slot: how large, where across, and how far turned."""
 
 
 def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The picture of a Product Photography slot; `inputs` as in the recipe."""
-    pictures = iter(inputs)
-    color = _colorway(recipe)
-    subjects = [subject_of(next(pictures)) for _ in range(recipe.subject_count)]
-    subjects = [recolored(subject, color) if color else subject for subject in subjects]
-    scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
-    heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
-    previews = [_preview_of(data) for data in pictures]
+    shot = _Shot(recipe, inputs)
+    return with_plaque(recipe, shot.plaque(), shot.draw)
 
-    def draw(size: tuple[int, int], room: Box) -> Image.Image:
-        view, others = _view(recipe), subjects
-        canvas = new_canvas(size, _ground(recipe, scene, view))
+
+class _Shot:
+    """What is seen in one picture, prepared from its inputs."""
+
+    def __init__(self, recipe: PhotographRecipe, inputs: Sequence[bytes]) -> None:
+        pictures, color = iter(inputs), _colorway(recipe)
+        self._recipe, self._color, self._view = recipe, color, _view(recipe)
+        prepare = small_subject_of if recipe.people and not self._view.is_detail else subject_of
+        subjects = [prepare(next(pictures)) for _ in range(recipe.subject_count)]
+        self._subjects = [recolored(subject, color) if color else subject for subject in subjects]
+        self._scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
+        self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
+        self._previews = [_preview_of(data) for data in pictures]
+
+    def plaque(self) -> Plaque:
+        recipe, count, pictures = self._recipe, len(self._subjects), iter(self._previews)
+        chips = [Chip("", subject) for subject in self._subjects] if count > 1 else []
+        chips += [Chip(name, next(pictures)) for name in (recipe.photography_style, recipe.pose) if name is not None]
+        if recipe.colorway is not None:
+            chips.append(Chip(recipe.colorway, self._color))
+        return Plaque(
+            ", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}",
+            chips=tuple(chips),
+            words=recipe.directions,
+            badge=f"{recipe.slot}/{recipe.slot_count}",
+            accent=_ACCENTS[(recipe.slot - 1) % len(_ACCENTS)],
+            ratio=recipe.aspect_ratio,
+            resolution=recipe.resolution,
+            distance=recipe.camera_distance or "",
+            people=recipe.people,
+        )
+
+    def draw(self, size: tuple[int, int], room: Box) -> Image.Image:
+        """The scene, of this width and height, with all that matters in `room`."""
+        view, others = self._view, self._subjects
+        canvas = new_canvas(size, self._ground())
         if view.is_detail:  # of one product, beyond the edges of the picture
-            others, room = subjects[:1], room.grown(min(room.width, room.height) * 0.3)
-        elif max(recipe.people, len(heads)):
-            others, room = _paint_people(canvas, recipe, heads, subjects, view, room)
+            others, room = others[:1], room.grown(min(room.width, room.height) * 0.3)
+        elif self._recipe.people:
+            others, room = self._paint_people(canvas, room)
         else:
             room = room.part(view.share, view.across, 0.8)
         if others:
             paint_all(canvas, [_seen(image, view) for image in others], room, 0.9)
-        if recipe.photography_style is None:
-            return canvas
-        return filtered(canvas, named_look(recipe.photography_style) or look_of(previews[0]))
+        style = self._recipe.photography_style
+        return canvas if style is None else filtered(canvas, named_look(style) or look_of(self._previews[0]))
 
-    return with_plaque(recipe, _plaque(recipe, subjects, previews, color), draw)
+    def _chance(self, *words: object) -> float:
+        """The same in all of a photoshoot, and another in each single shot."""
+        return chance(*words, *self._recipe.inputs, "" if self._recipe.is_photoshoot else self._recipe.slot)
+
+    def _ground(self) -> Paint | None:
+        recipe, view = self._recipe, self._view
+        if self._scene is not None:
+            ground = cover(self._scene, recipe.width / recipe.height)
+            if view.is_detail:  # far out of focus
+                ground = ground.resize((12, 12), Image.Resampling.BOX)
+            return ImageOps.mirror(ground) if view.turn and recipe.is_photoshoot else ground
+        if recipe.background_kind == "transparent":
+            return None
+        if recipe.background_kind == "color":
+            return color_of_hex(recipe.background_hex or "")
+        hue, edge = self._chance("backdrop"), 1.0 if view.is_detail else 0.7 if view.bottom > 0.9 else 0.86
+        wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
+        return gradient_column(((0.0, wall), (edge - 0.06, wall), (edge, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
+
+    def _paint_people(self, canvas: Image.Image, room: Box) -> tuple[list[Image.Image], Box]:
+        """Paint people, each with a product; return the other products, and the room for these."""
+        recipe, view, people = self._recipe, self._view, self._recipe.people
+        others, aside, across = self._subjects[people:], room, view.across
+        if others:
+            (room, aside), across = room.split("left", room.width * 0.66, room.width * 0.02), 0.5
+        height = min(room.height / view.bottom, room.width / (people * _PERSON_WIDTH))
+        left = room.left + (room.width - people * _PERSON_WIDTH * height) * across
+        top = room.top + max(0.0, room.height - height * min(view.bottom, 1.02))
+        for number in range(people):
+            head = self._heads[number] if number < len(self._heads) else None
+            look = round(self._chance("person", number) * 255)
+            person = person_of(
+                ("female", "male", "neutral")[look % 3], "25-35", look // 3, _skin_of(head) if head else None
+            )
+            figure = draw_figure(stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)])
+            middle = left + (number + 0.5) * _PERSON_WIDTH * height
+            paint_shadow(canvas, Box(middle - height * 0.13, top, height * 0.26, height))
+            width = height * FIGURE_ASPECT * _narrowed(view)
+            paint(canvas, figure, Box(middle - width / 2, top, width, height))
+        return others, aside
 
 
 def _view(recipe: PhotographRecipe) -> View:
@@ -100,35 +152,16 @@ def _view(recipe: PhotographRecipe) -> View:
     return View(chosen.bottom / share, chosen.share * share, across, turn)
 
 
-def _plaque(
-    recipe: PhotographRecipe, subjects: Sequence[Image.Image], previews: Sequence[Image.Image], color: Color | None
-) -> Plaque:
-    pictures = iter(previews)
-    chips = [Chip("", subject) for subject in subjects] if len(subjects) > 1 else []
-    chips += [Chip(name, next(pictures)) for name in (recipe.photography_style, recipe.pose) if name is not None]
-    if recipe.colorway is not None:
-        chips.append(Chip(recipe.colorway, color))
-    return Plaque(
-        ", ".join(recipe.product_names) or f"{len(subjects)} photo{'s' * (len(subjects) > 1)}",
-        chips=tuple(chips),
-        words=recipe.directions,
-        badge=f"{recipe.slot}/{recipe.slot_count}",
-        accent=_ACCENTS[(recipe.slot - 1) % len(_ACCENTS)],
-        ratio=recipe.aspect_ratio,
-        resolution=recipe.resolution,
-        distance=recipe.camera_distance or "",
-        people=recipe.people,
-    )
+@remembered
+def _preview_of(card: bytes) -> Image.Image:
+    """The upper part of an ingredient's card, above its plaque."""
+    picture = load_opaque(card, _HEAD_EDGE * 2)
+    return picture.crop((0, 0, picture.width, max(1, round(picture.height * 0.74))))
 
 
 @remembered
-def _preview_of(card: bytes) -> Image.Image:
-    return _without_words(opaque(load(card, _SWATCH_EDGE)))
-
-
-def _without_words(card: Image.Image) -> Image.Image:
-    """The upper part of an ingredient's card, above its plaque."""
-    return card.crop((0, 0, card.width, max(1, round(card.height * 0.74))))
+def _scene_of(picture: bytes) -> Image.Image:
+    return load_opaque(picture, _SCENE_EDGE)
 
 
 def _colorway(recipe: PhotographRecipe) -> Color | None:
@@ -145,57 +178,8 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     return color_of_hue(chance(name), 0.6, 0.7)
 
 
-# ---------------------------------------------------------------------------------------------------------------- scene
-
-
-@remembered
-def _scene_of(picture: bytes) -> Image.Image:
-    return opaque(load(picture, _SCENE_EDGE))
-
-
-def _ground(recipe: PhotographRecipe, scene: Image.Image | None, view: View) -> Paint | None:
-    if scene is not None:
-        ground = cover(scene, recipe.width / recipe.height)
-        if view.is_detail:  # far out of focus
-            ground = ground.resize((12, 12), Image.Resampling.BOX)
-        return ImageOps.mirror(ground) if view.turn and recipe.is_photoshoot else ground
-    if recipe.background_kind == "transparent":
-        return None
-    if recipe.background_kind == "color":
-        return color_of_hex(recipe.background_hex or "")
-    hue = chance("backdrop", *recipe.inputs, "" if recipe.is_photoshoot else recipe.slot)
-    wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
-    edge = 2.0 if view.is_detail else 0.7 if view.bottom > 0.9 else 0.86
-    stops = ((0.0, wall), (min(1.0, edge - 0.06), wall), (min(1.0, edge), floor), (1.0, color_of_hue(hue, 0.14, 0.92)))
-    return gradient_column(stops)
-
-
-def _paint_people(
-    canvas: Image.Image,
-    recipe: PhotographRecipe,
-    heads: Sequence[Image.Image],
-    subjects: list[Image.Image],
-    view: View,
-    room: Box,
-) -> tuple[list[Image.Image], Box]:
-    """Paint people, each with a product; return the other products, and the room for these."""
-    people = max(recipe.people, len(heads))
-    others, aside, across = subjects[people:], room, view.across
-    if others:
-        (room, aside), across = room.split("left", room.width * 0.66, room.width * 0.02), 0.5
-    height = min(room.height / view.bottom, room.width / (people * _PERSON_WIDTH))
-    left = room.left + (room.width - people * _PERSON_WIDTH * height) * across
-    top = room.top + max(0.0, room.height - height * min(view.bottom, 1.02))
-    for number in range(people):
-        head = heads[number] if number < len(heads) else None
-        look = round(chance("person", number, *recipe.inputs, "" if recipe.is_photoshoot else recipe.slot) * 255)
-        person = Person(("female", "male", "neutral")[look % 3], index=look // 3, skin=_skin_of(head) if head else None)
-        figure = draw_figure(stance_of(recipe.pose), person, head, subjects[number % len(subjects)])
-        middle = left + (number + 0.5) * _PERSON_WIDTH * height
-        paint_shadow(canvas, Box(middle - height * 0.13, top, height * 0.26, height))
-        width = height * FIGURE_ASPECT
-        paint(canvas, _seen(figure, view), Box(middle - width / 2, top, width, height))
-    return others, aside
+def _narrowed(view: View) -> float:
+    return 1 - 0.16 * abs(view.turn)
 
 
 def _seen(image: Image.Image, view: View) -> Image.Image:
@@ -205,14 +189,14 @@ def _seen(image: Image.Image, view: View) -> Image.Image:
     width, height = image.size
     left, right = (height * 0.1 * max(0.0, side * view.turn) for side in (-1, 1))
     corners = (0, -left, 0, height + left, width, height + right, width, -right)
-    size = max(1, round(width * (1 - 0.16 * abs(view.turn)))), height
+    size = max(1, round(width * _narrowed(view))), height
     return image.convert("RGBA").transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
 
 
 @remembered
 def _head_of(card: bytes) -> Image.Image:
     """The head in a Fashion Model's picture: cut out if it has a plain ground, else in a circle."""
-    picture = _without_words(opaque(load(card, _HEAD_EDGE * 2)))
+    picture = _preview_of(card)
     edge = min(picture.size) * 0.66
     left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.35
     head = stretched(picture.crop((round(left), round(top), round(left + edge), round(top + edge))), (_HEAD_EDGE,) * 2)
@@ -224,7 +208,6 @@ def _head_of(card: bytes) -> Image.Image:
 
 def _skin_of(head: Image.Image) -> Color:
     """The colour of a face below its eyes."""
-    red, green, blue = ImageStat.Stat(
-        head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
-    ).median
+    cheeks = head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
+    red, green, blue = ImageStat.Stat(cheeks).median
     return red, green, blue

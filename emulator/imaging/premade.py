@@ -22,7 +22,7 @@ from emulator.imaging.drawing import (
 )
 from emulator.imaging.layout import Box, arrange
 from emulator.imaging.looks import filtered, named_look
-from emulator.imaging.people import FIGURE_ASPECT, Person, draw_figure, paint_portrait, stance_of
+from emulator.imaging.people import FIGURE_ASPECT, draw_figure, paint_portrait, person_of, stance_of
 
 _BALL_EDGE = 320  # pixels
 _HORIZON = 0.62
@@ -131,7 +131,7 @@ def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Imag
     canvas = new_canvas(size, pale_wall(hue))
     [box] = arrange([FIGURE_ASPECT], room, 0)
     paint_shadow(canvas, box.part(0.96))
-    paint(canvas, draw_figure(stance_of(recipe.name), Person(index=round(hue * 255))), box.part(0.98))
+    paint(canvas, draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255))), box.part(0.98))
     return canvas
 
 
@@ -139,7 +139,7 @@ def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> I
     gender = next((word for word in recipe.attributes if word in ("female", "male", "neutral")), "neutral")
     age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
     canvas = new_canvas(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
-    paint_portrait(canvas, Person(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
+    paint_portrait(canvas, person_of(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
     return canvas
 
 
