@@ -15,28 +15,23 @@ from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of
 from emulator.service.record import RequestRecord
 
+_AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code")
+_MAY_HOLD_A_KEY: Final = ("path", "content_type", "emulator_fault", "user_agent", "idempotency_key")
 _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 
 def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
     acted, notes = rules_that_acted(record), _notes(record)
+    masked: dict[str, Any] = {name: masks.of_optional(getattr(record, name)) for name in _MAY_HOLD_A_KEY}
     recorded = RecordedRequest(
-        sequence=record.sequence,
+        **{name: getattr(record, name) for name in _AS_IT_IS},
+        **masked,
         at=format_timestamp(record.at),
         arrived_at=format_timestamp(record.arrived_at),
-        method=record.method,
-        path=masks.of_text(record.path),
         query=masks.of_text(record.query.decode("latin-1")),
-        operation=record.operation,
         bytes=record.byte_surface,
-        content_type=masks.of_optional(record.content_type),
-        emulator_fault=masks.of_optional(record.emulator_fault),
-        user_agent=masks.of_optional(record.user_agent),
         credential=_describe_credential(record.credential, record.team),
-        idempotency_key=masks.of_optional(record.idempotency_key),
-        status=record.status,
-        code=record.code,
         request_id=record.answered_id,
         replayed=record.replay_of is not None,
         lost=record.loss is not None,

@@ -104,13 +104,12 @@ def _told(name: str) -> dict[str, str]:
 
 
 class Filter(Struct, frozen=True):
-    """The filters of a list; None selects everything. An empty text selects entries that do not have this value."""
+    """The filters of a list; None selects everything."""
 
-    operation: str | None
+    values: Mapping[str, str]
+    """By field what it must be; an empty text stands for none."""
     statuses: range | None
-    code: str | None
     team_ids: frozenset[str] | None
-    idempotency_key: str | None
     since: int
     before: int | None
 
@@ -119,11 +118,9 @@ class Filter(Struct, frozen=True):
         return (
             record.sequence > self.since
             and (self.before is None or record.sequence < self.before)
-            and (self.operation is None or self.operation == (record.operation or ""))
             and (self.statuses is None or (record.status or 0) in self.statuses)
-            and (self.idempotency_key is None or self.idempotency_key == record.idempotency_key)
             and (self.team_ids is None or (record.team is not None and record.team.id in self.team_ids))
-            and (self.code is None or self.code == (record.code or ""))
+            and all((getattr(record, name) or "") == value for name, value in self.values.items())
         )
 
     def ends_wait(self, record: RequestRecord) -> bool:
@@ -137,15 +134,13 @@ def _read_filter(call: ControlCall) -> Filter:
     team_ids = None if team is None else frozenset(account.team.id for account in call.sandbox.find_accounts(team))
     if team is not None and not team_ids:
         raise no_such_team(team)
-    return Filter(
-        operation=_word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
-        statuses=_statuses(query.get("status")),
-        code=_word(query, "code", CATALOGUE, "a code of the specification"),
-        team_ids=team_ids,
-        idempotency_key=query.get("idempotency_key"),
-        since=query.get("since", 0),
-        before=query.get("before"),
-    )
+    values = {
+        "operation": _word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
+        "code": _word(query, "code", CATALOGUE, "a code of the specification"),
+        "idempotency_key": query.get("idempotency_key"),
+    }
+    given = {name: value for name, value in values.items() if value is not None}
+    return Filter(given, _statuses(query.get("status")), team_ids, query.get("since", 0), query.get("before"))
 
 
 def _word(query: Mapping[str, str], name: str, words: Collection[str], expected: str) -> str | None:
