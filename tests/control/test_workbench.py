@@ -45,6 +45,7 @@ def test_a_check_names_the_requests_that_each_rule_matches_and_uses_nothing(emul
         ("{operation: createUpload, body: {size_bytes: 9, content_type: image/gif}}", []),
         ("{operation: createUpload, idempotency_key: 'order-2*'}", ['/idempotency_key: found "order-1"; expected "order-2*"']),
         ("{operation: createUpload, credential: iwe_other_full}", ['/credential: found "iwe_de…"; expected "iwe_oth…"']),
+        ("{operation: getTeam}", []),
         ("{operation: listAssets, query: {limit: '9'}}", ['/query/limit: found "5"; expected "9"']),
         ("{operation: listAssets, query: {after: a, limit: '5'}}", ['/query/after: found nothing; expected "a"']),
     ],

@@ -225,12 +225,15 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     assert "credential_expired" in str(second)
 
 
-def test_a_session_says_how_many_pictures_are_not_in_it(
+def test_a_session_hides_the_key_and_says_how_many_pictures_are_not_in_it(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sandbox.given.product("Shirt", photos=3)
+    product = sandbox.given.product(sandbox.api_key, photos=3)
+    sandbox.given.photoshoot(products=[product], finished=False)
     sandbox.save(tmp_path / "all.json")
-    data = json.loads((tmp_path / "all.json").read_text())
+    text = (tmp_path / "all.json").read_text()
+    assert sandbox.api_key not in text
+    data = json.loads(text)
     assert (len(data["pictures"]), data["left_out"]) == (3, {"requests": 0, "pictures": 0})
     monkeypatch.setattr(session_file, "MOST_PICTURE_BYTES", 1)
     sandbox.save(tmp_path / "few.json")
