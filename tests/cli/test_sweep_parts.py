@@ -264,4 +264,5 @@ def test_a_pair_also_strikes_the_repetition_of_what_survived() -> None:
     assert pair in chosen.further(cell, survived)
     assert "createPose:lost-after-commit & createPose:rate_limited" in chosen.classes
     assert [pair] == choose([cell], [], str(pair), (), load_contract()).cells
+    assert cell == choose([cell], [], f"{cell}*", (), load_contract(), with_pairs=True).cells[0]
     assert not choose([cell], [], None, (), load_contract()).further(cell, survived)

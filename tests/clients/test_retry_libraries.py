@@ -55,10 +55,11 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[s
                     (folder / name).write_bytes((source / name).read_bytes())
                 install_packages(folder)
             return ["node", str(folder / "stacks.mjs"), library]
-        python = folder / "python" / "bin" / "python"
-        if not python.exists():
+        python, installed = folder / "python" / "bin" / "python", folder / "installed"
+        if not installed.exists():
             run([sys.executable, "-m", "venv", folder / "python"], folder)
             run([python, "-m", "pip", "install", "-q", "-r", source / "requirements.txt"], folder)
+            installed.touch()
         return [str(python), str(source / "stacks.py"), library]
 
     return command

@@ -149,4 +149,4 @@ def _urgency(cell: Cell, contract: Contract) -> tuple[int, ...]:
         stage = 5
     fault = -1 if is_sample else _MONEY_FIRST.index(cell.fault) if cell.fault in _MONEY_FIRST else 0
     place = list(contract.operations).index(cell.operation) if operation else len(contract.operations)
-    return stage, -price, not is_write, fault, place, cell.number
+    return cell.then is not None, stage, -price, not is_write, fault, place, cell.number

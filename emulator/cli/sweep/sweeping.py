@@ -158,7 +158,7 @@ def _sweep(
         lambda cell: runner.strike(cell, patience, sandboxes_of(cell, calls, works), is_shown=is_shown),
     )
     progress = Progress(len(chosen.cells) - len(runs), (clean.seconds + 0.5) / choice.jobs, choice.budget_seconds)
-    announced: dict[Cell, Run] = {}
+    announced: dict[Cell, tuple[str, bool]] = {}
     style, stopped, why = out(environment), None, ""
     try:
         with progress.shown(environment):
@@ -166,9 +166,10 @@ def _sweep(
             for cell, run, is_last in crew.run(choice.budget_seconds):
                 is_asked_for = choice.only is not None or cell.group == "readings"
                 is_told = choice.gate.is_weakness(run) or run.is_flaky or (is_asked_for and run.outcome != "survived")
-                is_known = announced.get(cell) == run or not (is_last or run.outcome == "failed")
+                ending = run.outcome, run.is_flaky
+                is_known = announced.get(cell) == ending or not (is_last or run.outcome == "failed")
                 if options.format == "text" and is_told and not is_known:
-                    announced[cell] = run
+                    announced[cell] = ending
                     progress.tell(told(swept, run, style))
                 if is_last:
                     runs[cell] = run
