@@ -13,16 +13,8 @@ from tests.support.served_client import ServedClient
 
 KEY = {"Idempotency-Key": "it's $1 caf\xe9"}
 SENT = (
-    "method",
-    "path",
-    "query",
-    "content_type",
-    "emulator_fault",
-    "idempotency_key",
-    "request_body",
-    "status",
-    "code",
-)
+    "method", "path", "query", "content_type", "emulator_fault", "idempotency_key", "request_body", "status", "code",
+)  # fmt: skip
 
 
 def recorded(server: Server, number: int) -> dict[str, Any]:

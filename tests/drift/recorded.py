@@ -76,6 +76,14 @@ def judged(exchanges: list[Exchange]) -> Report:
     return asyncio.run(judge(exchanges, CONTRACT))
 
 
+def photoshoot_of(asset: str) -> dict[str, Any]:
+    """The body of an order of four pictures of a photo, with nothing left to defaults."""
+    return {
+        "output_mode": "photoshoot", "image_count": 4, "asset_ids": [asset], "background": {"type": "automatic"},
+        "fashion_model": {"type": "none"}, "aspect_ratio": "1:1", "resolution": "1k", "output_format": "png",
+    }  # fmt: skip
+
+
 def _team(service: RecordedService) -> str:
     return str(service.call("getTeam").json["id"])
 
@@ -83,16 +91,7 @@ def _team(service: RecordedService) -> str:
 def _failures(service: RecordedService) -> None:
     """Order photoshoots of which one, two and three outputs fail."""
     asset = service.call("listAssets", limit=1).json["data"][0]["id"]
-    body = {
-        "output_mode": "photoshoot",
-        "image_count": 4,
-        "asset_ids": [asset],
-        "background": {"type": "automatic"},
-        "fashion_model": {"type": "none"},
-        "aspect_ratio": "1:1",
-        "resolution": "1k",
-        "output_format": "png",
-    }
+    body = photoshoot_of(asset)
     for failing in (1, 2, 3):
         outputs = {str(slot): "content_rejected" for slot in range(1, failing + 1)}
         rule = {"match": {"work": "product_photography"}, "then": {"outputs": outputs}}

@@ -11,7 +11,7 @@ from emulator.drift.har import as_har
 from emulator.drift.probes import upload_photo
 from emulator.traffic.exchanges import Exchange
 from tests.cli.command import run_command
-from tests.drift.recorded import CONTRACT, KEY, RecordedService
+from tests.drift.recorded import CONTRACT, KEY, RecordedService, photoshoot_of
 
 RECORDINGS = Path(__file__).parent / "recordings"
 FAILS_ONCE = {
@@ -32,16 +32,7 @@ def service() -> RecordedService:
 
 
 def order_of(service: RecordedService) -> dict[str, Any]:
-    return {
-        "output_mode": "photoshoot",
-        "image_count": 4,
-        "asset_ids": [upload_photo(service, (64, 64)).json["id"]],
-        "background": {"type": "automatic"},
-        "fashion_model": {"type": "none"},
-        "aspect_ratio": "1:1",
-        "resolution": "1k",
-        "output_format": "png",
-    }
+    return photoshoot_of(upload_photo(service, (64, 64)).json["id"])
 
 
 def rules_of(exchanges: list[Exchange]) -> list[str]:
