@@ -13,7 +13,10 @@ REFUSED_VALUES: Final = (400, 413, 422)
 
 
 class CommandError(Exception):
-    """A command that is valid and could not do its work; its text is the whole message, its status 1."""
+    """A command that is valid and could not do its work; its text is the whole message."""
+
+    status = 1
+    """The exit status."""
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
-from emulator.cli.child import Child, Guard, StartError
+from emulator.cli.child import Child, Guard
 from emulator.cli.errors import writable_file
 from emulator.cli.exec_verdict import Refusals, exec_verdict
 from emulator.cli.logs import configure_logging
@@ -33,7 +33,7 @@ from emulator.cli.start_up import (
     resume_collection,
     warn_of_unknown_variables,
 )
-from emulator.cli.verdict import print_compact, refusal
+from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
 from emulator.domain.readings import chosen
 from emulator.kernel.clock import host_elapsed_ms
@@ -65,7 +65,8 @@ _UNWIND_SECONDS = 0.1
 def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command of `options.words` against an emulator and return its exit status.
 
-    Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken.
+    Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
+    the command cannot be started.
     """
     settings = _settings(options, environment)
     files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
@@ -96,14 +97,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 _saver(files["save_state"], address, settings),
             )
             resume_collection()
-            try:
-                with access_log(application, settings, environment, is_usual=False):
-                    run.run(sockets=[listener])
-            except StartError as error:
-                _say(f"{PROGRAM}: {error}")
-                if prints_json:
-                    print_compact(refusal(error))
-                return error.status
+            with access_log(application, settings, environment, is_usual=False):
+                run.run(sockets=[listener])
     finally:
         guard.dismiss()
     if cell is not None:
@@ -280,6 +275,5 @@ def _write(file: Path, content: Callable[[Path], bytes]) -> int:
 
 def _say(text: str) -> None:
     """Write to standard error, if it is still open."""
-    with contextlib.suppress(OSError, ValueError):
-        if sys.stderr is not None:
-            print(printable_lines(text.rstrip("\n")), file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):
+        print(printable_lines(text.rstrip("\n")), file=sys.stderr, flush=True)

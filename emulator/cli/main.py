@@ -50,7 +50,7 @@ def _run(options: Namespace) -> int:
         except (UsageError, DocumentError, UnusableFileError) as error:
             status = _refuse(error, BAD_USAGE, options)
         except CommandError as error:
-            status = _refuse(error, FAILURE, options)
+            status = _refuse(error, error.status, options)
         except EmulatorError as error:
             status = _refuse(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE, options)
         sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
