@@ -62,7 +62,7 @@ ifneq ($(shell command -v actionlint),)
 else
 	@echo "Workflows are not linted: there is no actionlint."
 endif
-SCRIPTS := $(wildcard emulator/control/page/*.js examples/typescript/*.ts)
+SCRIPTS := $(wildcard emulator/control/page/*.js examples/typescript/*.ts examples/course/*.ts)
 
 contract: $(VENV)/dev.made
 	$(BIN)/python -m tests.support.contract_words
