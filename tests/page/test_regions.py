@@ -763,7 +763,7 @@ def test_coverage_tells_what_is_covered_and_what_closes_each_gap(visit: Visit, s
     region.locator("summary").filter(has_text="getTeam").click()
     points = region.locator("details").get_by_role("listitem")
     expect(points.filter(has_text="200")).to_contain_text("covered 1 time")
-    expect(points.filter(has_text="rate_limited")).to_contain_text("use the scenario rate-limited")
+    expect(points.filter(has_text="rate_limited")).to_contain_text("use the scenario problem:rate_limited")
     expect(region.locator(".dots").first).to_have_attribute("aria-hidden", "true")
     service.get("/team")
     expect(points.filter(has_text="200")).to_contain_text("covered 2 times")
