@@ -214,6 +214,12 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         OSError: a file that cannot be read.
     """
     world = _world(settings.world)
+    scenario = _scenario(settings, contract, world)
+    if scenario is not NO_SCENARIO:
+        from emulator.scenario.reach import warnings_of
+
+        for warning in warnings_of(scenario, settings.rate_limits):
+            _LOGGER.warning("%s", warning)
     return SandboxOptions(
         seed=settings.seed,
         clock=settings.clock,
@@ -223,7 +229,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         readings=_readings(settings.readings),
         found_readings=_readings(settings.found_readings) or NO_READINGS,
         world=world,
-        scenario=_scenario(settings, contract, world),
+        scenario=scenario,
     )
 
 

@@ -112,13 +112,20 @@ class ArgumentsError(SystemExit):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints can be told as JSON too."""
+    """A parser whose complaints can be JSON too, and that suggests a word for one that is misspelled."""
 
     def error(self, message: str) -> NoReturn:
         """Print a complaint. Raises ArgumentsError."""
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise ArgumentsError(message)
+
+    def _check_value(self, action: argparse.Action, value: str) -> None:
+        if action.choices is not None and value not in action.choices:
+            from emulator.documents.complaints import clause, nearest, one_of
+
+            words = list(action.choices)
+            raise argparse.ArgumentError(action, clause(f'"{value}"', one_of(words), nearest(value, words)))
 
 
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:

@@ -133,7 +133,7 @@ def _read_filter(call: ControlCall) -> Filter:
     query, team = call.query, call.query.get("team")
     team_ids = None if team is None else frozenset(account.team.id for account in call.sandbox.find_accounts(team))
     if team is not None and not team_ids:
-        raise no_such_team(team)
+        raise no_such_team(call.sandbox, team)
     values = {
         "operation": _word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
         "code": _word(query, "code", CATALOGUE, "a code of the specification"),

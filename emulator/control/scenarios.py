@@ -22,6 +22,7 @@ from emulator.kernel.wording import excerpt
 from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.format import scenario_of
 from emulator.scenario.playbook import Playbook
+from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
@@ -61,6 +62,7 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     return {
         **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else at_reset,
+        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.shown import shown
+from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Profile
@@ -96,13 +97,14 @@ def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
     found = list(sandbox.find_accounts(name_or_id))
     if len(found) != 1:
         many = f"{excerpt(name_or_id)}: {len(found)} Teams have this name; expected the id of one"
-        raise Problem("not_found", many) if found else no_such_team(name_or_id)
+        raise Problem("not_found", many) if found else no_such_team(sandbox, name_or_id)
     return found[0]
 
 
-def no_such_team(name_or_id: str) -> Problem:
+def no_such_team(sandbox: Sandbox, name_or_id: str) -> Problem:
     """Return the refusal of a name or id that no Team has."""
-    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team")
+    meant = nearest(name_or_id, {account.team.name for account in sandbox.accounts.values()})
+    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
 
 
 def _check_is_free(sandbox: Sandbox, name: str) -> None:

@@ -13,6 +13,7 @@ from emulator.documents.complaints import DocumentError
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.scenario.matching import RequestFacts, WorkFacts
+from emulator.scenario.reach import warnings_of
 from emulator.scenario.rules import Rule, WorkRule
 from emulator.service import scenarios
 from emulator.service.record import RequestRecord
@@ -49,7 +50,11 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         for record in islice(sandbox.journal.newest_first(), tried)
     ]
     rules = [{"name": rule.name, "line": rule.line, **_compared(rule, recent, masks)} for rule in scenario.rules]
-    return {"scenario": scenario.name, "rules": rules}
+    return {
+        "scenario": scenario.name,
+        "rules": rules,
+        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
+    }
 
 
 def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, list[Any]]:

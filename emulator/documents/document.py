@@ -4,13 +4,14 @@ First all that breaks its schema is reported, and then, by whoever knows what it
 Must not know what a document is about, nor its notation.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position, clause, nearest, one_of
 from emulator.documents.schemas import MORE, Schemas, Steps, place_of
 from emulator.kernel.wording import excerpt
 
+Suggest: TypeAlias = Callable[[Steps, str], Sequence[str]]
 MAX_COMPLAINTS: Final = 100
 """Limit of the complaints about one document; after correction the rest are reported."""
 
@@ -40,12 +41,16 @@ class Document:
         self._where = where
         self._complaints: list[Complaint] = []
 
-    def check(self, schemas: Schemas, reference: str = "#") -> None:
-        """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file; return if nothing does."""
+    def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
+        """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file.
+
+        `suggest` names what was probably meant by a text for which the schema suggests nothing.
+        """
         for violation in schemas.violations(reference, self.data, at_most=MAX_COMPLAINTS):
             if violation is not MORE:
                 is_unknown = violation.kind == "unknown"
-                self.complain(violation.steps, violation.expected, violation.found, violation.suggestions, is_unknown)
+                meant = violation.suggestions or suggest(violation.steps, violation.found.strip('"'))
+                self.complain(violation.steps, violation.expected, violation.found, meant, is_unknown)
         self.raise_complaints()
 
     def complain(

@@ -11,10 +11,13 @@ from typing import Any, Final
 
 from emulator.contract import Contract
 from emulator.documents import shipped_document
+from emulator.documents.complaints import nearest
 from emulator.documents.document import Document
-from emulator.documents.schemas import Schemas
+from emulator.documents.schemas import Schemas, Steps
 from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, optional, parse_seed
 from emulator.documents.yaml_reader import read_document
+from emulator.domain.problems import CATALOGUE
+from emulator.kernel.clock import CLOCK_MODES
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import check_names
 from emulator.scenario.readings_format import read_readings
@@ -24,6 +27,8 @@ from emulator.scenario.timeline_format import read_timeline
 from emulator.scenario.world import WorldNames
 from emulator.scenario.world_format import check_world, world_changes
 
+_OUTPUT_MODES: Final = ("photoshoot", "single_shots")
+"""Words for what product_photography makes."""
 SCHEMA: Final = "contract/scenario.schema.json"
 
 
@@ -44,9 +49,21 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth})
 
 
+def _meant(steps: Steps, given: str) -> tuple[str, ...]:
+    """Return what was probably meant by a text that the schema only calls wrong."""
+    match steps:
+        case ("clock",):
+            return tuple(f"{{mode: {mode}}}" for mode in nearest(given, CLOCK_MODES))
+        case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
+            return ("product_photography",)
+        case ("rules", _, "then", "problem"):
+            return tuple(code for code, kind in CATALOGUE.items() if str(kind.status) == given)
+    return ()
+
+
 def scenario_of(document: Document, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from a document. Raises DocumentError with every complaint about it."""
-    document.check(_schemas())
+    document.check(_schemas(), suggest=_meant)
     texts: Mapping[str, Any] = document.texts
     check_world(document, texts.get("world", {}), ("world",), world)
     check_names(document, texts, world)

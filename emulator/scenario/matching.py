@@ -204,5 +204,5 @@ def missing(value: object, pattern: object, steps: tuple[str, ...]) -> Iterator[
     if isinstance(pattern, Mapping) and isinstance(value, Mapping):
         for key, wanted in pattern.items():
             yield from missing(value.get(key, _ABSENT), wanted, (*steps, key))
-    elif isinstance(pattern, Mapping) or value != pattern:
+    elif isinstance(pattern, bool) != isinstance(value, bool) or value != pattern:  # true is no number
         yield Miss(steps, pattern, value)

@@ -97,6 +97,15 @@ def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_colum
     assert unknown.startswith(f"image-workflow-emulator: {bad}:2:1: /rulez: found an unknown field")
 
 
+def test_a_rule_that_can_never_act_is_warned_of_in_a_good_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("scenario: s\nrules:\n- then: {hold: 1s}\n- match: {operation: getTeam}\n  then: {hold: 2s}\n")
+    outcome = run_command("scenarios", "check", str(file))
+    assert outcome.status == 0
+    warning, good = outcome.output.splitlines()
+    assert (f"warning: {file}:4: ", f"{file}: good") == (warning[: len(f"warning: {file}:4: ")], good)
+
+
 def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> None:
     world, scenario = tmp_path / "world.yaml", tmp_path / "scenario.yaml"
     world.write_text("teams:\n  Ours:\n    credentials: [{key: ours_full, name: Full, profile: full}]\n")

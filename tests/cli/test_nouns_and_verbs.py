@@ -355,7 +355,8 @@ def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tm
 @pytest.mark.parametrize(
     ("command", "meant"),
     [
-        ("serve --clock atuo", "auto"), ("serve --access-log onn", "on"), ("serve --log-level wraning", "warning"),
+        ("serv", "serve"), ("requests shw", "show"), ("serve --clock atuo", "auto"), ("serve --access-log onn", "on"),
+        ("serve --log-level wraning", "warning"),
     ],
 )  # fmt: skip
 def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) -> None:
@@ -367,7 +368,7 @@ def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) 
     ("command", "meant"),
     [
         ("requests --operation getTem", "getTeam"), ("requests --code rate_limted", "rate_limited"),
-        ("clock mode atuo", "auto"),
+        ("requests --team Dem", "Demo"), ("teams set Dem credits=5", "Demo"), ("clock mode atuo", "auto"),
     ],
 )  # fmt: skip
 def test_a_running_emulator_suggests_the_word_that_is_meant(server: Server, command: str, meant: str) -> None:

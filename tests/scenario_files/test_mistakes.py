@@ -36,7 +36,7 @@ AT_THE_TOP: list[tuple[str, str]] = [
     ('scenario: "a\\nb"', '1:11: /scenario: found "a\\nb"; expected a text of one line and 1 to 200 characters'),
     ('scenario: x\nscenario: y', '2:1: found "scenario" a second time; expected each key once'),
     ('scenario: x\nrulez: []', '2:1: /rulez: found an unknown field; expected only scenario, description, seed, readings, clock, world, rules, timeline; did you mean "rules"?'),
-    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object'),
+    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object; did you mean "{mode: manual}"?'),
     ('scenario: x\nclock: {mode: manuel}', '2:15: /clock/mode: found "manuel"; expected one of real, manual, auto, or a rate such as x60; did you mean "manual"?'),
     ('scenario: x\nclock: {mode: auto, rate: 2}', '2:27: /clock/rate: found 2; expected no rate, or the mode real'),
     ('scenario: x\nworld: {teams: {Demo: {credit: 1}}}', '2:24: /world/teams/Demo/credit: found an unknown field; expected only credits, subscription, concurrency_limit, requests_per_minute, credentials; did you mean "credits"?'),
@@ -228,3 +228,25 @@ def test_a_complaint_keeps_its_parts() -> None:
     (complaint,) = caught.value.complaints
     assert (complaint.file, complaint.line, complaint.column) == ("s.yaml", 3, 21)
     assert complaint.words.startswith('/rules/0/then/network: found "rest"; expected one of reset, ')
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("clock: atuo", '"{mode: auto}"?'),
+        ("rules: [{match: {work: photoshoot}, then: {fail: timed_out}}]", '"product_photography"?'),
+        (
+            "rules: [{match: {operation: getTeam}, then: {problem: 429}}]",
+            '"concurrency_limit_reached" or "rate_limited"?',
+        ),
+    ],
+)
+def test_what_was_probably_meant_is_suggested(text: str, suggestion: str) -> None:
+    (complaint,) = complaints_of(f"scenario: x\n{text}")
+    assert complaint.endswith(f"; did you mean {suggestion}")
+
+
+def test_a_key_beside_another_team_is_refused() -> None:
+    text = "scenario: x\nrules: [{match: {team: Demo, credential: iwe_other_full}, then: {problem: rate_limited}}]"
+    (complaint,) = complaints_of(text, world_names(BUILT_IN_WORLD))
+    assert complaint.endswith('found "iwe_other_full", a key of the Team "Other"; expected a key of the Team "Demo"')

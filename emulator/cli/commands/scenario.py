@@ -33,6 +33,8 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
             with naming_scenario(options.scenario):
                 shown = use_scenario(control, options.scenario, options.team)
             print(f"using {options.scenario}{_for(options.team)}")
+            for warning in shown["warnings"]:
+                print(printable(f"warning: {warning}"))
             if shown["takes_effect_at_reset"]:
                 print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
         case "off":

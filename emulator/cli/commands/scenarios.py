@@ -3,11 +3,11 @@
 import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, print_bytes, print_json
-from emulator.cli.verdict import verdict
+from emulator.cli.verdict import complaint, verdict
 from emulator.documents.complaints import DocumentError
 from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
@@ -63,26 +63,30 @@ def _check_scenarios(files: Sequence[str], world_file: str | None, *, prints_jso
     """Check each file as `serve --scenario` would, and say which are good. Raises UsageError for all the others together."""
     from emulator.contract import load_contract
     from emulator.scenario.format import parse_scenario
+    from emulator.scenario.reach import warnings_of
     from emulator.scenario.world import BUILT_IN_WORLD, world_names
     from emulator.scenario.world_format import parse_world
 
     contract = load_contract()
     world = BUILT_IN_WORLD if world_file is None else parse_world(read_file(world_file), world_file)
     mistakes: list[str] = []
+    findings: list[dict[str, Any]] = []
     for file in files:
         try:
-            parse_scenario(read_file(file), file, contract, world_names(world))
+            scenario = parse_scenario(read_file(file), file, contract, world_names(world))
         except (DocumentError, UnusableFileError) as error:
             mistakes.append(str(error))
         else:
+            warnings = list(warnings_of(scenario))
+            findings += [complaint("no-effect", "warning", warning) for warning in warnings]
             if not prints_json:
-                print(f"{file}: good", flush=True)
+                print("\n".join([*(f"warning: {warning}" for warning in warnings), f"{file}: good"]), flush=True)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     if prints_json:
-        summary = f"{count_of(len(files), 'scenario file')} checked"
+        summary = f"{count_of(len(files), 'scenario file')} checked, {count_of(len(findings), 'warning')}"
         commands = [f"image-workflow-emulator exec --scenario {shlex.quote(files[0])} -- CMD"]
-        print_json(verdict(summary, [], ok=True, commands=commands))
+        print_json(verdict(summary, findings, ok=True, commands=commands))
 
 
 def _library() -> "ScenarioLibrary":

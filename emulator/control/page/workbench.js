@@ -194,10 +194,12 @@ function withRule(text, rule) {
 }
 
 /** @param {any} answer */
-function describe({ scenario, rules }) {
+function describe({ scenario, rules, warnings }) {
   const isChecked = rules.every((/** @type {any} */ rule) => rule.requests);
   return [
     element("p", { class: "soft" }, isChecked ? `✓ ${scenario} can be used.` : `✓ ${scenario} is running.`),
+    warnings.length > 0 &&
+      element("ul", { class: "plain" }, warnings.map((/** @type {string} */ text) => element("li", {}, `! ${text}`))),
     isChecked && element("ul", { class: "plain" }, rules.map(ruleMatches)),
   ];
 }
