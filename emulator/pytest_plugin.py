@@ -100,6 +100,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = wanted
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Warn of a marker that says how the sandbox begins of a test that has none."""
+    if NAME not in getattr(item, "fixturenames", ()) and any(marker.name == NAME for marker in item.own_markers):
+        item.warn(pytest.PytestWarning(f"@pytest.mark.{NAME} has no effect: the test does not take the fixture {NAME}"))
+
+
 def _note_for_sweep(name: str, row: Any) -> None:
     """Add a line to a file of the run of a sweep, if this is one."""
     from emulator.testing.sweep_files import FOLDER_VARIABLE

@@ -46,6 +46,7 @@ def _load(content: bytes, identifier: str, plane: ControlPlane) -> Sandbox:
     """Load a sandbox, and settle it: before the old one is given up, and while others are served."""
     from emulator.service import state
 
-    loaded = state.load(content, identifier, plane.settings.max_memory, plane.contract)
+    limit_bytes, stop = plane.settings.max_memory, plane.stop
+    loaded = state.load(content, identifier, limit_bytes, plane.contract, lambda: stop.has_begun)
     engine.enter(loaded)
     return loaded

@@ -364,3 +364,10 @@ def test_a_long_timeline_takes_no_longer_than_its_length(emulator: EmulatorUnder
     assert 2_000 == emulator.told("POST", "/clock/advance", {"seconds": 1})["fired"]
     assert emulator.credits() == 1_999
     assert time.process_time() - began_at < 0.5
+
+
+def test_the_loading_of_a_file_ends_when_the_emulator_stops(emulator: EmulatorUnderTest) -> None:
+    saved = emulator.ask("GET", "/state").body
+    emulator.application.stop()
+    refused = emulator.ask("PUT", "/state", content=saved)
+    assert (400, "(body): the emulator is stopping") == (refused.status, refused.json["detail"])

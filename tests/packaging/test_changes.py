@@ -10,10 +10,10 @@ from tests.support.served import ROOT, run_program
 KINDS = "added|changed|deprecated|removed|fixed|security"
 
 
-def test_every_fragment_is_named_by_its_kind_and_is_a_list_item() -> None:
+def test_every_fragment_is_named_by_its_kind_and_has_list_items() -> None:
     for file in (ROOT / "changes").glob("*.md"):
         assert file.name == "README.md" or re.fullmatch(rf"[\w-]+\.({KINDS})\.md", file.name)
-        assert file.name == "README.md" or re.fullmatch(r"- .+\n(  .+\n)*", file.read_text())
+        assert file.name == "README.md" or re.fullmatch(r"(- .+\n(  .+\n)*)+", file.read_text())
 
 
 def test_fragments_are_joined_under_their_kind_and_deleted(tmp_path: Path) -> None:

@@ -367,3 +367,12 @@ def test_it(image_workflow, wanted):
     assert f"session: failed/{file.name}" in output
     assert file.name.startswith("test_mine.py-test_it-500-")
     assert [entry["status"] for entry in json.loads(file.read_text())["answers"]["requests"]["data"]] == [200]
+
+
+def test_a_marker_without_the_fixture_is_a_warning(tmp_path: Path) -> None:
+    text = """
+@pytest.mark.image_workflow(clock="manual")
+def test_it(): ...
+"""
+    complaint = "@pytest.mark.image_workflow has no effect: the test does not take the fixture image_workflow"
+    assert complaint in told(tmp_path, text, "-W", "default")

@@ -91,6 +91,8 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
     files = [writable_file(f"--{name}", getattr(options, name)) for name in ("report", "junit", "pin")]
     exchanges = _asked(options, environment) if options.base_url else read_recordings(options.files)
+    if sys.stderr.isatty():
+        print(f"judging {len(exchanges)} exchanges, which takes some seconds for each hundred", file=sys.stderr)
     report = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore)))
     source = options.base_url or Path(options.files[-1]).name
     if not report.compared:

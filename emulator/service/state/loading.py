@@ -4,7 +4,7 @@ import hashlib
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import IO, Annotated, Any
@@ -54,11 +54,17 @@ _UNFIT = (msgspec.MsgspecError, DocumentError, ValueError, RecursionError)
 _ROW = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
 
 
-def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) -> Sandbox:
+def load(
+    content: bytes,
+    identifier: str,
+    limit_bytes: int,
+    contract: Contract,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> Sandbox:
     """Make a sandbox with an id from a state file; nothing else changes. Call it in a thread of its own.
 
     `limit_bytes` is how many bytes of pictures it may have. They are counted in a budget of the sandbox's own, until
-    it takes its place.
+    it takes its place. `is_stopping` ends the loading: the process cannot end before its threads.
 
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
@@ -69,8 +75,8 @@ def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) 
         raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check_whole(archive)
-            return _Reader(archive, MemoryBudget(limit_bytes), contract).read(identifier)
+            _check_whole(archive, is_stopping)
+            return _Reader(archive, MemoryBudget(limit_bytes), contract, is_stopping).read(identifier)
     except _UNREADABLE as error:
         raise StateError(f"the file is not a state file, or is damaged: {error}") from None
 
@@ -88,16 +94,22 @@ def _open(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
         raise StateError(f"the file is not a state file: {error}") from None
 
 
-def _pieces(file: IO[bytes], limit_bytes: int) -> Iterator[bytes]:
+def _pieces(file: IO[bytes], limit_bytes: int, is_stopping: Callable[[], bool]) -> Iterator[bytes]:
     """Read a member piece by piece: a whole one, which may be a bomb, would hold other threads up."""
     while piece := file.read(CHUNK_BYTES):
+        _check_going_on(is_stopping)
         limit_bytes -= len(piece)
         if limit_bytes < 0:
             raise StateError(f"{file.name}: found more bytes than a file may have here")
         yield piece
 
 
-def _check_whole(archive: zipfile.ZipFile) -> None:
+def _check_going_on(is_stopping: Callable[[], bool]) -> None:
+    if is_stopping():
+        raise StateError("the emulator is stopping")
+
+
+def _check_whole(archive: zipfile.ZipFile, is_stopping: Callable[[], bool]) -> None:
     """Check format, version and digest."""
     with _open(archive, STATE) as file:
         try:
@@ -113,7 +125,7 @@ def _check_whole(archive: zipfile.ZipFile) -> None:
         )
     digest = hashlib.sha256()
     with _open(archive, STATE) as file:
-        for piece in _pieces(file, MAX_STATE_BYTES):
+        for piece in _pieces(file, MAX_STATE_BYTES, is_stopping):
             digest.update(piece)
     with _open(archive, DIGEST) as file:
         if file.read(CHUNK_BYTES) != digest_line(digest.hexdigest()):
@@ -134,6 +146,7 @@ class _Reader:
     _archive: zipfile.ZipFile
     _memory: MemoryBudget
     _contract: Contract
+    _is_stopping: Callable[[], bool]
     _pictures: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, identifier: str) -> Sandbox:
@@ -171,6 +184,7 @@ class _Reader:
     def _read_rows(self, file: IO[bytes], loading: Loading) -> None:
         tables = list(TABLES)
         for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES), b""), start=2):
+            _check_going_on(self._is_stopping)
             try:
                 name, data = _ROW.decode(line)
                 if name not in tables:
@@ -191,7 +205,7 @@ class _Reader:
         if sha256 in self._pictures:
             return self._pictures[sha256]
         with _open(self._archive, PICTURES + sha256) as file:
-            data = b"".join(_pieces(file, self._memory.limit_bytes - self._memory.held_bytes))
+            data = b"".join(_pieces(file, self._memory.limit_bytes - self._memory.held_bytes, self._is_stopping))
         if hashlib.sha256(data).hexdigest() != sha256:
             raise StateError(f"{PICTURES}{sha256} is not as it was saved: the file is damaged, or somebody changed it")
         self._pictures[sha256] = data
