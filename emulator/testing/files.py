@@ -1,5 +1,6 @@
 """Files that are sent to an emulator, which checks their content, and files that its answers are written to."""
 
+import os
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,11 +19,11 @@ def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes
     """Return what a file holds. Raises UnusableFileError if it cannot be read, or is larger than any of its kind."""
     try:
         with Path(file).open("rb") as opened:
-            data = opened.read(most_bytes + 1)
+            size = os.fstat(opened.fileno()).st_size  # a device says 0
+            data = b"" if size > most_bytes else opened.read(most_bytes + 1)
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
-    if len(data) > most_bytes:
-        found = max(len(data), Path(file).stat().st_size)
+    if (found := max(len(data), size)) > most_bytes:
         too_large = Complaint(fspath(file), 0, 0, f"found {found} bytes; expected at most {most_bytes}")
         raise UnusableFileError("invalid_request", str(too_large))
     return data

@@ -57,7 +57,7 @@ def members(control: EmulatorUnderTest) -> dict[str, bytes]:
     return members_of(control.ask("GET", "/state").body)
 
 
-@pytest.mark.parametrize("amount", amounts(50, 3_000))
+@pytest.mark.parametrize("amount", amounts(25, 3_000))
 def test_a_changed_state_is_loaded_or_refused_as_a_whole(
     control: EmulatorUnderTest, members: dict[str, bytes], amount: int
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_changed_state_is_loaded_or_refused_as_a_whole(
     assert 0.02 * amount < loaded < 0.9 * amount, "the fuzzer has lost its way"
 
 
-@pytest.mark.parametrize("amount", amounts(50, 3_000))
+@pytest.mark.parametrize("amount", amounts(25, 3_000))
 def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
     control: EmulatorUnderTest, members: dict[str, bytes], amount: int
 ) -> None:

@@ -34,7 +34,7 @@ def test_the_suite_of_the_typescript_client_passes(tmp_path: Path) -> None:
         run(command, tmp_path, PYTHONPATH=str(ROOT))
 
 
-@pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize("readings", ["stingy", "other"])
 def test_the_python_client_passes_under_sets_of_readings(readings: str) -> None:
     arguments = ("-q", "-c", "pytest.ini", "--image-workflow-readings", readings)
