@@ -62,10 +62,7 @@ def test_the_command_line_wins_over_a_variable_which_is_not_even_read() -> None:
     ("field", "text", "remedy"), [("scenario", "answer-lost", "scenario use"), ("rate_limits", "off", "teams set TEAM")]
 )
 def test_what_a_state_file_decides_is_refused_beside_it(field: str, text: str, remedy: str) -> None:
-    for arguments, environment in (
-        ({"state": "s.zip", field: text}, {}),
-        ({field: text}, {"EMULATOR_STATE": "s.zip"}),
-    ):
+    for arguments, environment in (({"state": "s.zip", field: text}, {}), ({field: text}, {"EMULATOR_STATE": "s.zip"})):
         with pytest.raises(SettingError, match=f"expected nothing beside .*{remedy}"):
             read_settings(arguments, environment)
     assert read_settings({"state": "s.zip", "clock": "auto"}, {}).scenario is None

@@ -156,10 +156,7 @@ def _held_completion_of_a_large_image(emulator: EmulatorUnderTest) -> Call:
 
 @pytest.mark.parametrize(
     ("steps", "body", "now"),
-    [
-        (1, {"until_idle": True}, "2026-01-01T00:00:10.000Z"),
-        (2, {"until_idle": True}, "2026-01-01T00:00:16.000Z"),
-    ],
+    [(1, {"until_idle": True}, "2026-01-01T00:00:10.000Z"), (2, {"until_idle": True}, "2026-01-01T00:00:16.000Z")],
 )
 def test_a_move_takes_no_more_steps_than_it_may(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, body: Any, now: str

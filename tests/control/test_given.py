@@ -37,13 +37,7 @@ def make_everything(sandbox: Sandbox) -> list[Any]:
 
 def test_everything_is_returned_as_the_service_shows_it_when_it_is_finished(sandbox: Sandbox) -> None:
     *library, shoot = make_everything(sandbox)
-    assert [one["object"] for one in library] == [
-        "product",
-        "fashion_model",
-        "background",
-        "pose",
-        "photography_style",
-    ]
+    assert [one["object"] for one in library] == ["product", "fashion_model", "background", "pose", "photography_style"]
     assert len(library[0]["asset_ids"]) == 2
     assert (shoot["object"], shoot["status"], len(shoot["outputs"])) == ("generation", "completed", 4)
     assert sandbox.team("Demo").reserved == 0

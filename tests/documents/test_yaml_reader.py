@@ -65,10 +65,7 @@ def test_data_has_the_texts_that_its_values_are_written_as() -> None:
         ("a: &a [*a]", "f:1:4: found arrays and objects nested too deeply"),
         ("? [a]\n: b", "f:1:3: found an array or an object as a key; expected a text as a key"),
         ("%YAML 9.9\n---\na: 1", "f:1:1: found text that is not YAML"),
-        (
-            "[" * 3000,
-            f"f:1:{MAX_DEPTH + 1}: found arrays and objects nested too deeply; expected at most 32 levels",
-        ),
+        ("[" * 3000, f"f:1:{MAX_DEPTH + 1}: found arrays and objects nested too deeply; expected at most 32 levels"),
         ("{a: " * 3000, f"f:1:{MAX_DEPTH * 4 + 1}: found arrays and objects nested too deeply"),
         ("x" * (MAX_BYTES + 1), f"f: found {MAX_BYTES + 1} bytes; expected at most {MAX_BYTES}"),
     ],

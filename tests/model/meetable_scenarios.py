@@ -30,10 +30,7 @@ SCENARIOS: Final[tuple[Json, ...]] = (
         {"match": {"work": "background.create"}, "then": {"scene": "foreground"}},
         {"match": {"work": "background.update"}, "then": {"scene": "clean"}},
     ),
-    timeline(
-        {"at": 0, "set": {"admission": "paused", "retry_after": 7}},
-        {"at": 20, "set": {"admission": "open"}},
-    ),
+    timeline({"at": 0, "set": {"admission": "paused", "retry_after": 7}}, {"at": 20, "set": {"admission": "open"}}),
     timeline(
         {"at": 0, "set": {"admission": "paused"}},
         {"at": 1, "set": {"admission": "paused", "retry_after": 3}},

@@ -3,14 +3,7 @@
 import pytest
 
 from tests.playing_scenarios.player import upscale_call
-from tests.support.emulator_client import (
-    JSON,
-    UPLOAD_CONTENT,
-    Call,
-    EmulatorUnderTest,
-    Json,
-    control_call,
-)
+from tests.support.emulator_client import JSON, UPLOAD_CONTENT, Call, EmulatorUnderTest, Json, control_call
 from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare
 
 NO_RATE = pytest.mark.emulator(rate_limits=False)

@@ -32,8 +32,7 @@ def _finished_after(service: EmulatorUnderTest, work: Json) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("instants", "duration"),
-    [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")],
+    ("instants", "duration"), [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")]
 )
 def test_a_duration_is_the_time_from_the_start_of_the_work_to_its_end(
     service: EmulatorUnderTest, instants: list[float], duration: str

@@ -3,16 +3,7 @@
 import pytest
 
 from tests.playing_scenarios.player import upscale_call
-from tests.support.emulator_client import (
-    FULL,
-    OTHER,
-    READ_ONLY,
-    REVOKED,
-    UPLOAD,
-    Call,
-    EmulatorUnderTest,
-    Json,
-)
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, UPLOAD, Call, EmulatorUnderTest, Json
 
 
 def _timeline(*changes: tuple[str, Json]) -> Json:

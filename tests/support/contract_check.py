@@ -71,8 +71,7 @@ class ContractChecker:
         """With `is_closed`, objects must have no field that the contract does not name; it allows them by itself."""
         self._document = document
         self._registry = jsonschema_rs.Registry(
-            [(_URN, closed(document) if is_closed else dict(document))],
-            draft=jsonschema_rs.Draft202012,
+            [(_URN, closed(document) if is_closed else dict(document))], draft=jsonschema_rs.Draft202012
         )
         self._validators: dict[str, Any] = {}
         """By reference to a schema."""

@@ -13,12 +13,7 @@ import yaml
 
 from emulator.domain.problems import CATALOGUE
 from tests.support.contract_check import ROOT
-from tests.support.emulator_client import (
-    Answer,
-    EmulatorUnderTest,
-    Json,
-    settings_of,
-)
+from tests.support.emulator_client import Answer, EmulatorUnderTest, Json, settings_of
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
 

@@ -61,12 +61,7 @@ A client that follows the specification and every **Client** part passes under e
 
 `make contract` writes this page from [decisions.yaml](../contract/decisions.yaml).
 """
-_GIVES: Final = {
-    "less": "promises less",
-    "refuses": "takes less",
-    "other": "does something else",
-    "more": "is laxer",
-}
+_GIVES: Final = {"less": "promises less", "refuses": "takes less", "other": "does something else", "more": "is laxer"}
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 

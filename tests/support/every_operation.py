@@ -5,16 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from emulator.contract import load_contract
-from tests.support.emulator_client import (
-    INGREDIENT_PATHS,
-    KINDS,
-    UPLOAD,
-    Answer,
-    Call,
-    Client,
-    Json,
-    ingredient_body,
-)
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, UPLOAD, Answer, Call, Client, Json, ingredient_body
 
 
 @dataclass(slots=True)
@@ -75,9 +66,7 @@ CALLS: Final[Mapping[str, Build]] = {
     "deleteAsset": lambda things: Call("DELETE", f"/assets/{things.asset_ids[0]}"),
     "listProducts": lambda _: Call("GET", "/products"),
     "createProduct": lambda things: Call(
-        "POST",
-        "/products",
-        {"name": "Shirt", "asset_ids": things.asset_ids, "primary_asset_id": things.asset_ids[0]},
+        "POST", "/products", {"name": "Shirt", "asset_ids": things.asset_ids, "primary_asset_id": things.asset_ids[0]}
     ),
     "getProduct": lambda things: Call("GET", f"/products/{things.product['id']}"),
     "updateProduct": lambda things: Call("PATCH", f"/products/{things.product['id']}", {"name": "Renamed"}),
