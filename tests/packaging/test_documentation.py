@@ -150,14 +150,9 @@ def anchors(document: Path) -> set[str]:
 
 
 OTHERS = [
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "changes/README.md",
-    "emulator/README.md",
-    "examples/README.md",
-    "tests/README.md",
-]
+    "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "changes/README.md", "emulator/README.md",
+    "examples/README.md", "tests/README.md",
+]  # fmt: skip
 DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), *OTHERS, "skills/image-workflow-emulator/SKILL.md"]
 
 

@@ -41,13 +41,11 @@ def test_a_byte_surface_can_answer_with_a_problem(service: EmulatorUnderTest, co
 @pytest.mark.parametrize(
     ("match", "failing"),
     [
-        ({"bytes": "upload", "resource": "second"}, [2]),
-        ({"bytes": "upload", "resource": "3rd"}, [3]),
-        ({"bytes": "upload", "team": "Demo"}, [1, 2, 3]),
-        ({"bytes": "upload", "team": "Other"}, []),
+        ({"bytes": "upload", "resource": "second"}, [2]), ({"bytes": "upload", "resource": "3rd"}, [3]),
+        ({"bytes": "upload", "team": "Demo"}, [1, 2, 3]), ({"bytes": "upload", "team": "Other"}, []),
         ({"bytes": "download"}, []),
     ],
-)
+)  # fmt: skip
 def test_an_upload_is_found_by_its_place_and_team(service: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     sessions = [service.open_upload(len(PICTURE)) for _ in range(3)]
     service.rule(match, {"problem": "service_unavailable"})

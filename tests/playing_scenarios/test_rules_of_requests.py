@@ -118,11 +118,9 @@ def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest, asset_id:
 def test_a_rule_means_a_credential_or_a_query(service: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     service.rule({"operation": "listAssets"} | match, FAILS)
     calls = [
-        Call("GET", "/assets"),
-        Call("GET", "/assets", key=READ_ONLY),
-        Call("GET", "/assets?limit=5"),
+        Call("GET", "/assets"), Call("GET", "/assets", key=READ_ONLY), Call("GET", "/assets?limit=5"),
         Call("GET", "/assets?source=upload&limit=5"),
-    ]
+    ]  # fmt: skip
     statuses = [service.send(call).status for call in calls]
     assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
 

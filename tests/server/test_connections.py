@@ -69,14 +69,12 @@ WHOLE_CHUNKED = CHUNKED + b"1\r\na\r\n0\r\n\r\n"
 @pytest.mark.parametrize(
     ("sent", "limit"),
     [
-        ([GET[:30]], HEAD_SECONDS),
-        ([b"\r\n" + GET[:30], GET[30:40]], HEAD_SECONDS),
-        ([WHOLE_CHUNKED + GET[:30]], HEAD_SECONDS),
-        ([POST + b"{}"], BODY_SECONDS),
+        ([GET[:30]], HEAD_SECONDS), ([b"\r\n" + GET[:30], GET[30:40]], HEAD_SECONDS),
+        ([WHOLE_CHUNKED + GET[:30]], HEAD_SECONDS), ([POST + b"{}"], BODY_SECONDS),
         ([CHUNKED + b"1\r\na\r\n0\r\n"], BODY_SECONDS),
     ],
     ids=["half a head", "behind an empty line", "behind a chunked body", "half a body", "half of the trailers"],
-)
+)  # fmt: skip
 def test_a_silent_connection_is_closed_after_its_time(
     emulator: EmulatorUnderTest, sent: list[bytes], limit: float
 ) -> None:
@@ -215,13 +213,10 @@ def test_what_is_no_request_is_refused_after_the_requests_before(emulator: Emula
 @pytest.mark.parametrize(
     ("fault", "more"),
     [
-        ("stall", {}),
-        ("reset", {}),
-        ("truncate", {}),
-        ({"latency": "1h"}, {"at": "after_commit"}),
+        ("stall", {}), ("reset", {}), ("truncate", {}), ({"latency": "1h"}, {"at": "after_commit"}),
         ({"rate": "1KiB"}, {}),
     ],
-)
+)  # fmt: skip
 def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(
     emulator: EmulatorUnderTest, fault: Any, more: dict[str, str]
 ) -> None:
@@ -284,13 +279,11 @@ def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
 @pytest.mark.parametrize(
     ("target", "host", "status"),
     [
-        (b"http://evil.com/v1/team", b"localhost", 403),
-        (b"HTTP://localhost:8038/v1/team", b"evil.com", 200),
-        (b"http://evil.com@localhost/v1/team", b"localhost", 400),
-        (b"http:///v1/team", b"localhost", 400),
+        (b"http://evil.com/v1/team", b"localhost", 403), (b"HTTP://localhost:8038/v1/team", b"evil.com", 200),
+        (b"http://evil.com@localhost/v1/team", b"localhost", 400), (b"http:///v1/team", b"localhost", 400),
         (b"http://localhost", b"evil.com", 404),
     ],
-)
+)  # fmt: skip
 def test_the_host_of_an_absolute_target_counts(
     emulator: EmulatorUnderTest, target: bytes, host: bytes, status: int
 ) -> None:

@@ -31,14 +31,12 @@ ECHOED_BODIES = {
     **{
         f"{kind}.{verb}": name + suffix
         for kind, name in {
-            "photography_style": "Style",
-            "background": "Background",
-            "pose": "Pose",
+            "photography_style": "Style", "background": "Background", "pose": "Pose",
             "fashion_model": "FashionModel",
         }.items()
         for verb, suffix in {"create": "Write", "update": "Patch"}.items()
     },
-}
+}  # fmt: skip
 """By workflow or type of a piece of work, the body that its `request` echoes (D28)."""
 FILLED_IN = frozenset({"background", "fashion_model", "image_count"})
 """Fields with a default that a schema cannot declare (D33)."""

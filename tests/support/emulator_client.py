@@ -70,11 +70,9 @@ FOLLOWED: Final = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate",
 """What a browser adds to its request when somebody follows a link from another site."""
 
 INGREDIENT_PATHS: Final = {
-    "photography_style": "/photography-styles",
-    "background": "/backgrounds",
-    "pose": "/poses",
+    "photography_style": "/photography-styles", "background": "/backgrounds", "pose": "/poses",
     "fashion_model": "/fashion-models",
-}
+}  # fmt: skip
 LISTS: Final = ("/assets", "/products", *INGREDIENT_PATHS.values(), "/operations", "/generations")
 KINDS: Final = tuple(INGREDIENT_PATHS)
 SOURCES: Final = {"photography_style": 3, "background": 1, "pose": 1, "fashion_model": 1}

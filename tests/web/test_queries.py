@@ -34,11 +34,9 @@ def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: Emulato
 
 
 FILTERS = (
-    ("/assets", "source"),
-    ("/operations", "status", "type"),
-    ("/generations", "status", "workflow"),
+    ("/assets", "source"), ("/operations", "status", "type"), ("/generations", "status", "workflow"),
     ("/poses", "scope"),
-)
+)  # fmt: skip
 
 
 def test_a_filter_leaves_what_has_its_value(emulator: EmulatorUnderTest) -> None:
