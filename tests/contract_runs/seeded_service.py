@@ -5,7 +5,6 @@ what it lacks: then whatever the contract calls valid must be accepted, and a re
 request that was made wrong on purpose, other than to lead it past what it was not meant to test.
 """
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -84,14 +83,9 @@ class SeededService:
     def _result_of(self, operation: str) -> str:
         return str(self.emulator.get(f"/operations/{operation}").json["result"]["id"])
 
-    def is_premade(self, identifier: object) -> bool:
-        """Whether this is the id of a global ingredient."""
-        found = [kind.items.get(str(identifier)) for kind in self._store.ingredients.values()]
-        return any(item is not None and item.team_id is None for item in found)
-
     # Requests made to refer to what is there ------------------------------------------------------------------------
 
-    def direct(self, case: Case[Any], resolved_path: Callable[[Json], Json] | None = None) -> None:
+    def direct(self, case: Case[Any]) -> None:
         """Give a case a key of its own, and let its valid parts refer to what exists; what was made wrong stays wrong."""
         meta = case.meta
         assert meta is not None
@@ -101,15 +95,11 @@ class SeededService:
             self._keys_used += 1
             case.headers["Idempotency-Key"] = f"key {self._keys_used} of this run"
         if "path_parameters" not in negated and case.path_parameters:
-            case.path_parameters = (resolved_path or self.resolved_path)(case.path_parameters)
+            case.path_parameters = {name: self.ids[name] for name in case.path_parameters}
         if is_valid and case.query:
             case.query = self._resolved_query(case.path, case.query)
         if is_valid and isinstance(case.body, dict):
             case.body = self.resolved_body(case.body, case.path_parameters)
-
-    def resolved_path(self, parameters: Json) -> Json:
-        """Return path parameters that name what exists and is the Team's own."""
-        return {name: self.ids[name] for name in parameters}
 
     def _resolved_query(self, path: str, query: Json) -> Json:
         """Return a query whose cursor is one that the collection gave, or that has none."""
