@@ -263,10 +263,6 @@ rules:
     match: {operation: createProduct}
     then: {problem: service_unavailable}
 """
-SOME_REQUESTS = (
-    ("GET", "/v1/team", None), ("POST", "/v1/uploads", UPLOAD), ("POST", "/v1/uploads?", {**UPLOAD, "size_bytes": 6}),
-    ("POST", "/v1/poses", {"name": "Arm out", "asset_id": "asset_none"}), ("GET", "/v1/nothing", None),
-)  # fmt: skip
 
 
 @pytest.fixture
@@ -274,23 +270,6 @@ def half(tmp_path: Path) -> str:
     file = tmp_path / "half.yaml"
     file.write_text(HALF)
     return str(file)
-
-
-def test_the_report_tells_requests_problems_and_rules_that_never_fired(half: str) -> None:
-    outcome = run_exec(["--clock", "manual", "--scenario", half, "--conduct", "off"], asking(*SOME_REQUESTS))
-    assert outcome.output == ""
-    assert outcome.complaint == (
-        """\
-Image Workflow Emulator: 5 requests, 0 Credits charged, 0 s of emulator time
-  getTeam         200: 1
-  createUpload    201: 1  503: 1
-  createPose      422: 1
-  (no operation)  404: 1
-  problems: invalid_reference 1, not_found 1, service_unavailable 1
-  warning: the rule "the third upload" of the scenario half never fired (it matched 2 times)
-  warning: the rule "any Product" of the scenario half never fired (nothing matched it)
-"""
-    )
 
 
 NO_REQUEST = (

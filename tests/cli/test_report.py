@@ -24,7 +24,7 @@ TALLY = Tally(
         }
     ),
     dropped=2,
-    rules={("spare", "never"): RuleCounts(1, 0), ("spare", "once"): RuleCounts(4, 1)},
+    rules={("spare", "never"): RuleCounts(2, 0), ("spare", "once"): RuleCounts(4, 1)},
     teams={"Demo": TeamTally(3, 1, 2, 20), "Idle": TeamTally(0, 0, 0, 20), "Other": TeamTally(1, 0, 1, 5)},
     emulator_ms=72_500,
 )
@@ -51,7 +51,7 @@ Image Workflow Emulator: 15 requests, 4 Credits charged, 72.5 s of emulator time
   Demo: 3 Credits charged, 1 reserved for unfinished work; highest concurrency 2 of 20
   Other: 1 Credit charged; highest concurrency 1 of 5
   2 of them are no longer in the journal, but counted here
-  warning: the rule "never" of the scenario spare never fired (it matched once)"""
+  warning: the rule "never" of the scenario spare never fired (it matched 2 times)"""
     )
 
 
@@ -84,7 +84,7 @@ def test_the_json_has_the_documented_keys() -> None:
             {"name": "Other", "credits_charged": 1, "credits_reserved": 0, "highest_concurrency": 1, "concurrency_limit": 5},
         ],
         "rules": [
-            {"scenario": "spare", "name": "never", "matched": 1, "fired": 0},
+            {"scenario": "spare", "name": "never", "matched": 2, "fired": 0},
             {"scenario": "spare", "name": "once", "matched": 4, "fired": 1},
         ],
         "readings": [],

@@ -2,24 +2,8 @@
 
 import pytest
 
-from emulator.domain.problems import CATALOGUE, Check, Problem, invalid_input
+from emulator.domain.problems import invalid_input
 from emulator.kernel.wording import excerpt
-
-
-def test_every_code_has_a_title_and_a_way_out() -> None:
-    assert all(kind.title and kind.recovery for kind in CATALOGUE.values())
-
-
-def test_a_problem_has_the_status_and_check_of_its_code_or_its_own() -> None:
-    problem = Problem("upload_expired", "too late")
-    assert (problem.status, problem.check, str(problem)) == (410, Check.STATE, "too late")
-    problem = Problem("invalid_request", "wrong method", status=405, check=Check.ROUTE)
-    assert (problem.status, problem.check) == (405, Check.ROUTE)
-
-
-def test_an_unknown_code_is_no_problem() -> None:
-    with pytest.raises(KeyError):
-        Problem("no_such_code", "")
 
 
 def test_a_refused_field_or_body_is_told_with_place_finding_and_expectation() -> None:

@@ -95,6 +95,3 @@ def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(control: E
     control.told("PUT", "/state", content=zipped(with_digest(members | {STATE: state_of(parts)})))
     assert "9999-12-31T23:59:59.999Z" == control.get("/team").json["credential"]["expires_at"]
     assert "9999-12-31T23:59:59.999Z" == control.team()["credentials"][0]["expires_at"]
-
-
-# Pictures -------------------------------------------------------------------------------------------------------------

@@ -25,8 +25,6 @@ FLAGS: Final = (
 REGIONS: Final = (
     "Requests", "Work", "Gallery", "Teams", "Sandboxes", "Clock", "Scenario", "Conduct", "Coverage",
 )  # fmt: skip
-BESIDE: Final = ("Clock", "Scenario")
-"""Regions that have no tab on a wide screen, since they stand beside the others."""
 PHONE: Final[Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 PATIENCE_MS: Final = 15_000
 expect.set_options(timeout=PATIENCE_MS)

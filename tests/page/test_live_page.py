@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import BESIDE, PHONE, REGIONS, Service, Visit, expect
+from tests.page.browser import PHONE, REGIONS, Service, Visit, expect
 from tests.support.served import serving, unused_port
 
 pytestmark = pytest.mark.verify
@@ -204,15 +204,6 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(vi
     service.told("POST", "/sandboxes", {"id": "checkout"})
     visit.open("/_emulator?sandbox=checkout")
     expect(visit.page.get_by_role("banner").get_by_text("Sandbox checkout")).to_be_visible()
-
-
-def test_all_tabs_are_reached_by_keyboard(visit: Visit) -> None:
-    visit.page.get_by_role("tab", name="Requests").focus()
-    names = [name for name in REGIONS if name not in BESIDE]
-    for name in (*names[1:], names[0]):
-        visit.page.keyboard.press("ArrowRight")
-        expect(visit.page.get_by_role("tab", name=name)).to_be_focused()
-        expect(visit.page.get_by_role("region", name=name, exact=True)).to_be_visible()
 
 
 # Speed ----------------------------------------------------------------------------------------------------------------

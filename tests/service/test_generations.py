@@ -41,9 +41,6 @@ def test_an_empty_reference_is_one_to_nothing(emulator: EmulatorUnderTest, asset
     assert emulator.photograph(asset_ids=[asset_id], pose_id="").outcome == INVALID_REFERENCE
 
 
-# Slots and their times ----------------------------------------------------------------------------------------------
-
-
 # Outputs ------------------------------------------------------------------------------------------------------------
 
 

@@ -81,12 +81,6 @@ def test_a_sandbox_has_keys_of_its_own_and_tells_programs_where_it_is(server: Em
         _ = sandbox.base_url
 
 
-def test_a_key_that_the_world_does_not_have_is_told_with_those_that_it_has(sandbox: Sandbox) -> None:
-    with pytest.raises(EmulatorError, match=f"has no such key; it has iwe_demo_full_{sandbox.id}, ") as error:
-        sandbox.key("iwe_demo")
-    assert "not_found" == error.value.code
-
-
 def test_the_default_sandbox_outlives_its_context(server: Emulator) -> None:
     with server.default as sandbox:
         assert "default" == sandbox.id
@@ -239,15 +233,6 @@ def test_a_session_hides_the_key_and_says_how_many_pictures_are_not_in_it(
     sandbox.save(tmp_path / "few.json")
     data = json.loads((tmp_path / "few.json").read_text())
     assert (data["pictures"], data["left_out"]["pictures"]) == ({}, 3)
-
-
-def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -> None:
-    sandbox.team("Demo").set(credits=5)
-    sandbox.save(tmp_path / "state.zip")
-    sandbox.reset()
-    assert 100 == sandbox.team("Demo").credits
-    sandbox.load(tmp_path / "state.zip")
-    assert 5 == sandbox.team("Demo").credits
 
 
 def test_an_address_that_cannot_be_one_is_told() -> None:
