@@ -67,10 +67,11 @@ class Connections(ServerState):
         self._unwritten.append((transport, data))
 
     def flush(self) -> None:
-        """Write the answers that wait."""
-        for transport, data in self._unwritten:
-            transport.write(data)
-        self._unwritten.clear()
+        """Write the answers that wait, except to clients that have left meanwhile."""
+        unwritten, self._unwritten = self._unwritten, []
+        for transport, data in unwritten:
+            if not transport.is_closing():
+                transport.write(data)
 
     def make_room(self, newcomer: "WatchedProtocol") -> bool:
         """Close the connection that has been idle for longest; return False if no other one is idle."""
@@ -123,6 +124,10 @@ class WatchedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
         if self._answering is not None:
             _disconnect(self._answering)
+
+    def eof_received(self) -> None:
+        """Answer what was asked before the client ended its side; the transport closes after this."""
+        self.server_state.flush()
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes, or keep them while many requests wait."""

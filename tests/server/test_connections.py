@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import socket
 import sys
 from http.client import HTTPConnection
 from typing import Any
@@ -21,7 +22,7 @@ from emulator.server.protocol import (
 from emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import _Transport, converse
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.served import PATIENCE_SECONDS, started
+from tests.support.served import PATIENCE_SECONDS, serving, started
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
@@ -254,6 +255,26 @@ async def _read_ahead(application: Any) -> list[bool]:
 def test_a_client_is_seen_to_leave_however_many_of_its_requests_wait(emulator: EmulatorUnderTest) -> None:
     _play(emulator, "stall")
     assert [True, False, True, False] == asyncio.run(_read_ahead(emulator.application))
+
+
+def test_a_client_that_ends_its_side_after_the_request_gets_its_answer() -> None:
+    with serving() as emulator, emulator.connect() as connection:
+        connection.sendall(GET)
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_client_that_leaves_while_its_answer_is_written_keeps_nobody_elses_answer_back() -> None:
+    async def answer() -> None:
+        state, gone, there = Connections(limit=1), Mock(), Mock()
+        gone.is_closing.return_value, gone.write.side_effect = True, RuntimeError("the handle is closed")
+        there.is_closing.return_value = False
+        for transport in (gone, there, there):
+            state.write_soon(transport, b"answer")
+            await _turns()
+        assert 2 == there.write.call_count
+
+    asyncio.run(answer())
 
 
 def test_a_connection_that_the_client_has_closed_is_not_reset() -> None:
