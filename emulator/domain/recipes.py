@@ -22,6 +22,7 @@ CARD_INPUT_LIMIT = 5
 
 _DrawnEdge: TypeAlias = Annotated[int, Meta(ge=1, le=max(LONGEST_EDGE.values()))]
 _Color: TypeAlias = Annotated[str, Meta(pattern="^#?[0-9A-Fa-f]{6}$")]
+_Ratio: TypeAlias = Annotated[str, Meta(pattern="^([1-9][0-9]?:[1-9][0-9]?)?$")]
 
 
 _Models: TypeAlias = Annotated[int, Meta(ge=0, le=MODEL_INPUT_LIMIT)]
@@ -64,7 +65,7 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     is_photoshoot: bool = False
     """Whether the slots are one scene from four sides, instead of independent pictures."""
     product_names: tuple[str, ...] = ()
-    aspect_ratio: str = ""
+    aspect_ratio: _Ratio = ""
     resolution: str = "1k"
     camera_distance: str | None = None
     directions: str = ""
@@ -83,7 +84,7 @@ class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The one output of an Edit Images: 1 to 8 inputs composed together, and the instructions they were given."""
 
     instructions: str
-    aspect_ratio: str = ""
+    aspect_ratio: _Ratio = ""
     resolution: str = "1k"
 
     def __post_init__(self) -> None:

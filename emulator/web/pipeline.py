@@ -147,7 +147,7 @@ def _given_up() -> Problem:
 
 def _bind(exchange: Exchange, response: Response) -> Response:
     """Bind the key, where there is one, to the answer (D10)."""
-    if exchange.key_scope is not None:
+    if exchange.key_scope is not None and not exchange.is_off_record:
         record = StoredAnswer(exchange.now, exchange.fingerprint, response.status, response.headers, response.body)
         exchange.sandbox.idempotency.bind(exchange.key_scope, record)
     return response

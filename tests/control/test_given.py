@@ -11,6 +11,7 @@ from emulator.testing import EmulatorError, Sandbox, create_app
 from tests.cli.command import run_command
 from tests.packaging.pages import fences
 from tests.support.served import ROOT, serving
+from tests.support.state_files import STATE, members_of, parts_of
 
 SEED = """\
 given:
@@ -149,3 +150,12 @@ def test_whatever_an_entry_holds_it_is_refused_with_a_reason(entry: Any) -> None
         app.sandbox._plane.exchange("POST", "given", json.dumps({"given": [entry]}).encode())
     assert refused.value.status in (400, 422)
     app.close()
+
+
+def test_what_is_refused_leaves_no_key_behind_where_refusals_bind_keys(tmp_path: Path) -> None:
+    app = create_app(clock="manual", readings={"D10": "binds-refusals"})
+    with pytest.raises(EmulatorError):
+        app.sandbox.given.photoshoot(products=["prd_00000000000000000000000000"])
+    app.sandbox.save(tmp_path / "state")
+    app.close()
+    assert "records" not in parts_of(members_of((tmp_path / "state").read_bytes())[STATE])

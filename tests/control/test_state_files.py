@@ -180,9 +180,9 @@ def without_pictures(parts: Parts) -> None:
     parts["pictures"] = [row for row in parts["pictures"] if not row["recipe"]]
 
 
-def of_recipe(**changes: Any) -> Callable[[Parts], object]:
-    """Return a change of the first recipe that has inputs."""
-    return lambda parts: next(row["recipe"] for row in parts["pictures"] if (row["recipe"] or {}).get("inputs")).update(
+def of_recipe(having: str = "inputs", **changes: Any) -> Callable[[Parts], object]:
+    """Return a change of the first recipe that has inputs, or another field."""
+    return lambda parts: next(row["recipe"] for row in parts["pictures"] if (row["recipe"] or {}).get(having)).update(
         changes
     )
 
@@ -224,6 +224,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a picture twice": (twice("pictures"), "is not the key of a picture, or comes a second time"),
     "a picture to come": (with_a_picture_of_the_next_version, "is a picture of a version that there is not yet"),
     "a picture made of nothing": (of_recipe(recipe="UpscaleRecipe", inputs=["none"]), 'has the id "none"'),
+    "a picture of no ratio": (of_recipe("aspect_ratio", aspect_ratio="$ref"), "`$.recipe.aspect_ratio`"),
     "a picture too large": (of_recipe(width=16_000), "`$.recipe.width`"),
     "an upload without its bytes": (lambda parts: parts["uploads"][-1].update(status="awaiting_upload"), "are there, or missing, against its status"),
     "work of no kind": (of("operations", -1, type="pose.paint"), "`$.type`"),
