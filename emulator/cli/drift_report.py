@@ -8,6 +8,7 @@ from typing import Final
 from emulator.cli.junit import Case, junit_text
 from emulator.drift.comparison import Difference
 from emulator.drift.judgement import Report, Row
+from emulator.kernel.wording import first_of
 
 SUITE: Final = "image-workflow-emulator.drift"
 FAILS_ON: Final = ("other", "neither", "breach", "bug")
@@ -51,8 +52,7 @@ def lines(report: Report) -> Iterator[str]:
 
 
 def _places(row: Row) -> str:
-    more = f" and {len(row.where) - _MAX_PLACES} more" if len(row.where) > _MAX_PLACES else ""
-    return "; ".join(row.where[:_MAX_PLACES]) + more
+    return first_of(row.where, _MAX_PLACES, "; ")
 
 
 def _words(found: Difference) -> str:

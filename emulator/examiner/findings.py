@@ -8,6 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from emulator.kernel.wording import first_of
+
 SEVERITIES: Final = ("error", "warning", "note")
 """The worst first."""
 _SHOWN_REQUESTS: Final = 10
@@ -50,6 +52,4 @@ class Conduct(Struct, frozen=True, kw_only=True):
 
 def request_numbers(requests: Sequence[int]) -> str:
     """Name requests by their sequence numbers, such as `requests 2, 5`."""
-    shown = ", ".join(map(str, requests[:_SHOWN_REQUESTS]))
-    left_out = f" and {len(requests) - _SHOWN_REQUESTS} more" if len(requests) > _SHOWN_REQUESTS else ""
-    return f"{'request' if len(requests) == 1 else 'requests'} {shown}{left_out}"
+    return f"{'request' if len(requests) == 1 else 'requests'} {first_of(requests, _SHOWN_REQUESTS)}"

@@ -1,5 +1,6 @@
 """The words that every message uses for a place in a document, a value that was found, and a count."""
 
+from collections.abc import Iterable
 from typing import Final
 
 MAX_EXCERPT_CHARACTERS: Final = 80
@@ -15,6 +16,13 @@ def pointer(*steps: object) -> str:
 def count_of(number: int, noun: str) -> str:
     """Say how many of something there are: `1 Credit`, `2 Credits`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def first_of(names: Iterable[object], most: int = 5, separator: str = ", ") -> str:
+    """Name the first of several things, and say how many more there are: `a, b and 3 more`."""
+    shown = list(map(str, names))
+    more = f" and {len(shown) - most} more" if len(shown) > most else ""
+    return separator.join(shown[:most]) + more
 
 
 def excerpt(value: object) -> str:

@@ -10,7 +10,7 @@ from emulator.documents.document import Document
 from emulator.documents.schemas import Steps
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.problems import CATALOGUE
-from emulator.kernel.wording import excerpt
+from emulator.kernel.wording import excerpt, first_of
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
 from emulator.scenario.names import rule_name
@@ -84,9 +84,7 @@ def _check_code(document: Document, steps: Steps, code: str, operations: Sequenc
     """Complain of a code that the contract does not allow for each matched operation."""
     unable = [operation.id for operation in operations if code not in operation.all_codes]
     if unable:
-        names = ", ".join(unable[:_MAX_NAMED_OPERATIONS])
-        if len(unable) > _MAX_NAMED_OPERATIONS:
-            names += f" and {len(unable) - _MAX_NAMED_OPERATIONS} more"
+        names = first_of(unable, _MAX_NAMED_OPERATIONS)
         common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
         expected = f"a code that every operation of this rule can return: {', '.join(common)}"
         document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")

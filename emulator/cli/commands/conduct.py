@@ -9,14 +9,12 @@ from msgspec import structs
 from emulator.cli.output import add_format, print_json
 from emulator.cli.verdict import verdict
 from emulator.kernel.printable import printable
-from emulator.kernel.wording import count_of
+from emulator.kernel.wording import count_of, first_of
 from emulator.settings import UsageError
 
 if TYPE_CHECKING:
     from emulator.drift.conduct import RecordedConduct
     from emulator.examiner.findings import Finding
-
-_MAX_PLACES = 5
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -67,9 +65,8 @@ def _lines(found: "RecordedConduct") -> Iterator[str]:
     conduct = found.judgement.conduct
     yield _summary(found)
     for finding in conduct.findings:
-        places = list(_places(found, finding))
-        more = f" and {len(places) - _MAX_PLACES} more" if len(places) > _MAX_PLACES else ""
-        yield f"{finding.severity}: {finding.rule}: {finding.message} ({'; '.join(places[:_MAX_PLACES])}{more})"
+        places = first_of(_places(found, finding), separator="; ")
+        yield f"{finding.severity}: {finding.rule}: {finding.message} ({places})"
         yield f"  remedy: {finding.remedy}"
     for rule, reason in found.not_checked.items():
         yield f"not checked: {rule}: {reason}"

@@ -29,11 +29,9 @@ from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.cli.verdict import finding, verdict
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE
-from emulator.kernel.wording import count_of
+from emulator.kernel.wording import count_of, first_of
 
 NOT_RUN: Final = "not run"
-MAX_SHOWN: Final = 5
-"""How many cells or tests a line of the text names."""
 _COLOURS: Final[Mapping[str, str]] = {"survived": GREEN, "failed": YELLOW, "hung": RED, "damaged": RED}
 _AFTER: Final = {
     LOST_BEFORE: "a lost request",
@@ -87,7 +85,7 @@ class Sweep:
             finding(
                 "sweep",
                 "warning" if cause.outcome == "failed" else "error",
-                _some(cause.cells),
+                first_of(cause.cells),
                 cause.summary,
                 cause.command,
             )
@@ -155,7 +153,7 @@ class Sweep:
         flaky = [run.cell for run in self.runs if run.is_flaky]
         if flaky:
             remarks.append(
-                f"flaky: {_some(flaky)} failed, and did not when repeated: the suite does not always end alike"
+                f"flaky: {first_of(flaky)} failed, and did not when repeated: the suite does not always end alike"
             )
         unused = self.gate.unused(self.runs)
         remarks += [f"expected, but did not occur: {one.cell} {one.outcome} ({one.reason})" for one in unused]
@@ -227,8 +225,8 @@ def as_text(sweep: Sweep, style: Style) -> str:
     if sweep.causes:
         lines += ["", style("What to fix first", BOLD)]
     for number, cause in enumerate(sweep.causes, start=1):
-        lines += [f"{number}. {cause.summary}: {_some(cause.cells)}"]
-        lines += [f"   in {_some(cause.tests)}"] if cause.tests else []
+        lines += [f"{number}. {cause.summary}: {first_of(cause.cells)}"]
+        lines += [f"   in {first_of(cause.tests)}"] if cause.tests else []
         lines += [f"   {cause.command}"]
     lines += _warnings(sweep, style)
     lines += ["", style("How the calls of each operation ended", BOLD)]
@@ -250,7 +248,7 @@ def _outcomes(sweep: Sweep, style: Style) -> Iterator[str]:
         yield name
         for word in (*reversed(OUTCOMES), NOT_RUN):
             shown = [
-                f"{fault} ({_some(calls)})" if sum(fault in faults for faults in by_word.values()) > 1 else fault
+                f"{fault} ({first_of(calls)})" if sum(fault in faults for faults in by_word.values()) > 1 else fault
                 for fault, calls in by_word.get(word, {}).items()
             ]
             rows = textwrap.wrap(", ".join(shown), width - 12, break_on_hyphens=False)
@@ -268,10 +266,4 @@ def _warnings(sweep: Sweep, style: Style) -> Iterator[str]:
     for rule in rules:
         cells = dict.fromkeys(cell for one, cell in rows if one["rule"] == rule)
         message = next(one["message"] for one, _ in rows if one["rule"] == rule)
-        yield f"{rule}: {message} ({_some(list(cells))})"
-
-
-def _some(names: Sequence[str]) -> str:
-    """Name the first of several."""
-    more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
-    return ", ".join(names[:MAX_SHOWN]) + more
+        yield f"{rule}: {message} ({first_of(cells)})"
