@@ -166,6 +166,21 @@ def add_verbs(parser: argparse.ArgumentParser, **summaries: str) -> list[argpars
     return [_add(verbs, name, summary) for name, summary in summaries.items()]
 
 
+def add_options(parser: argparse.ArgumentParser, options: Mapping[str, str]) -> None:
+    """Give a command options, each by its name and its placeholder, with its help.
+
+    `--report FILE` takes a value, `--ignore RULE ...` can be repeated, and `--quiet` is a switch.
+    """
+    for name, help_text in options.items():
+        match name.split():
+            case [flag]:
+                parser.add_argument(flag, action="store_true", help=help_text)
+            case [flag, placeholder]:
+                parser.add_argument(flag, metavar=placeholder, help=help_text)
+            case [flag, placeholder, _]:
+                parser.add_argument(flag, metavar=placeholder, action="append", default=[], help=help_text)
+
+
 def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | None = None) -> None:
     """Give a command the options of a running emulator, each as text under the name of its field in Settings.
 

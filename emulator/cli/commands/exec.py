@@ -4,7 +4,7 @@ import gc
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
+from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_options, add_settings
 from emulator.cli.output import add_format
 from emulator.examiner.rules.registry import RULES
 
@@ -13,20 +13,21 @@ The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_U
 a report about the run is printed to standard error; with --format json, standard output is one object about the run, and
 what the command prints goes to standard error. {ENVIRONMENT}"""
 
+_OPTIONS = {
+    "--report FILE": "write the report about the run as JSON too",
+    "--journal FILE": "write all requests of the run as JSON, or as HAR to FILE.har",
+    "--save-state FILE": "save the default sandbox at the end of the run, or as a session for the page to FILE.json",
+    "--junit FILE": "write the conduct as JUnit XML",
+    "--coverage FILE": "write how much of the contract was covered, as JSON, or as a page to FILE.html",
+    "--quiet": "do not print the report",
+}
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the options of a running emulator and of the report, and then the command."""
     parser.usage = f"{PROGRAM} exec [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.epilog = _EPILOG
-    parser.add_argument("--report", metavar="FILE", help="write the report about the run as JSON too")
-    parser.add_argument(
-        "--journal", metavar="FILE", help="write all requests of the run as JSON, or as HAR to FILE.har"
-    )
-    parser.add_argument(
-        "--save-state",
-        metavar="FILE",
-        help="save the default sandbox at the end of the run, or as a session for the page to FILE.json",
-    )
+    add_options(parser, _OPTIONS)
     parser.add_argument(
         "--conduct",
         choices=("off", "report", "fail"),
@@ -36,20 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     rules = [rule.name for rule in RULES]
     help_text = "ignore a rule of conduct; can be repeated"
     parser.add_argument("--ignore", metavar="RULE", action="append", default=[], choices=rules, help=help_text)
-    parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
     parser.add_argument("--cell", help=SUPPRESS)  # this is one run of a sweep
-    parser.add_argument(
-        "--coverage",
-        metavar="FILE",
-        help="write how much of the contract was covered, as JSON, or as a page to FILE.html",
-    )
-    parser.add_argument(
-        "--coverage-fail-under",
-        metavar="N",
-        type=float,
-        help="exit with 1 if a smaller percentage of it was covered",
-    )
-    parser.add_argument("--quiet", action="store_true", help="do not print the report")
+    less = "exit with 1 if a smaller percentage of it was covered"
+    parser.add_argument("--coverage-fail-under", metavar="N", type=float, help=less)
     add_format(parser, "text", "json")
     add_settings(parser, {"port": "a free one", "access_log": "off"})
 

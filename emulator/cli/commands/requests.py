@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import convert
 
+from emulator.cli.arguments import add_options
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.recording import journal_as_har
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
@@ -26,6 +27,14 @@ LOOK_AGAIN_SECONDS: Final = 0.2
 NONE: Final = "none"
 """Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
+_OPTIONS: Final = {
+    "--operation ID": "only requests of this operation, or `none`",
+    "--status STATUS": "only requests with this status, class (such as 4xx), or `none`",
+    "--code CODE": "only requests refused with this problem code, or `none`",
+    "--team TEAM": "only requests of this Team, by name or id",
+    "--limit N": "show at most N requests, the newest (default: 100)",
+    "--follow": "keep printing requests as they are answered",
+}
 _HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION", "TEAM")
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 
@@ -39,14 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         show="explain one request",
         clear="forget all recorded requests",
     )
-    listing.add_argument("--operation", metavar="ID", help="only requests of this operation, or `none`")
-    listing.add_argument(
-        "--status", metavar="STATUS", help="only requests with this status, class (such as 4xx), or `none`"
-    )
-    listing.add_argument("--code", metavar="CODE", help="only requests refused with this problem code, or `none`")
-    listing.add_argument("--team", metavar="TEAM", help="only requests of this Team, by name or id")
-    listing.add_argument("--limit", metavar="N", help="show at most N requests, the newest (default: 100)")
-    listing.add_argument("--follow", action="store_true", help="keep printing requests as they are answered")
+    add_options(listing, _OPTIONS)
     add_format(listing, "table", "json", "har")
     show.add_argument("request", metavar="REQUEST", help="`last`, a sequence number, or the Request-Id of its answer")
     add_format(show, "text", "json", "curl")

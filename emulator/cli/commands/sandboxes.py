@@ -9,21 +9,14 @@ from emulator.cli.arguments import number_or_text
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import add_format, show
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
+from emulator.settings import OPTIONS
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
 from emulator.testing.sandbox import mode_of
 
 _HEADERS = ("ID", "BASE URL", "CLOCK", "NOW", "KEYS")
-_OPTIONS = {
-    "clock": ("MODE", "real, manual, auto, or a rate such as x60"),
-    "seed": ("N", "seed of identifiers, links and chance"),
-    "start": ("TIMESTAMP", "its time at the start"),
-    "world": ("FILE", "changes of the built-in world (YAML)"),
-    "scenario": ("NAME|FILE", "scenario to run: a name in the library, or a YAML file"),
-    "rate_limits": ("on|off", "whether request rates are limited"),
-    "evolution": ("on|off", "whether answers have what v1 may add"),
-    "readings": ("READINGS", "readings such as D26=always-a-cursor, a set, or a file"),
-}
+_OPTIONS = ("clock", "seed", "start", "world", "scenario", "rate_limits", "evolution", "readings")
+"""The options of `serve` that a sandbox has for itself."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,8 +29,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         delete="delete a sandbox with all that it holds",
     )
     create.add_argument("id", metavar="ID", nargs="?", help="1 to 40 of a-z, 0-9 and hyphens (default: a free one)")
-    for name, (placeholder, text) in _OPTIONS.items():
-        create.add_argument(f"--{name.replace('_', '-')}", metavar=placeholder, help=text)
+    for option in OPTIONS:
+        if option.field in _OPTIONS:
+            create.add_argument(option.flag, metavar=option.placeholder, help=option.description)
     listing.add_argument("--sandbox", metavar="ID", help="show this one alone")
     add_format(listing, "table", "json")
     add_format(create, "table", "json", "env")
