@@ -22,17 +22,9 @@ from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard
 from emulator.cli.errors import writable_file
 from emulator.cli.exec_verdict import Refusals, exec_verdict
-from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import NO_REQUEST, conduct_lines, report_on, report_text
-from emulator.cli.start_up import (
-    access_log,
-    address_of,
-    listening_socket,
-    load_application,
-    resume_collection,
-    warn_of_unknown_variables,
-)
+from emulator.cli.start_up import resume_collection, started
 from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
 from emulator.domain.readings import chosen
@@ -70,14 +62,10 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     settings = _settings(options, environment)
     files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
-    configure_logging(settings.log_format, settings.log_level)
-    warn_of_unknown_variables(environment)
     recording, refusals, guard = Recording(), Refusals(), Guard()
     prints_json = options.format == "json"
     try:
-        with listening_socket(settings.host, settings.port) as listener:
-            application = load_application(settings)
-            address = address_of(listener)
+        with started(settings, environment, is_logged=False) as (listener, address, application):
             variables = _variables(environment, address, application, settings)
             application.examiner.keeps_conduct = options.conduct != "off"
             if files["journal"] is not None:
@@ -97,8 +85,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 _saver(files["save_state"], address, settings),
             )
             resume_collection()
-            with access_log(application, settings, environment, is_usual=False):
-                run.run(sockets=[listener])
+            run.run(sockets=[listener])
     finally:
         guard.dismiss()
     if cell is not None:

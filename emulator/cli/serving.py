@@ -14,15 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from emulator import __version__
-from emulator.cli.logs import configure_logging
-from emulator.cli.start_up import (
-    access_log,
-    address_of,
-    listening_socket,
-    load_application,
-    resume_collection,
-    warn_of_unknown_variables,
-)
+from emulator.cli.start_up import resume_collection, started
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.imaging.memory import give_back_large_blocks
@@ -51,14 +43,9 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> int:
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
     signal.signal(signal.SIGTERM, _stop_before_ready)
-    configure_logging(settings.log_format, settings.log_level)
-    warn_of_unknown_variables(environment)
-    with listening_socket(settings.host, settings.port) as listener:
-        application = load_application(settings)
-        address = address_of(listener)
+    with started(settings, environment, is_logged=True) as (listener, address, application):
         message = _start_up_message(settings.public_url or address, application.sandboxes.default)
-        with access_log(application, settings, environment, is_usual=True):
-            _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
+        _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
     return 0
 
 

@@ -9,13 +9,14 @@ import logging
 import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.cli.addresses import local_url
 from emulator.cli.errors import CommandError
+from emulator.cli.logs import configure_logging
 from emulator.settings import CLIENT_VARIABLES, OPTIONS, VARIABLE_PREFIX, Settings, UsageError
 from emulator.testing.errors import unreadable
 
@@ -35,7 +36,7 @@ def resume_collection() -> None:
     gc.enable()
 
 
-def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
+def _warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
     """Warn about variables that look like options but are not."""
     known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
     for name in sorted(environment):
@@ -43,7 +44,7 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
             _LOGGER.warning("unknown variable %s", name)
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
+def _listening_socket(host: str, port: int) -> socket.socket:
     """Bind the address before anything else, so that a port in use is reported at once.
 
     Raises:
@@ -68,13 +69,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def address_of(listener: socket.socket) -> str:
-    """Return the address under which this machine reaches the socket."""
-    host, port = listener.getsockname()[:2]
-    return local_url(host, port)
-
-
-def load_application(settings: Settings) -> "Application":
+def _load_application(settings: Settings) -> "Application":
     """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
     from emulator.app import Application
     from emulator.scenario.readings_format import READINGS_FILE
@@ -88,19 +83,24 @@ def load_application(settings: Settings) -> "Application":
 
 
 @contextmanager
-def access_log(
-    application: "Application", settings: Settings, environment: Mapping[str, str], *, is_usual: bool
-) -> Iterator[None]:
-    """Write a line for each request meanwhile, if the settings ask for it; where they say nothing, if it is usual."""
-    if not (is_usual if settings.access_log is None else settings.access_log):
-        yield
-        return
-    from emulator.cli.access_log import AccessLog
-    from emulator.cli.output import Style
+def started(
+    settings: Settings, environment: Mapping[str, str], *, is_logged: bool
+) -> Iterator[tuple[socket.socket, str, "Application"]]:
+    """Give a socket that is bound, its address, and the application for it.
 
-    log = AccessLog(Style(sys.stderr, environment), as_json=settings.log_format == "json")
-    application.sandboxes.watch(log.note)
-    try:
-        yield
-    finally:
-        log.close()
+    A line is written for each request meanwhile, if the settings ask for it; where they say nothing, if `is_logged`.
+
+    Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
+    """
+    configure_logging(settings.log_format, settings.log_level)
+    _warn_of_unknown_variables(environment)
+    with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
+        application = _load_application(settings)
+        if is_logged if settings.access_log is None else settings.access_log:
+            from emulator.cli.access_log import AccessLog
+            from emulator.cli.output import Style
+
+            style = Style(sys.stderr, environment)
+            log = stack.enter_context(closing(AccessLog(style, as_json=settings.log_format == "json")))
+            application.sandboxes.watch(log.note)
+        yield listener, local_url(*listener.getsockname()[:2]), application
