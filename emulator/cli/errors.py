@@ -1,5 +1,6 @@
 """The errors that only commands raise, and the files that commands write."""
 
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,23 +33,29 @@ def naming_scenario(scenario: str | None) -> Iterator[None]:
         raise
 
 
-def writable_file(flag: str, name: str | None) -> Path | None:
-    """Make sure that a file can be written before anything else is done. Raises UsageError."""
-    if name is None:
-        return None
-    file = Path(name)
-    try:
-        target, is_new = file.resolve(), not file.exists()  # a link may name a file that is not there yet
-        target.open("ab").close()
-        if is_new:
-            target.unlink()
-    except (OSError, ValueError, RuntimeError) as error:  # the last for links that lead to each other
-        raise UsageError(f"{flag}: {errors.unwritable(name, error)}") from None
-    return file
+def writable_files(options: Namespace, *names: str) -> dict[str, Path]:
+    """Return the files that options of these names give; all can be written, before anything else is done. Raises UsageError."""
+    given = {name: vars(options)[name] for name in names if vars(options)[name] is not None}
+    files = {name: Path(file) for name, file in given.items()}
+    for name, file in files.items():
+        try:
+            target, is_new = file.resolve(), not file.exists()  # a link may name a file that is not there yet
+            target.open("ab").close()
+            if is_new:
+                target.unlink()
+        except (OSError, ValueError, RuntimeError) as error:  # the last for links that lead to each other
+            raise UsageError(f"--{name.replace('_', '-')}: {errors.unwritable(given[name], error)}") from None
+    return files
+
+
+def write_file(file: Path, content: str | bytes) -> None:
+    """Write a file. Raises UsageError."""
+    with writing(file):
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def writing(file: str | Path) -> Iterator[None]:
+def writing(file: Path) -> Iterator[None]:
     """Report a file that cannot be written, by its name. Raises UsageError."""
     try:
         yield

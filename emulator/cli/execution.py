@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard
-from emulator.cli.errors import writable_file
+from emulator.cli.errors import writable_files, write_file
 from emulator.cli.exec_verdict import Refusals, exec_verdict
 from emulator.cli.recording import Recording
 from emulator.cli.report import NO_REQUEST, conduct_lines, report_on, report_text
@@ -32,8 +32,7 @@ from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
-from emulator.settings import CLIENT_VARIABLES, Settings, read_settings
-from emulator.testing.errors import unwritable
+from emulator.settings import CLIENT_VARIABLES, Settings, UsageError, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -61,14 +60,14 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     the command cannot be started.
     """
     settings = _settings(options, environment)
-    files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
+    files = writable_files(options, *_FILES)
     recording, refusals, guard = Recording(), Refusals(), Guard()
     prints_json = options.format == "json"
     try:
         with started(settings, environment, is_logged=False) as (listener, address, application):
             variables = _variables(environment, address, application, settings)
             application.examiner.keeps_conduct = options.conduct != "off"
-            if files["journal"] is not None:
+            if "journal" in files:
                 application.sandboxes.watch(recording.note)
             if prints_json:
                 application.sandboxes.watch(refusals.note)
@@ -82,7 +81,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 application,
                 lambda: Child(options.words, variables, guard, _STANDARD_ERROR if prints_json else None),
                 (lambda: None) if cell is None else cell.limit_seconds,
-                _saver(files["save_state"], address, settings),
+                _saver(files.get("save_state"), address, settings),
             )
             resume_collection()
             run.run(sockets=[listener])
@@ -95,7 +94,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
 
 def _conclude(
     options: Namespace,
-    files: Mapping[str, Path | None],
+    files: Mapping[str, Path],
     run: "_Run",
     application: "Application",
     refusals: Refusals,
@@ -106,7 +105,7 @@ def _conclude(
     from emulator.examiner.coverage_page import coverage_text
 
     prints_json, least = options.format == "json", options.coverage_fail_under
-    coverage = application.coverage() if prints_json or files["coverage"] or least is not None else None
+    coverage = application.coverage() if prints_json or "coverage" in files or least is not None else None
     is_low = coverage is not None and least is not None and coverage["percent"] < least
     conduct = None if options.conduct == "off" else run.conduct.without(frozenset(options.ignore))
     is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not run.tally.requests)
@@ -133,7 +132,7 @@ def _conclude(
         "coverage": lambda file: coverage_text(coverage or {}, file.suffix).encode(),
         "junit": lambda _: conduct_junit(report, options.conduct == "fail").encode(),
     }
-    statuses = [_write(file, contents[name]) for name, file in files.items() if file is not None]
+    statuses = [_write(file, contents[name]) for name, file in files.items()]
     report["exit_status"] = report["exit_status"] or max(statuses, default=0)
     if prints_json:
         print_compact(exec_verdict(report, run.status, coverage or {}, refusals))
@@ -253,9 +252,9 @@ def _variables(
 def _write(file: Path, content: Callable[[Path], bytes]) -> int:
     """Write a file; return 0, or 2 if it cannot be written."""
     try:
-        file.write_bytes(content(file))
-    except OSError as error:
-        _say(f"{PROGRAM}: {unwritable(file, error)}")
+        write_file(file, content(file))
+    except UsageError as error:
+        _say(f"{PROGRAM}: {error}")
         return 2
     return 0
 

@@ -5,9 +5,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from emulator.cli.errors import writable_file, writing
+from emulator.cli.errors import writable_files, write_file
 from emulator.cli.output import add_format, show
 from emulator.cli.verdict import coverage_verdict
+from emulator.kernel.wording import first_of
 from emulator.settings import UsageError
 from emulator.testing.files import read_file
 
@@ -32,12 +33,11 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     from emulator.examiner.coverage import merged, rows
     from emulator.examiner.coverage_page import coverage_page
 
-    page = writable_file("--html", options.html)
+    files = writable_files(options, "html")
     coverage = merged([_read(name) for name in options.files])
-    if page is not None:
-        with writing(page):
-            page.write_text(coverage_page(coverage), encoding="utf-8")
-    shown = [(name, f"{met}/{of}", _gap_words(gaps)) for name, met, of, gaps in rows(coverage)]
+    if "html" in files:
+        write_file(files["html"], coverage_page(coverage))
+    shown = [(name, f"{met}/{of}", first_of(gaps, _MOST_GAPS) or None) for name, met, of, gaps in rows(coverage)]
     is_low = options.fail_under is not None and coverage["percent"] < options.fail_under
     answer = coverage_verdict(coverage, ok=not is_low) | coverage if options.format == "json" else coverage
     show(options, environment, answer, ("OPERATION", "MET", "GAPS"), shown)
@@ -61,8 +61,3 @@ def _read(name: str) -> "Coverage":
 def _closing_words(closed_by: Mapping[str, object]) -> str:
     (kind, what), *_ = closed_by.items()
     return f"scenario {what}" if kind == "scenario" else f"a {kind}, see --format json"
-
-
-def _gap_words(gaps: list[str]) -> str | None:
-    more = f" and {len(gaps) - _MOST_GAPS} more" if len(gaps) > _MOST_GAPS else ""
-    return ", ".join(gaps[:_MOST_GAPS]) + more if gaps else None

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emulator.cli.errors import CommandError, writable_file, writing
+from emulator.cli.arguments import add_options
+from emulator.cli.errors import CommandError, writable_files, write_file
 from emulator.cli.output import add_format, print_json
 from emulator.kernel.printable import printable
 from emulator.kernel.timestamps import format_timestamp
@@ -30,6 +31,19 @@ BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
 API_KEY_VARIABLE: Final = "IMAGE_WORKFLOW_API_KEY"
 _FAIL_ON: Final = "other,neither,breach,bug"
 _KEY_BYTES: Final = 32
+_OPTIONS: Final = {
+    "--base-url URL": "ask this service instead, by probes (it ends in /v1)",
+    "--api-key KEY": f"the key for --base-url (default: {API_KEY_VARIABLE})",
+    "--target URL": "record: the base URL of the service (it ends in /v1)",
+    "--out FILE": "record: the HAR to write; with --base-url: what was exchanged",
+    "--keep-text": "keep names and other texts in what is written",
+    "--readings FILE": "start from what is known: a file, readings or a set",
+    "--pin FILE": "write the readings that were found, for serve, exec, sweep and pytest",
+    "--ignore DECISION ...": "leave out a decision; repeatable",
+    "--report FILE": "write the report: JSON, or HTML by suffix",
+    "--junit FILE": "write the report as JUnit XML",
+    "--fail-on VERDICTS": f"exit with 1 for these (default: {_FAIL_ON})",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -40,24 +54,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="a HAR, a VCR.py cassette, or a journal of this emulator"
     )
-    parser.add_argument("--base-url", metavar="URL", help="ask this service instead, by probes (it ends in /v1)")
-    parser.add_argument("--api-key", metavar="KEY", help=f"the key for --base-url (default: {API_KEY_VARIABLE})")
     parser.add_argument("--spend", metavar="N", type=int, help="Credits that the probes may spend (default: only read)")
-    parser.add_argument("--target", metavar="URL", help="record: the base URL of the service (it ends in /v1)")
-    parser.add_argument("--out", metavar="FILE", help="record: the HAR to write; with --base-url: what was exchanged")
-    parser.add_argument("--keep-text", action="store_true", help="keep names and other texts in what is written")
-    parser.add_argument("--readings", metavar="FILE", help="start from what is known: a file, readings or a set")
-    parser.add_argument(
-        "--pin", metavar="FILE", help="write the readings that were found, for serve, exec, sweep and pytest"
-    )
-    parser.add_argument(
-        "--ignore", metavar="DECISION", action="append", default=[], help="leave out a decision; repeatable"
-    )
-    parser.add_argument("--report", metavar="FILE", help="write the report: JSON, or HTML by suffix")
-    parser.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
-    parser.add_argument(
-        "--fail-on", metavar="VERDICTS", default=_FAIL_ON, help=f"exit with 1 for these (default: {_FAIL_ON})"
-    )
+    add_options(parser, _OPTIONS)
+    parser.set_defaults(fail_on=_FAIL_ON)
     add_format(parser, "text", "json")
 
 
@@ -89,7 +88,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     if bool(options.files) == bool(options.base_url):
         raise UsageError("drift: give recordings, or --base-url of a service to ask")
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
-    files = [writable_file(f"--{name}", getattr(options, name)) for name in ("report", "junit", "pin")]
+    files = writable_files(options, "report", "junit", "pin")
     exchanges = _asked(options, environment) if options.base_url else read_recordings(options.files)
     if sys.stderr.isatty():
         print(f"judging {len(exchanges)} exchanges, which takes some seconds for each hundred", file=sys.stderr)
@@ -97,7 +96,8 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     source = options.base_url or Path(options.files[-1]).name
     if not report.compared:
         raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")
-    _write(report, source, *files)
+    for name, file in files.items():
+        write_file(file, _content(name, file.suffix, report, source))
     if options.format == "json":
         print_json(drift_verdict(report, ok=not fails(report, fail_on)) | report.as_json())
     else:
@@ -105,26 +105,21 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     return int(fails(report, fail_on))
 
 
-def _write(report: "Report", source: str, to_report: Path | None, to_junit: Path | None, to_pin: Path | None) -> None:
+def _content(name: str, suffix: str, report: "Report", source: str) -> str:
+    """Return what is written to the file of an option."""
     from emulator.cli.drift_report import junit, page
     from emulator.scenario.readings_format import readings_file
 
-    if to_report is not None:
-        text = page(report) if to_report.suffix == ".html" else json.dumps(report.as_json(), indent=2) + "\n"
-        with writing(to_report):
-            to_report.write_text(text, encoding="utf-8")
-    if to_junit is not None:
-        with writing(to_junit):
-            to_junit.write_text(junit(report), encoding="utf-8")
-    if to_pin is not None:
-        found = {row.decision: row for row in report.rows if row.verdict == "other"}
-        evidence = {
-            decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
-            for decision, row in found.items()
-        }
-        readings = {decision: str(row.reading) for decision, row in found.items()}
-        with writing(to_pin):
-            to_pin.write_text(readings_file(readings, evidence), encoding="utf-8")
+    if name == "report":
+        return page(report) if suffix == ".html" else json.dumps(report.as_json(), indent=2) + "\n"
+    if name == "junit":
+        return junit(report)
+    found = {row.decision: row for row in report.rows if row.verdict == "other"}
+    evidence = {
+        decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
+        for decision, row in found.items()
+    }
+    return readings_file({decision: str(row.reading) for decision, row in found.items()}, evidence)
 
 
 # A service that is asked ----------------------------------------------------------------------------------------------
@@ -139,7 +134,7 @@ def _asked(options: Namespace, environment: Mapping[str, str]) -> "list[Exchange
     key = options.api_key or environment.get(API_KEY_VARIABLE)
     if not key:
         raise UsageError(f"drift: --base-url needs a key: give --api-key, or set {API_KEY_VARIABLE}")
-    to_out = writable_file("--out", options.out)
+    files = writable_files(options, "out")
     service = Service(_base_url("--base-url", options.base_url), key, load_contract(), time.sleep)  # noqa: TID251 (a real service)
     for probe in probes_within(options.spend):
         print(f"{', '.join(probe.decisions)}: {probe.summary}", file=sys.stderr)
@@ -147,8 +142,8 @@ def _asked(options: Namespace, environment: Mapping[str, str]) -> "list[Exchange
             probe.run(service)
         except (KeyError, TypeError) as error:
             print(f"  the service did not answer as this probe needs ({error})", file=sys.stderr)
-    if to_out is not None:
-        _keep(to_out, service.exchanges, options.base_url, keep_text=options.keep_text)
+    if "out" in files:
+        _keep(files["out"], service.exchanges, options.base_url, keep_text=options.keep_text)
     return service.exchanges
 
 
@@ -168,8 +163,7 @@ def _record(options: Namespace, environment: Mapping[str, str]) -> int:
     target = _base_url("--target", options.target)
     if options.out is None:
         raise UsageError("drift record: give --out FILE.har")
-    file = writable_file("--out", options.out)
-    assert file is not None
+    file = writable_files(options, "out")["out"]
     recorder = Recorder(target)
     try:
         status = _run(recorder, options.words, environment)
@@ -201,6 +195,5 @@ def _keep(file: Path, exchanges: "Sequence[Exchange]", base_url: str, *, keep_te
         content = scrubbed_har(exchanges, os.urandom(_KEY_BYTES), base_url, keep_text=keep_text)  # noqa: TID251
     except SurvivorError as error:
         raise CommandError(f"drift record: {error}") from None
-    with writing(file):
-        file.write_bytes(content)
+    write_file(file, content)
     print(f"wrote {len(exchanges)} exchanges to {file}", file=sys.stderr)

@@ -1,6 +1,5 @@
 """A sweep as JUnit XML: a test case for each run; what makes the sweep exit with 1 is a failure."""
 
-from pathlib import Path
 from typing import Final
 
 from emulator.cli import junit
@@ -10,7 +9,7 @@ from emulator.cli.sweep.runs import Run
 _SUITE: Final = "image-workflow-emulator.sweep"
 
 
-def junit_text(sweep: Sweep, _file: Path | None = None) -> str:
+def junit_text(sweep: Sweep) -> str:
     """Return the report as JUnit XML."""
     cases = [_case(sweep, run) for run in sweep.runs]
     cases += [junit.Case(str(cell), skipped=sweep.why_stopped) for cell in sweep.not_run]

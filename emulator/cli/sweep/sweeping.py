@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 
 from emulator.cli.child import signalled_status
-from emulator.cli.errors import writable_file, writing
+from emulator.cli.errors import writable_files, write_file, writing
 from emulator.cli.output import out, print_json
 from emulator.cli.sweep.calls import Call, Work, calls_of
 from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
@@ -96,12 +96,11 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     fits no cell; CommandError if the runs cannot be started.
     """
     choice = _Choice.of(options, environment)
-    report_file = writable_file("--report", options.report)
-    junit_file = writable_file("--junit", options.junit)
+    files = writable_files(options, "report", "junit", "resume")
     arguments = _exec_options(options, environment)
     if _has_fixed_port(options, environment):
         choice = replace(choice, jobs=1)
-    resumed = writable_file("--resume", options.resume)
+    resumed = files.pop("resume", None)
     head = {"format": _RESUME_FORMAT, "command": [*arguments, "--", *options.words], "test": options.test}
     head["timeout_seconds"] = choice.timeout_seconds
     known = _known_runs(resumed, head)
@@ -120,10 +119,8 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
         else:
             print(as_text(swept, out(environment)), end="", flush=True)
     finally:  # the same Ctrl-C may have ended who reads it
-        for file, content in ((report_file, _report_text), (junit_file, junit_text)):
-            if file is not None:
-                with writing(file):
-                    file.write_text(content(swept, file), encoding="utf-8")
+        for name, file in files.items():
+            write_file(file, junit_text(swept) if name == "junit" else _report_text(swept, file))
     if stopped is not None:
         return signalled_status(stopped.number)
     return int(any(map(choice.gate.fails, swept.runs)))
