@@ -17,6 +17,7 @@ from tests.examiner.rule_examples import Ask, Example, Wait, upscale
 from tests.examiner.sound_clients import HABITS
 from tests.support.emulator_client import EmulatorUnderTest
 
+ANOTHER: Final = Ask("POST", "/products", {"name": "Shirt", "asset_ids": ("{asset}",)}, "another")
 LOOK: Final = Ask("GET", "{work}")
 LOST: Final = {
     "match": {"operation": "createUpscaleGeneration"},
@@ -24,6 +25,7 @@ LOST: Final = {
     "then": {"problem": "internal_error", "at": "after_commit"},
 }
 BROKEN: Final = {**LOST, "when": {"nth": "1-6"}}
+TWICE_LOST: Final = {**LOST, "when": {"nth": "1-2"}}
 
 
 def retried(attempts: int) -> tuple[Ask | Wait, ...]:
@@ -43,12 +45,16 @@ SOUND: Final = {
         (upscale("one"), other_program(upscale("one")), Wait(20), other_program(LOOK)), (LOST,)
     ),
     "waits longer each time, by the emulator's clock alone": Example((*retried(7), LOOK), (BROKEN,)),
+    "gives a wish up after two failures, orders something else, and has the wish again later": Example(
+        (*retried(2), ANOTHER, upscale("two"), Wait(20), LOOK), (TWICE_LOST,)
+    ),
     "gives a wish up after three failures, and has it again later": Example(
         (*retried(3), upscale("two"), Wait(20), LOOK),
         ({**LOST, "when": {"nth": "1-3"}, "then": {"problem": "internal_error", "at": "before_commit"}},),
     ),
 }
 UNSOUND: Final = {
+    "double-spend": Example((*retried(2), upscale("two"), Wait(20), LOOK), (TWICE_LOST,)),
     "no-backoff": Example((*(upscale("one"), Wait(1)) * 7, Wait(20), LOOK), (BROKEN,)),
     "key-not-sent-again": Example((upscale("one"), Ask("POST", "/generations/upscale", upscale("one").body)), (LOST,)),
 }

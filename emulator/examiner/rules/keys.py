@@ -32,10 +32,10 @@ def retried_with_new_key(history: History) -> Verdicts:
 
     After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and the first key never
     again: it is the same write, which may now be done twice. A client that hung up has lost its answer too, though the
-    service may have sent it. A first key that was tried three times was given up, and what follows is another write. An
-    admission that was answered only after the new key had come was not heard; if the client sent other writes in between,
-    what follows is another write all the same. Where at least two of the keys admitted work whose Credits were not given
-    back, it was done twice and paid twice: then, and only then, it is `double-spend`.
+    service may have sent it. A first key that was tried three times was given up, and what follows is another write; so was
+    one that was tried twice, if the client sent other writes before the next. An admission that was answered only after the
+    new key had come was not heard. Where at least two of the keys admitted work whose Credits were not given back, it was
+    done twice and paid twice: then, and only then, it is `double-spend`.
     """
     for records in history.by_intent.values():
         attempts_by_key: defaultdict[str, list[RequestRecord]] = defaultdict(list)
@@ -71,12 +71,12 @@ def _is_left_open(history: History, attempts: Attempts, following: RequestRecord
     )
     successes = [record for record in attempts[:-1] if is_success(record)]
     is_unheard = all(record.last_arrival >= following.sequence for record in successes)
-    is_same = not successes or (is_unheard and _follows(history, last, following))
+    is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
     return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
-    """Whether the client sent no other write in between: else what follows may be a new wish for the same."""
+    """Whether the client sent no other write in between: else it may have given up, and what follows is a new wish."""
     between = (
         record for record in history.by_client[client_of(last)] if last.sequence < record.sequence < following.sequence
     )
