@@ -371,14 +371,6 @@ def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_
     assert ["application/json", "application/problem+json"] == media_types
 
 
-def test_the_state_at_the_end_is_kept_and_can_be_begun_with(tmp_path: Path) -> None:
-    file = tmp_path / "state.zip"
-    command = asking(("POST", "/v1/uploads", UPLOAD), ("PATCH", "/_emulator/teams/Demo", {"credits": 7}))
-    assert 0 == run_exec(["--quiet", "--clock", "manual", "--save-state", str(file)], command).status
-    outcome = run_exec(["--quiet", "--state", str(file)], [*EMULATOR, "teams", "list", "--format", "json"])
-    assert 7 == json.loads(outcome.output)["data"][0]["credits"]
-
-
 def test_a_session_at_the_end_shows_what_was_asked_and_hides_the_key(tmp_path: Path) -> None:
     file = tmp_path / "end.json"
     command = asking(("POST", "/v1/products", {"name": "iwe_demo_full"}))
