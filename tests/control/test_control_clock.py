@@ -86,16 +86,6 @@ def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest,
     assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0, "stalled": 0}
 
 
-@pytest.mark.parametrize("body", [{"seconds": 6}, {"to": DONE_AT}, {"until_idle": True}], ids=str)
-def test_a_move_fires_what_falls_due(emulator: EmulatorUnderTest, body: Any) -> None:
-    work = emulator.admitted_upscale()
-    moved = emulator.told("POST", "/clock/advance", body)
-    assert (moved["now"], moved["fired"]) == (DONE_AT, 2)
-    done = emulator.get(f"/generations/{work['id']}").json
-    assert (done["status"], done["finished_at"]) == ("completed", DONE_AT)
-    assert done["started_at"] == "2026-01-01T00:00:01.000Z"
-
-
 def test_the_next_event_is_one_step(emulator: EmulatorUnderTest) -> None:
     emulator.admitted_upscale()
     moves = [emulator.told("POST", "/clock/advance", {"next_event": True}) for _ in range(2)]

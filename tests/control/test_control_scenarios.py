@@ -242,15 +242,6 @@ def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: 
     assert _reads(emulator) == [200] * 4
 
 
-def test_the_end_of_a_teams_scenario_leaves_the_timelines_of_others(emulator: EmulatorUnderTest) -> None:
-    for team in ("Demo", "Other"):
-        scenario = f"scenario: x\ntimeline: [{{at: 1s, set: {{team: {team}, credits: 7}}}}]\n"
-        emulator.use(scenario, f"/scenario?team={team}")
-    assert emulator.ask("DELETE", "/scenario?team=Demo").status == 204
-    emulator.told("POST", "/clock/advance", {"seconds": 1})
-    assert (emulator.credits() == 7, emulator.credits(OTHER)) == (False, 7)
-
-
 def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/teams", {"name": "Passing"})
     for team in ("Demo", "Passing"):

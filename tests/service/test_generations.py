@@ -44,30 +44,6 @@ def test_an_empty_reference_is_one_to_nothing(emulator: EmulatorUnderTest, asset
 # Outputs ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("fields", "size", "name"),
-    [
-        ({}, (1024, 1024), "png"),
-        ({"aspect_ratio": "4:5", "output_format": "jpeg"}, (820, 1024), "jpeg"),
-        ({"aspect_ratio": "21:9", "resolution": "2k", "output_format": "webp"}, (2048, 878), "webp"),
-        ({"background": {"type": "transparent"}, "output_format": "jpeg"}, (1024, 1024), "png"),
-    ],
-)
-def test_an_output_is_an_asset_of_the_size_and_format_asked_for(
-    emulator: EmulatorUnderTest, fields: Json, size: tuple[int, int], name: str
-) -> None:
-    """D35."""
-    done = emulator.wait_for(emulator.photograph(**fields).json)
-    asset = asset_of(emulator, done)
-    file = emulator.fetch(asset["url"])
-    image = decode(file.body)
-    assert (asset["source"], asset["source_generation_id"]) == ("generation", done["id"])
-    assert asset["created_at"] == done["finished_at"]
-    assert (asset["format"], asset["width"], asset["height"], asset["size_bytes"]) == (name, *size, len(file.body))
-    assert ((image.format or "").lower(), image.size) == (name, size)
-    assert done["request"]["output_format"] == name
-
-
 @pytest.mark.parametrize("output_format", ["png", "webp"])
 def test_a_transparent_background_is_really_transparent(emulator: EmulatorUnderTest, output_format: str) -> None:
     generation = emulator.photograph(background={"type": "transparent"}, output_format=output_format).json

@@ -20,13 +20,6 @@ def recipe_of(*inputs: str) -> EditRecipe:
 PREMADE = PremadeRecipe(kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png")
 
 
-def test_there_is_room_up_to_the_limit(store: ImageStore) -> None:
-    store.put("a", b"x" * 99)
-    seen = [store.budget.make_room(1), store.budget.make_room(2)]
-    store.withdraw("a")
-    assert [*seen, store.budget.make_room(100), store.budget.make_room(101)] == [True, False, True, False]
-
-
 def test_bytes_of_an_upload_count_while_they_come(store: ImageStore) -> None:
     with store.arriving() as count:
         count(3)

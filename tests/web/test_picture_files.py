@@ -84,35 +84,33 @@ def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: Emul
         assert memory.held_bytes <= memory.limit_bytes
 
 
-def test_identical_recipes_are_drawn_once(
-    emulator: EmulatorUnderTest, asset: Json, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[object] = []
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Json]:
+    """The jobs that the helpers are given, as they come."""
+    jobs: list[Json] = []
     run = Helpers.run
 
-    async def counting(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-        drawn.append(head.get("recipe"))
+    async def noting(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+        jobs.append(dict(head))
         return await run(helpers, head, parts)
 
+    monkeypatch.setattr(Helpers, "run", noting)
+    return jobs
+
+
+def test_identical_recipes_are_drawn_once(emulator: EmulatorUnderTest, asset: Json, drawn: list[Json]) -> None:
     for _ in range(3):
         emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=2).json)
-    monkeypatch.setattr(Helpers, "run", counting)
+    drawn.clear()
     assert len({item["size_bytes"] for item in emulator.get("/assets?limit=6").json["data"]}) <= 2
     assert len(drawn) == 2
 
 
 def test_with_one_picture_of_a_generation_the_others_are_drawn(
-    emulator: EmulatorUnderTest, asset: Json, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest, asset: Json, drawn: list[Json]
 ) -> None:
-    drawn: list[Json] = []
-    run = Helpers.run
-
-    async def noting(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-        drawn.append(head["recipe"])
-        return await run(helpers, head, parts)
-
     done = emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=3).json)
-    monkeypatch.setattr(Helpers, "run", noting)
+    drawn.clear()
     for output in done["outputs"]:
         emulator.get(f"/assets/{output['asset']['id']}")
-        assert [recipe["slot"] for recipe in drawn] == [1, 2, 3]
+        assert [head["recipe"]["slot"] for head in drawn] == [1, 2, 3]
