@@ -21,7 +21,7 @@ _XMP = (
     ' xmlns:order="urn:image-workflow-emulator:order"{}/></rdf:RDF></x:xmpmeta><?xpacket end="r"?>'
 )
 _OPTIONS: Mapping[PictureFormat, Mapping[str, Any]] = {
-    "png": {"compress_level": 1},
+    "png": {"compress_level": 1, "compress_type": 3},  # runs alone: faster, and smaller for what is drawn
     "jpeg": {"quality": 90},
     "webp": {"quality": 85, "alpha_quality": 90, "method": 0},
 }
