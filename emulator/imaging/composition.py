@@ -14,7 +14,8 @@ Paint = Image.Image | Color
 def new_canvas(size: tuple[int, int], ground: Paint | None) -> Image.Image:
     """A canvas of this size in RGB, full of paint; without a `ground` it is transparent, in RGBA."""
     if isinstance(ground, Image.Image):
-        return stretched(ground, size).copy()
+        canvas = stretched(ground, size)
+        return canvas.copy() if canvas is ground else canvas
     return Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground)
 
 

@@ -2,31 +2,23 @@
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
-from emulator.imaging.composition import stretched
 from emulator.imaging.decoding import load, remembered
-from emulator.imaging.drawing import BLACK, WHITE, Color, mix, opaque, trimmed
+from emulator.imaging.drawing import BLACK, WHITE, Color, gradient_column, mix, opaque, trimmed
 
-_SUBJECT_EDGE = 960  # pixels; more makes no visible difference
-_SMALL_EDGE = 400
+SUBJECT_EDGE, HELD_EDGE = 960, 400  # pixels; more makes no visible difference, by itself and in somebody's hands
 _EDGE = 64  # pixels of the small picture in which the outside is found
 _ALIKE, _OTHER = 14, 44  # levels of a channel: a difference that is none, and one that is full
 _PLAIN_SHARE = 0.75  # of the border, that must have one colour
+_ALL = (1 << _EDGE * _EDGE) - 1  # of its pixels, as bits
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.97  # of the picture, that a subject takes
 
 
 @remembered
-def subject_of(data: bytes) -> Image.Image:
+def subject_of(data: bytes, enough: int = SUBJECT_EDGE, color: Color | None = None) -> Image.Image:
     """The subject of a photo: cut out in RGBA if it is transparent or has a plain ground, else the photo in RGB."""
-    image = trimmed(load(data, _SUBJECT_EDGE))
-    return image if image.mode == "RGBA" else cut_out(image) or image
-
-
-@remembered
-def small_subject_of(data: bytes) -> Image.Image:
-    """Likewise, no larger than a figure of moderate size holds it."""
-    subject = subject_of(data)
-    share = min(1.0, _SMALL_EDGE / max(subject.size))
-    return stretched(subject, (max(1, round(subject.width * share)), max(1, round(subject.height * share))))
+    image = trimmed(load(data, enough))
+    subject = image if image.mode == "RGBA" else cut_out(image) or image
+    return recolored(subject, color) if color else subject
 
 
 def cut_out(image: Image.Image) -> Image.Image | None:
@@ -37,32 +29,34 @@ def cut_out(image: Image.Image) -> Image.Image | None:
     ring = Image.new("L", small.size, 255)
     inset = max(1, min(small.size) // 32)
     ring.paste(0, (inset, inset, small.width - inset, small.height - inset))
-    red, green, blue = ImageStat.Stat(small, ring).median
-    parts = ImageChops.difference(small, Image.new("RGB", small.size, (red, green, blue))).split()
-    steps = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
+    ground = ImageStat.Stat(small, ring).median
+    red, green, blue = small.point([abs(level - plain) for plain in ground for level in range(256)]).split()
+    steps = ImageChops.lighter(ImageChops.lighter(red, green), blue)
     if sum(steps.histogram(ring)[: _ALIKE * 2]) < _PLAIN_SHARE * ring.histogram()[255]:
         return None
     slope = [max(0, min(255, (level - _ALIKE) * 255 // (_OTHER - _ALIKE))) for level in range(256)]
     alpha = ImageChops.lighter(steps.point(slope), _inside(steps).resize(small.size, Image.Resampling.BILINEAR))
-    alpha = alpha.resize(image.size, Image.Resampling.BILINEAR)
     box = alpha.point([255 * (level > _OTHER) for level in range(256)]).getbbox()
     if box is None or not _LEAST_SHARE < ImageStat.Stat(alpha).mean[0] / 255 < _MOST_SHARE:
         return None
-    image = image.copy()
-    image.putalpha(alpha)
-    return image.crop(box)
+    left, top, right, bottom = (edge * image.width // small.width for edge in box)
+    subject = image.crop((left, top, right, min(bottom, image.height)))
+    subject.putalpha(alpha.resize(subject.size, Image.Resampling.BILINEAR, box))
+    return subject
 
 
 def _inside(steps: Image.Image) -> Image.Image:
     """A small mask of what cannot be reached from the border through the ground: a label on a product is no hole."""
     ground = steps.resize((_EDGE, _EDGE), Image.Resampling.BOX).point([255 * (level < _ALIKE) for level in range(256)])
-    outside, previous = ImageOps.expand(Image.new("L", (_EDGE - 2, _EDGE - 2)), 1, 255), None
-    outside = ImageChops.darker(outside, ground)
-    while previous is None or outside.tobytes() != previous:
-        previous = outside.tobytes()
-        for _ in range(8):
-            outside = ImageChops.darker(outside.filter(ImageFilter.MaxFilter(3)), ground)
-    return ImageChops.invert(outside).filter(ImageFilter.MinFilter(5))
+    border = ImageOps.expand(Image.new("L", (_EDGE - 2, _EDGE - 2)), 1, 255)
+    free, outside = (int.from_bytes(mask.convert("1").tobytes()) for mask in (ground, border))
+    reached, outside = 0, outside & free
+    while outside != reached:  # a bit is a pixel; from row to row only pixels of the border are neighbours
+        reached = outside
+        outside |= (outside << 1 | outside >> 1) & free
+        outside |= (outside << _EDGE | outside >> _EDGE) & free
+    inside = Image.frombytes("1", (_EDGE, _EDGE), (~outside & _ALL).to_bytes(_EDGE * _EDGE // 8))
+    return inside.convert("L").filter(ImageFilter.MinFilter(5))
 
 
 def recolored(image: Image.Image, color: Color) -> Image.Image:
@@ -70,10 +64,10 @@ def recolored(image: Image.Image, color: Color) -> Image.Image:
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
     solid = alpha and alpha.point([255 * (level == 255) for level in range(256)])
     grey = opaque(image).convert("L")
-    middle = round(ImageStat.Stat(grey, solid).mean[0]) if solid is None or solid.getbbox() else 128
-    result = ImageOps.colorize(
-        grey, mix(color, BLACK, 0.8), mix(color, WHITE, 0.85), color, midpoint=max(1, min(254, middle))
-    )
+    middle = ImageStat.Stat(grey, solid).mean[0] / 255 if solid is None or solid.getbbox() else 0.5
+    levels = ((0.0, mix(color, BLACK, 0.8)), (middle, color), (1.0, mix(color, WHITE, 0.85)))
+    grey.putpalette(gradient_column(levels).tobytes())  # one table instead of one for each channel
+    result = grey.convert("RGB")
     if alpha is not None:
         result.putalpha(alpha)
     return result

@@ -7,7 +7,7 @@ import hashlib
 import io
 import re
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Concatenate, Literal, ParamSpec
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
@@ -18,6 +18,7 @@ try:
 except ImportError:  # no wheel for this platform: Pillow's own reader serves
     from PIL import AvifImagePlugin
 
+_Options = ParamSpec("_Options")
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
 MAX_EDGE = 65_500
@@ -83,13 +84,15 @@ def pixels_of(data: bytes) -> int:
     return width * height
 
 
-def remembered(prepare: "Callable[[bytes], Image.Image]") -> "Callable[[bytes], Image.Image]":
+def remembered(
+    prepare: Callable[Concatenate[bytes, _Options], Image.Image],
+) -> Callable[Concatenate[bytes, _Options], Image.Image]:
     """Keep what was made of the last few pictures, by their digests: the slots of a Generation have the same inputs."""
-    kept: dict[bytes, Image.Image] = {}
+    kept: dict[tuple[object, ...], Image.Image] = {}
 
-    def prepared(data: bytes) -> Image.Image:
-        key = hashlib.blake2b(data).digest()
-        kept[key] = result = kept.pop(key, None) or prepare(data)
+    def prepared(data: bytes, /, *options: _Options.args, **named: _Options.kwargs) -> Image.Image:
+        key = hashlib.blake2b(data).digest(), options, *named.items()
+        kept[key] = result = kept.pop(key, None) or prepare(data, *options, **named)
         if len(kept) > MOST_REMEMBERED:
             kept.pop(next(iter(kept)), None)
         return result

@@ -47,12 +47,13 @@ def mix(first: Color, second: Color, share: float) -> Color:
 
 def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> Image.Image:
     """A column, one pixel wide, through colours at heights from 0 (top) to 1 (bottom), which are given in order."""
-    pixels: list[int] = []
+    column = Image.new("RGB", (1, length))
     for (start, first), (end, second) in pairwise(((0.0, stops[0][1]), *stops, (1.0, stops[-1][1]))):
-        count = round(end * length) - round(start * length)
-        for number in range(count):
-            pixels += mix(first, second, (number + 0.5) / count)
-    return Image.frombytes("RGB", (1, length), bytes(pixels))
+        top, bottom = round(start * length), round(end * length)
+        if top < bottom:
+            ends = Image.frombytes("RGB", (1, 2), bytes((*first, *second)))
+            column.paste(ends.resize((1, bottom - top), Image.Resampling.BILINEAR, (0, 0.5, 1, 1.5)), (0, top))
+    return column
 
 
 def pale_wall(hue: float) -> Image.Image:
@@ -60,12 +61,12 @@ def pale_wall(hue: float) -> Image.Image:
     return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
 
 
-@lru_cache(maxsize=1)
 def ellipse_mask() -> Image.Image:
     """A mask of an ellipse that fills its box, with soft edges."""
     return rounded_mask(_ELLIPSE_EDGE, _ELLIPSE_EDGE, _ELLIPSE_EDGE / 2)
 
 
+@lru_cache(maxsize=16)
 def rounded_mask(width: float, height: float, radius: float) -> Image.Image:
     """A mask of a rounded rectangle that fills its box, with soft edges."""
     share = min(1.0, _MASK_EDGE / max(width, height)) * _SMOOTHING
@@ -92,11 +93,11 @@ def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
 
 
 def cover(image: Image.Image, aspect: float) -> Image.Image:
-    """The middle of a picture, cut to the given width by height."""
+    """The middle of a picture, cut to the given width by height; itself if that is all of it."""
     width = max(1, min(image.width, round(image.height * aspect)))
     height = max(1, min(image.height, round(image.width / aspect)))
     left, top = (image.width - width) // 2, (image.height - height) // 2
-    return image.crop((left, top, left + width, top + height))
+    return image if (width, height) == image.size else image.crop((left, top, left + width, top + height))
 
 
 def trimmed(image: Image.Image) -> Image.Image:

@@ -7,7 +7,7 @@ from PIL import Image, ImageColor
 from emulator.domain.recipes import EditRecipe
 from emulator.imaging.captions import Plaque, with_plaque
 from emulator.imaging.composition import new_canvas, paint_all
-from emulator.imaging.cutouts import subject_of
+from emulator.imaging.cutouts import SUBJECT_EDGE, subject_of
 from emulator.imaging.decoding import load_opaque
 from emulator.imaging.drawing import BLACK, chance, color_of_hex, color_of_hue, gradient_column, mix
 from emulator.imaging.layout import Box
@@ -24,7 +24,8 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         gap, share = min(room.width, room.height) * 0.05, 0.3 * max(room.width, room.height)
         before, after = room.split("left" if is_wide else "top", share, gap)
         canvas = new_canvas(size, _wall(recipe))
-        paint_all(canvas, [subject_of(data) for data in inputs], after, 0.6)
+        enough = _INPUT_EDGE if len(inputs) > 1 else SUBJECT_EDGE
+        paint_all(canvas, [subject_of(data, enough) for data in inputs], after, 0.6)
         if look := named_look(recipe.instructions):
             canvas = filtered(canvas, look)
         paint_all(canvas, [load_opaque(data, _INPUT_EDGE) for data in inputs], before)

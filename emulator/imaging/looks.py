@@ -4,6 +4,7 @@ Owns which word of a name selects which look; a style without one of them has th
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 from PIL import Image
@@ -44,6 +45,12 @@ def look_of(preview: Image.Image) -> Look:
     return Look(mix(WHITE, tint, 0.6), 1.7 - peak / 255, 1.1, 0.35)
 
 
+@lru_cache(maxsize=4)
+def _dark_corners(opacity: float, size: tuple[int, int]) -> Image.Image:
+    dark = Image.radial_gradient("L").point([round(opacity * level**2 / 255) for level in range(256)])
+    return dark.resize(size, Image.Resampling.BILINEAR)
+
+
 def filtered(image: Image.Image, look: Look) -> Image.Image:
     """A picture in RGB or RGBA with a look; its transparency stays."""
     alpha, image = (image.getchannel("A"), image.convert("RGB")) if image.mode == "RGBA" else (None, image)
@@ -52,8 +59,7 @@ def filtered(image: Image.Image, look: Look) -> Image.Image:
     curve = [min(1.0, max(0.0, ((level / 255) ** look.gamma - 0.5) * look.contrast + 0.5)) for level in range(256)]
     image = image.point([round(share * white) for white in look.tint for share in curve])
     if look.vignette and alpha is None:
-        dark = Image.radial_gradient("L").point([round(look.vignette * level**2 / 255) for level in range(256)])
-        image.paste(BLACK, mask=dark.resize(image.size, Image.Resampling.BILINEAR))
+        image.paste(BLACK, mask=_dark_corners(look.vignette, image.size))
     if alpha is not None:
         image.putalpha(alpha)
     return image

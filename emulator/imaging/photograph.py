@@ -12,7 +12,7 @@ from PIL import Image, ImageColor, ImageOps, ImageStat
 from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import Chip, Plaque, with_plaque
 from emulator.imaging.composition import Paint, new_canvas, paint, paint_all, paint_shadow, stretched
-from emulator.imaging.cutouts import cut_out, recolored, small_subject_of, subject_of
+from emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
 from emulator.imaging.decoding import load_opaque, remembered
 from emulator.imaging.drawing import Color, chance, color_of_hex, color_of_hue, cover, ellipse_mask, gradient_column
 from emulator.imaging.layout import Box
@@ -20,7 +20,7 @@ from emulator.imaging.looks import filtered, look_of, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
 
 _SCENE_EDGE = 1024  # pixels; more makes no visible difference
-_HEAD_EDGE = 320
+_HEAD_EDGE, _SWATCH_EDGE = 240, 160
 _PERSON_WIDTH = 0.46  # of a figure's height
 _ACCENTS: Sequence[Color] = (
     (255, 196, 84), (110, 212, 190), (255, 146, 126), (150, 186, 255), (214, 164, 250), (178, 220, 106),
@@ -61,12 +61,11 @@ class _Shot:
     def __init__(self, recipe: PhotographRecipe, inputs: Sequence[bytes]) -> None:
         pictures, color = iter(inputs), _colorway(recipe)
         self._recipe, self._color, self._view = recipe, color, _view(recipe)
-        prepare = small_subject_of if recipe.people and not self._view.is_detail else subject_of
-        subjects = [prepare(next(pictures)) for _ in range(recipe.subject_count)]
-        self._subjects = [recolored(subject, color) if color else subject for subject in subjects]
+        enough = HELD_EDGE if recipe.people and not self._view.is_detail else SUBJECT_EDGE
+        self._subjects = [subject_of(next(pictures), enough, color) for _ in range(recipe.subject_count)]
         self._scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
         self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
-        self._previews = [_preview_of(data) for data in pictures]
+        self._previews = [_preview_of(data, _SWATCH_EDGE) for data in pictures]
 
     def plaque(self) -> Plaque:
         recipe, count, pictures = self._recipe, len(self._subjects), iter(self._previews)
@@ -97,7 +96,7 @@ class _Shot:
         else:
             room = room.part(view.share, view.across, 0.8)
         if others:
-            paint_all(canvas, [_seen(image, view) for image in others], room, 0.9)
+            paint_all(canvas, [_seen(image, view, room) for image in others], room, 0.9)
         style = self._recipe.photography_style
         return canvas if style is None else filtered(canvas, named_look(style) or look_of(self._previews[0]))
 
@@ -153,9 +152,9 @@ def _view(recipe: PhotographRecipe) -> View:
 
 
 @remembered
-def _preview_of(card: bytes) -> Image.Image:
+def _preview_of(card: bytes, enough: int) -> Image.Image:
     """The upper part of an ingredient's card, above its plaque."""
-    picture = load_opaque(card, _HEAD_EDGE * 2)
+    picture = load_opaque(card, enough)
     return picture.crop((0, 0, picture.width, max(1, round(picture.height * 0.74))))
 
 
@@ -182,21 +181,22 @@ def _narrowed(view: View) -> float:
     return 1 - 0.16 * abs(view.turn)
 
 
-def _seen(image: Image.Image, view: View) -> Image.Image:
-    """A thing as it is seen from the side of a view: narrower, and its farther side lower."""
+def _seen(image: Image.Image, view: View, room: Box) -> Image.Image:
+    """A thing as it is seen from the side of a view: narrower, and its farther side lower; hardly larger than a room."""
     if not view.turn:
         return image
     width, height = image.size
     left, right = (height * 0.1 * max(0.0, side * view.turn) for side in (-1, 1))
     corners = (0, -left, 0, height + left, width, height + right, width, -right)
-    size = max(1, round(width * _narrowed(view))), height
+    share = min(1.0, max(room.width / width, room.height / height))
+    size = max(1, round(width * _narrowed(view) * share)), max(1, round(height * share))
     return image.convert("RGBA").transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
 
 
 @remembered
 def _head_of(card: bytes) -> Image.Image:
     """The head in a Fashion Model's picture: cut out if it has a plain ground, else in a circle."""
-    picture = _preview_of(card)
+    picture = _preview_of(card, _HEAD_EDGE * 2)
     edge = min(picture.size) * 0.66
     left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.35
     head = stretched(picture.crop((round(left), round(top), round(left + edge), round(top + edge))), (_HEAD_EDGE,) * 2)

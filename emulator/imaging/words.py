@@ -6,7 +6,6 @@ installed. What no font has is written as the last word of its Unicode name, nev
 
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import groupby
@@ -40,16 +39,19 @@ class Face:
             ImageDraw.Draw(image).text((x, middle + self._size * 0.36), part, fill=color, font=font, anchor="ls")
             x += font.getlength(part)
 
-    def _parts(self, text: str) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
-        """The parts of a text that one font has; marks go with what they follow, and spaces where that is right to left."""
-        fonts: list[int] = []
-        for last, character in zip(" " + text, text, strict=False):
-            is_joined = _kind(character) in "MC" or (
-                character == " " and unicodedata.bidirectional(last) in ("R", "AL")
-            )
-            fonts.append(fonts[-1] if is_joined and fonts else max(0, _font_of(character)))
-        for number, part in groupby(zip(fonts, text, strict=True), key=lambda pair: pair[0]):
-            yield _open(number, self._size), "".join(character for _, character in part)
+    def _parts(self, text: str) -> list[tuple[ImageFont.FreeTypeFont, str]]:
+        return [(_open(number, self._size), part) for number, part in _parts(text)]
+
+
+@lru_cache(maxsize=256)
+def _parts(text: str) -> list[tuple[int, str]]:
+    """The parts of a text that one font has; marks go with what they follow, and spaces where that is right to left."""
+    fonts: list[int] = []
+    for last, character in zip(" " + text, text, strict=False):
+        is_joined = _kind(character) in "MC" or (character == " " and unicodedata.bidirectional(last) in ("R", "AL"))
+        fonts.append(fonts[-1] if is_joined and fonts else max(0, _font_of(character)))
+    parts = groupby(zip(fonts, text, strict=True), key=lambda pair: pair[0])
+    return [(number, "".join(character for _, character in part)) for number, part in parts]
 
 
 @lru_cache(maxsize=1)
@@ -80,6 +82,7 @@ def _kind(character: str) -> str:
     return unicodedata.category(character)[0]
 
 
+@lru_cache(maxsize=256)
 def plain_text(text: str) -> str:
     """One line without control characters, lone surrogates, and characters that no font has."""
     kept = unicodedata.normalize("NFC", text[:_LONGEST_TEXT].replace("...", _ELLIPSIS))
