@@ -23,6 +23,7 @@ The text is made of the JSON, which has these keys. New ones may be added; these
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -74,19 +75,10 @@ def report_on(
         "requests": list(_requests(tally.requests, operations)),
         "journal_dropped": tally.dropped,
         "problems": dict(sorted(problems.items(), key=lambda row: (-row[1], row[0]))),
-        "credits_charged": sum(team.charged for team in tally.teams.values()),
-        "credits_reserved": sum(team.reserved for team in tally.teams.values()),
+        "credits_charged": sum(team.credits_charged for team in tally.teams.values()),
+        "credits_reserved": sum(team.credits_reserved for team in tally.teams.values()),
         "highest_concurrency": max((team.highest_concurrency for team in tally.teams.values()), default=0),
-        "teams": [
-            {
-                "name": name,
-                "credits_charged": team.charged,
-                "credits_reserved": team.reserved,
-                "highest_concurrency": team.highest_concurrency,
-                "concurrency_limit": team.concurrency_limit,
-            }
-            for name, team in tally.teams.items()
-        ],
+        "teams": [{"name": name, **asdict(team)} for name, team in tally.teams.items()],
         "rules": [
             {"scenario": scenario, "name": name, "matched": rule.matched, "fired": rule.fired}
             for (scenario, name), rule in tally.rules.items()

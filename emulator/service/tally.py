@@ -35,8 +35,8 @@ def _count_rule(rules: RuleTallies, key: tuple[str, str], matched: int, fired: i
 class TeamTally:
     """The Teams of one name: Credits charged, Credits reserved for work that was not finished, and concurrency."""
 
-    charged: int = 0
-    reserved: int = 0
+    credits_charged: int = 0
+    credits_reserved: int = 0
     highest_concurrency: int = 0
     concurrency_limit: int = 0
 
@@ -63,7 +63,7 @@ class Tally:
             _count_rule(self.rules, key, past.matched, past.fired)
         for account in sandbox.accounts.values():
             team = self._team(account.team.name)
-            team.reserved += account.ledger.reserved
+            team.credits_reserved += account.ledger.reserved
             team.highest_concurrency = max(team.highest_concurrency, account.budget.highest_used)
             team.concurrency_limit = account.team.concurrency_limit
 
@@ -83,7 +83,7 @@ class Tally:
         for playbook in sandbox.playbooks.values():
             count_rules(self.rules, playbook, sign)
         for account in sandbox.accounts.values():
-            self._team(account.team.name).charged += sign * account.ledger.charged
+            self._team(account.team.name).credits_charged += sign * account.ledger.charged
 
     def _team(self, name: str) -> TeamTally:
         return self.teams.setdefault(name, TeamTally())

@@ -25,9 +25,9 @@ def test_credits_and_concurrency_are_counted_by_team(emulator: EmulatorUnderTest
     emulator.photograph(image_count=3)  # which is not finished
     teams = tally_of(emulator).teams
     demo = teams["Demo"]
-    assert (2, 3) == (demo.charged, demo.reserved)
+    assert (2, 3) == (demo.credits_charged, demo.credits_reserved)
     assert (1, 20) == (demo.highest_concurrency, demo.concurrency_limit)
-    assert (2, 0) == (teams["Other"].charged, teams["Lapsed"].charged)
+    assert (2, 0) == (teams["Other"].credits_charged, teams["Lapsed"].credits_charged)
 
 
 def test_a_reset_adds_to_what_was_counted(emulator: EmulatorUnderTest) -> None:
@@ -37,7 +37,7 @@ def test_a_reset_adds_to_what_was_counted(emulator: EmulatorUnderTest) -> None:
     assert tally_of(emulator) == before
     finish_some_work(emulator)
     after = tally_of(emulator)
-    assert after.teams["Demo"].charged == 4
+    assert after.teams["Demo"].credits_charged == 4
     assert after.requests.total() == 2 * before.requests.total()
     assert after.emulator_ms == 120_000
 
@@ -48,7 +48,7 @@ def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUn
     sandboxes = emulator.application.sandboxes
     sandboxes.replace(state.load(saved, emulator.sandbox.id, 1_000_000, emulator.application.contract))
     tally = tally_of(emulator)
-    assert (tally.teams["Demo"].charged, tally.emulator_ms) == (2, 60_000)
+    assert (tally.teams["Demo"].credits_charged, tally.emulator_ms) == (2, 60_000)
     assert Tally().total([emulator.sandbox]).teams["Demo"].highest_concurrency == 0
 
 
