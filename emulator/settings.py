@@ -7,6 +7,7 @@ read the text of an option; must not read the environment, the command line or a
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from emulator.documents.complaints import did_you_mean, nearest
@@ -78,25 +79,33 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its field in Settings, how to read its text, and how to describe it."""
+    """One option: what it is called, how to read its text, and how to describe it."""
 
-    field: str
+    name: str
+    """On the command line, with the placeholder of its value: `--seed N`."""
     parse: Callable[[str], Any]
     expected: str
-    placeholder: str
-    default: str
     description: str
-    is_repeatable: bool = False
-    """Whether it can be given more than once; one text has all of its values, with commas between them."""
+    default: str = "none"
     words: tuple[str, ...] = ()
     """Those that it can be, or the commonest of them."""
-    singular_flag: str | None = None
-    """The name of a repeatable option on the command line, if it is not that of its field."""
+    repeated: str | None = None
+    """The field of an option that can be given more than once; one text has all of its values, with commas between them."""
 
     @property
     def flag(self) -> str:
         """The name on the command line, such as `--rate-limits`."""
-        return self.singular_flag or "--" + self.field.replace("_", "-")
+        return self.name.partition(" ")[0]
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for its value."""
+        return self.name.partition(" ")[2]
+
+    @property
+    def field(self) -> str:
+        """The field in Settings, such as `rate_limits`."""
+        return self.repeated or self.flag.removeprefix("--").replace("-", "_")
 
     @property
     def variable(self) -> str:
@@ -147,9 +156,7 @@ def _parse_pixels(text: str) -> int:
     return pixels
 
 
-def _choice(
-    field: str, words: Sequence[str], placeholder: str, default: str, description: str, values: Sequence[Any] = ()
-) -> Option:
+def _choice(name: str, words: Sequence[str], description: str, default: str, values: Sequence[Any] = ()) -> Option:
     """Return an option that is one of some words; each means itself, unless there are values."""
     meant = dict(zip(words, values or words, strict=True))
 
@@ -159,118 +166,102 @@ def _choice(
         return meant[text]
 
     expected = " or ".join((", ".join(words[:-1]), words[-1]))
-    return Option(field, parse, expected, placeholder, default, description, words=tuple(words))
+    return Option(name, parse, expected, description, default, tuple(words))
 
 
-def _switch(field: str, default: str, description: str) -> Option:
+def _switch(flag: str, description: str, default: str) -> Option:
     """Return an option that is on or off."""
-    return _choice(field, ("on", "off"), "on|off", default, description, (True, False))
+    return _choice(f"{flag} on|off", ("on", "off"), description, default, (True, False))
 
 
 OPTIONS: Final[tuple[Option, ...]] = (
-    Option("host", _parse_text, "a host name or address", "HOST", "127.0.0.1", "address to listen on"),
+    Option("--host HOST", _parse_text, "a host name or address", "address to listen on", "127.0.0.1"),
     Option(
-        "port",
+        "--port PORT",
         _parse_port,
         "a number from 0 to 65535",
-        "PORT",
-        str(DEFAULT_PORT),
         "port to listen on; 0 picks a free one",
+        f"{DEFAULT_PORT}",
     ),
-    Option("seed", parse_seed, "a whole number from 0 to 2^63-1", "N", "0", "seed of identifiers, links and chance"),
-    Option("clock", parse_clock, CLOCK_WORDS, "MODE", "real", CLOCK_WORDS, words=CLOCK_MODES),
+    Option("--seed N", parse_seed, "a whole number from 0 to 2^63-1", "seed of identifiers, links and chance", "0"),
+    Option("--clock MODE", parse_clock, CLOCK_WORDS, CLOCK_WORDS, "real", CLOCK_MODES),
     Option(
-        "start",
+        "--start TIMESTAMP",
         parse_timestamp,
         TIMESTAMP_WORDS,
-        "TIMESTAMP",
-        "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
         "the emulator's time at start",
+        "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
     ),
     Option(
-        "world",
+        "--world FILE",
         _parse_text,
         "a YAML file",
-        "FILE",
-        "built in",
         "Teams, credentials and premade ingredients at start (YAML)",
+        "built in",
     ),
     Option(
-        "scenario",
+        "--scenario NAME|FILE",
         _parse_text,
         "the name of a scenario of the library, or a YAML file",
-        "NAME|FILE",
-        "none",
         "scenario to run: a name in the library, or a YAML file",
     ),
-    _switch("rate_limits", "on", "whether request rates are limited"),
+    _switch("--rate-limits", "whether request rates are limited", "on"),
     Option(
-        "public_url",
+        "--public-url URL",
         parse_url,
         "an address such as https://emulator.example:8443",
-        "URL",
-        "the address the client used",
         "base of the links in answers",
+        "the address the client used",
     ),
     Option(
-        "allowed_hosts",
+        "--allowed-host NAME",
         _parse_hosts,
         "names such as emulator.example, without port, with commas between them",
-        "NAME",
-        "none",
         "an additional host name that clients may use; can be repeated",
-        is_repeatable=True,
-        singular_flag="--allowed-host",
+        repeated="allowed_hosts",
     ),
     Option(
-        "control_token",
+        "--control-token TOKEN",
         _parse_token,
         "a token of printable ASCII characters, without a space at its start or end",
-        "TOKEN",
-        "none",
         "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`",
     ),
     Option(
-        "max_memory",
+        "--max-memory SIZE",
         parse_size,
         "a size such as 512MiB or 2GiB",
-        "SIZE",
-        "2GiB",
         "limit of image bytes in all sandboxes together",
+        "2GiB",
     ),
     Option(
-        "max_upload_pixels",
+        "--max-upload-pixels PIXELS",
         _parse_pixels,
         "a number of pixels from 1 to 1000MP, such as 100MP or 5000000",
-        "PIXELS",
-        "100MP",
         "limit of the pixels of an uploaded image",
+        "100MP",
     ),
-    _choice("log_format", get_args(LogFormat), "text|json", "text", "form of the log"),
-    _choice("log_level", get_args(LogLevel), "LEVEL", "info", "lowest level to log"),
-    _switch("access_log", "on; off for exec and sweep", "log each request to standard error"),
-    Option("state", _parse_text, "a state file", "FILE", "none", "start from a state file"),
+    _choice("--log-format text|json", get_args(LogFormat), "form of the log", "text"),
+    _choice("--log-level LEVEL", get_args(LogLevel), "lowest level to log", "info"),
+    _switch("--access-log", "log each request to standard error", "on; off for exec and sweep"),
+    Option("--state FILE", _parse_text, "a state file", "start from a state file"),
     _switch(
-        "evolution",
-        "off",
+        "--evolution",
         "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
+        "off",
     ),
     Option(
-        "readings",
+        "--readings READINGS",
         _parse_text,
         "readings such as D26=always-a-cursor, a set, or a file",
-        "READINGS",
-        "those of image-workflow.readings.yaml, if it is there",
         "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file",
+        "those of image-workflow.readings.yaml, if it is there",
     ),
     Option(
-        "cors",
+        "--cors ORIGIN",
         _parse_origins,
         "an origin such as http://localhost:5173, or *",
-        "ORIGIN",
-        "none",
         "an origin whose pages may call /v1 and load files, or *; can be repeated",
-        is_repeatable=True,
+        repeated="cors",
     ),
 )
 
@@ -282,11 +273,13 @@ _DECIDED_BY_STATE: Final = {
 """The options that contradict a state file, each with what to do instead."""
 
 
-def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
+def read_settings(
+    arguments: Mapping[str, Any], environment: Mapping[str, str], defaults: Mapping[str, str] = MappingProxyType({})
+) -> Settings:
     """The settings that an invocation asks for; a command-line option wins over its variable.
 
     `arguments` holds the text of each option by field name (of one that was repeated a list), None or nothing where it was
-    not given. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used, and for
+    not given; `defaults` those that a command has instead. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used, and for
     one that a state file would override without a word.
     """
     given: dict[str, tuple[str, str]] = {}
@@ -297,6 +290,8 @@ def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) 
             given[option.field] = option.flag, ",".join(argument) if isinstance(argument, list) else argument
         elif environment.get(option.variable):
             given[option.field] = option.variable, environment[option.variable]
+        elif option.field in defaults:
+            given[option.field] = option.flag, defaults[option.field]
         else:
             continue
         values[option.field] = _read(option, *given[option.field])

@@ -166,7 +166,7 @@ def add_verbs(parser: argparse.ArgumentParser, **summaries: str) -> list[argpars
     return [_add(verbs, name, summary) for name, summary in summaries.items()]
 
 
-def add_options(parser: argparse.ArgumentParser, options: Mapping[str, str]) -> None:
+def add_options(parser: argparse.ArgumentParser, options: Mapping[str, str], default: str | None = None) -> None:
     """Give a command options, each by its name and its placeholder, with its help.
 
     `--report FILE` takes a value, `--ignore RULE ...` can be repeated, and `--quiet` is a switch.
@@ -176,7 +176,7 @@ def add_options(parser: argparse.ArgumentParser, options: Mapping[str, str]) -> 
             case [flag]:
                 parser.add_argument(flag, action="store_true", help=help_text)
             case [flag, placeholder]:
-                parser.add_argument(flag, metavar=placeholder, help=help_text)
+                parser.add_argument(flag, metavar=placeholder, default=default, help=help_text)
             case [flag, placeholder, _]:
                 parser.add_argument(flag, metavar=placeholder, action="append", default=[], help=help_text)
 
@@ -191,5 +191,5 @@ def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | 
     for option in OPTIONS:
         default = (defaults or {}).get(option.field, option.default)
         help_text = f"{option.description} (default: {default})"
-        action = "append" if option.is_repeatable else "store"
+        action = "append" if option.repeated else "store"
         parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text, action=action)

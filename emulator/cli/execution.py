@@ -59,7 +59,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
     the command cannot be started.
     """
-    settings = _settings(options, environment)
+    settings = read_settings(vars(options), environment, {"port": "0"})
     files = writable_files(options, *_FILES)
     recording, refusals, guard = Recording(), Refusals(), Guard()
     prints_json = options.format == "json"
@@ -216,13 +216,6 @@ class _Run(WatchedServer):
         if self.server_state.tasks:
             await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
         self._application.close()
-
-
-def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:
-    arguments = vars(options)
-    if options.port is None and not environment.get("EMULATOR_PORT"):
-        arguments = {**arguments, "port": "0"}
-    return read_settings(arguments, environment)
 
 
 def _saver(file: Path | None, address: str, settings: Settings) -> Callable[[], bytes] | None:

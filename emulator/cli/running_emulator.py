@@ -4,33 +4,21 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.addresses import local_url
-from emulator.cli.arguments import add_verbs
+from emulator.cli.arguments import add_options, add_verbs
 from emulator.settings import DEFAULT_URL, SettingError, read_settings
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
+
+_URL = {
+    "--url URL": f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
+}
+_TOKEN = {"--control-token TOKEN": "its control token (default: EMULATOR_CONTROL_TOKEN)"}
 
 
 def add_emulator_options(parser: ArgumentParser, *, with_sandbox: bool = True) -> None:
     """Give a command, or a verb of one, the options that name an emulator and, unless all are meant, a sandbox."""
+    sandbox = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
     # Without a default, so that a verb does not take away what stands before it.
-    parser.add_argument(
-        "--url",
-        metavar="URL",
-        default=SUPPRESS,
-        help=f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})",
-    )
-    if with_sandbox:
-        parser.add_argument(
-            "--sandbox",
-            metavar="ID",
-            default=SUPPRESS,
-            help="which of its sandboxes (default: EMULATOR_SANDBOX, else default)",
-        )
-    parser.add_argument(
-        "--control-token",
-        metavar="TOKEN",
-        default=SUPPRESS,
-        help="its control token (default: EMULATOR_CONTROL_TOKEN)",
-    )
+    add_options(parser, {**_URL, **(sandbox if with_sandbox else {}), **_TOKEN}, default=SUPPRESS)
 
 
 def add_emulator_verbs(parser: ArgumentParser, *, with_sandbox: bool = True, **summaries: str) -> list[ArgumentParser]:

@@ -30,11 +30,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     show.add_argument("name", metavar="NAME")
     check.add_argument("files", metavar="FILE", nargs="+")
     add_format(check, "text", "json")
-    check.add_argument(
-        "--world",
-        metavar="FILE",
-        help="the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
-    )
+    named = "the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)"
+    check.add_argument("--world", metavar="FILE", help=named)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -17,12 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, a Team and what to change."""
     listing, change = add_emulator_verbs(parser, list="list Teams (the default)", set="change a Team from now on")
     change.add_argument("team", metavar="TEAM", help="by name or id")
-    change.add_argument(
-        "changes",
-        metavar="NAME=VALUE",
-        nargs="+",
-        help="credits=5, subscription=inactive, concurrency_limit=1 or requests_per_minute=30",
-    )
+    changes = "credits=5, subscription=inactive, concurrency_limit=1 or requests_per_minute=30"
+    change.add_argument("changes", metavar="NAME=VALUE", nargs="+", help=changes)
     for verb in (listing, change):
         add_format(verb, "table", "json")
 
