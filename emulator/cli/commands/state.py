@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from emulator.cli.errors import REFUSED_VALUES
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.settings import UsageError
-from emulator.testing.control import STATE_SECONDS, ZIP, ControlClient
+from emulator.testing.control import STATE_SECONDS, ZIP
 from emulator.testing.errors import EmulatorError
 from emulator.testing.files import put_in_place, read_state_file
 from emulator.testing.session_file import saved_sandbox
@@ -29,24 +29,16 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Save or load it. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
     if options.action == "save":
-        _save(control, options.file)
-    else:
-        _load(control, options.file)
-    return 0
-
-
-def _save(control: ControlClient, file: str) -> None:
-    content = saved_sandbox(control, file)
-    put_in_place(file, content)
-    print(f"saved {file} ({len(content)} bytes)")
-
-
-def _load(control: ControlClient, file: str) -> None:
-    content = read_state_file(file)
+        content = saved_sandbox(control, options.file)
+        put_in_place(options.file, content)
+        print(f"saved {options.file} ({len(content)} bytes)")
+        return 0
+    content = read_state_file(options.file)
     try:
         control.exchange("PUT", "state", content, ZIP, seconds=STATE_SECONDS)
     except EmulatorError as error:
         if error.status in REFUSED_VALUES:
-            raise UsageError(f"{file}: {error.detail.removeprefix(_BODY)}") from error
+            raise UsageError(f"{options.file}: {error.detail.removeprefix(_BODY)}") from error
         raise
-    print(f"loaded {file}")
+    print(f"loaded {options.file}")
+    return 0
