@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from emulator.cli.junit import Case, junit_text
+from emulator.cli.verdict import finding, verdict
 from emulator.drift.comparison import Difference
 from emulator.drift.judgement import Report, Row
-from emulator.kernel.wording import first_of
+from emulator.kernel.wording import count_of, first_of
 
 SUITE: Final = "image-workflow-emulator.drift"
 FAILS_ON: Final = ("other", "neither", "breach", "bug")
@@ -24,15 +25,33 @@ _MAX_PLACES: Final = 3
 
 def fails(report: Report, fail_on: tuple[str, ...]) -> bool:
     """Whether there is something that makes the command fail."""
-    found = {row.verdict for row in report.rows} | {verdict for verdict, group in _groups(report) if group}
+    found = {row.verdict for row in report.rows} | {kind for kind, group in _groups(report) if group}
     return not found.isdisjoint(fail_on)
+
+
+def as_json(report: Report, *, ok: bool) -> dict[str, Any]:
+    """Return the report for programs."""
+    pin = "image-workflow-emulator drift --pin image-workflow.readings.yaml FILE"
+    found = [
+        finding(
+            row.decision, "warning", "; ".join(row.where), f"read it as {row.reading}" if row.reading else row.what, pin
+        )
+        for row in report.rows
+        if row.verdict in ("other", "neither")
+    ]
+    for rule, group in _groups(report):
+        for one in group:
+            where = f"{one.exchange} {one.operation} {one.where}"
+            found.append(finding(rule, "error", where, f"recorded {one.recorded}; expected {one.expected}"))
+    summary = f"{count_of(report.compared, 'call')} compared, {count_of(len(found), 'difference')}"
+    return {**verdict(summary, found, ok=ok), **report.as_json()}
 
 
 def lines(report: Report) -> Iterator[str]:
     """Iterate over the lines of the report for people: what differs first, what was not told last."""
     yield f"compared {report.compared} calls" + (f"; {report.noise} left aside" if report.noise else "")
-    for verdict in ("other", "neither"):
-        for row in (row for row in report.rows if row.verdict == verdict):
+    for kind in ("other", "neither"):
+        for row in (row for row in report.rows if row.verdict == kind):
             name = f"{row.decision}={row.reading}" if row.reading else row.decision
             what = f": {row.what}" if row.what else ""
             yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
@@ -82,9 +101,9 @@ def _new_entries(report: Report) -> Iterator[str]:
 def junit(report: Report) -> str:
     """Return the report as JUnit XML: a test case for each decision, and for the breaches, differences and defects."""
     cases = [_case(row) for row in report.rows]
-    for verdict, found in _groups(report):
+    for kind, found in _groups(report):
         text = "\n".join(_words(one) + (f"; {one.sentence}" if one.sentence else "") for one in found)
-        cases += [Case(verdict, _WORDS[verdict], details=text)] if found else []
+        cases += [Case(kind, _WORDS[kind], details=text)] if found else []
     return junit_text(SUITE, cases)
 
 

@@ -5,7 +5,7 @@ import shutil
 import sys
 import textwrap
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import IO, Any, Final
 
@@ -48,6 +48,12 @@ def add_format(parser: ArgumentParser, *formats: str) -> None:
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
     print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def json_or_page(suffix: str, answer: Any, page: Callable[[], str]) -> str:
+    """Return the content of a report's file: a page for browsers where its name ends in .html, else JSON."""
+    is_page = suffix.lower() in (".html", ".htm")
+    return page() if is_page else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
 
 
 def show(

@@ -12,15 +12,12 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
 from emulator.kernel.printable import printable
 from emulator.kernel.wording import count_of
-
-if TYPE_CHECKING:
-    from emulator.drift.judgement import Report
 
 MAX_BYTES: Final = 4096
 """Limit of the one object that `exec` prints."""
@@ -97,23 +94,6 @@ def coverage_verdict(coverage: Mapping[str, Any], *, ok: bool) -> dict[str, Any]
         f"{coverage['percent']:g} % of the contract covered; {count_of(len(gaps), 'gap')} in the operations in use"
     )
     return verdict(summary, gaps, ok=ok)
-
-
-def drift_verdict(report: "Report", *, ok: bool) -> dict[str, Any]:
-    """Return the object of a comparison with the real service."""
-    pin = "image-workflow-emulator drift --pin image-workflow.readings.yaml FILE"
-    found = [
-        finding(
-            row.decision, "warning", "; ".join(row.where), f"read it as {row.reading}" if row.reading else row.what, pin
-        )
-        for row in report.rows
-        if row.verdict in ("other", "neither")
-    ]
-    for rule, group in (("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)):
-        for one in group:
-            where = f"{one.exchange} {one.operation} {one.where}"
-            found.append(finding(rule, "error", where, f"recorded {one.recorded}; expected {one.expected}"))
-    return verdict(f"{count_of(report.compared, 'call')} compared, {count_of(len(found), 'difference')}", found, ok=ok)
 
 
 def shortened(answer: dict[str, Any], lists: Sequence[list[Any]]) -> dict[str, Any]:

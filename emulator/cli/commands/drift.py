@@ -4,7 +4,6 @@ Three ways in: recordings that are judged offline, `record`, which makes one, an
 """
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from emulator.cli.arguments import add_options
 from emulator.cli.errors import CommandError, writable_files, write_file
-from emulator.cli.output import add_format, print_json
+from emulator.cli.output import add_format, json_or_page, print_json
 from emulator.kernel.printable import printable
 from emulator.kernel.timestamps import format_timestamp
 from emulator.settings import SettingError, UsageError
@@ -73,8 +72,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
-    from emulator.cli.drift_report import FAILS_ON, fails, lines
-    from emulator.cli.verdict import drift_verdict
+    from emulator.cli.drift_report import FAILS_ON, as_json, fails, lines
     from emulator.contract import load_contract
     from emulator.domain.readings import NO_READINGS
     from emulator.drift.judgement import judge
@@ -99,7 +97,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     for name, file in files.items():
         write_file(file, _content(name, file.suffix, report, source))
     if options.format == "json":
-        print_json(drift_verdict(report, ok=not fails(report, fail_on)) | report.as_json())
+        print_json(as_json(report, ok=not fails(report, fail_on)))
     else:
         print("\n".join(map(printable, lines(report))))
     return int(fails(report, fail_on))
@@ -111,7 +109,7 @@ def _content(name: str, suffix: str, report: "Report", source: str) -> str:
     from emulator.scenario.readings_format import readings_file
 
     if name == "report":
-        return page(report) if suffix == ".html" else json.dumps(report.as_json(), indent=2) + "\n"
+        return json_or_page(suffix, report.as_json(), lambda: page(report))
     if name == "junit":
         return junit(report)
     found = {row.decision: row for row in report.rows if row.verdict == "other"}

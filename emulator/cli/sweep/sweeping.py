@@ -5,7 +5,6 @@ standard output, everything else to standard error.
 """
 
 import contextlib
-import json
 import math
 import os
 import queue
@@ -16,6 +15,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -24,13 +24,14 @@ import msgspec
 
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
-from emulator.cli.output import out, print_json
+from emulator.cli.output import json_or_page, out, print_json
 from emulator.cli.sweep.calls import Call, Work, calls_of
 from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
 from emulator.cli.sweep.classes import CHOICES, Plan, choose
 from emulator.cli.sweep.gate import Gate, read_expectations
 from emulator.cli.sweep.junit import junit_text
 from emulator.cli.sweep.matrix import Sweep, as_text, told
+from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Patience, Run, Runner
 from emulator.contract import Contract, load_contract
@@ -97,8 +98,9 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     choice = _Choice.of(options, environment)
     files = writable_files(options, "report", "junit", "resume")
-    arguments = _exec_options(options, environment)
-    if _has_fixed_port(options, environment):
+    settings = read_settings(vars(options), environment, {"port": "0"})
+    arguments = [*_given_options(options), *([] if settings.clock else ["--clock", "auto"])]
+    if settings.port:  # all runs want the same, and so must come one after another
         choice = replace(choice, jobs=1)
     resumed = files.pop("resume", None)
     head = {"format": _RESUME_FORMAT, "command": [*arguments, "--", *options.words], "test": options.test}
@@ -120,7 +122,9 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
             print(as_text(swept, out(environment)), end="", flush=True)
     finally:  # the same Ctrl-C may have ended who reads it
         for name, file in files.items():
-            write_file(file, junit_text(swept) if name == "junit" else _report_text(swept, file))
+            is_junit = name == "junit"
+            page = partial(as_page, swept)
+            write_file(file, junit_text(swept) if is_junit else json_or_page(file.suffix, swept.as_json(), page))
     if stopped is not None:
         return signalled_status(stopped.number)
     return int(any(map(choice.gate.fails, swept.runs)))
@@ -312,26 +316,6 @@ def _given_options(options: Namespace) -> list[str]:
         for text in value if isinstance(value, list) else [] if value is None else [value]:
             given += [option.flag, text]
     return given
-
-
-def _exec_options(options: Namespace, environment: Mapping[str, str]) -> list[str]:
-    """Return the options for every `exec`; the clock is auto unless it is given. Raises UsageError."""
-    read_settings(vars(options), environment)
-    is_given = options.clock is not None or environment.get("EMULATOR_CLOCK")
-    return [*_given_options(options), *([] if is_given else ["--clock", "auto"])]
-
-
-def _has_fixed_port(options: Namespace, environment: Mapping[str, str]) -> bool:
-    """Whether all runs want the same port, and so must come one after another."""
-    return (options.port or environment.get("EMULATOR_PORT") or "0") != "0"
-
-
-def _report_text(swept: Sweep, file: Path) -> str:
-    if file.suffix.lower() in (".html", ".htm"):
-        from emulator.cli.sweep.page import as_page
-
-        return as_page(swept)
-    return json.dumps(swept.as_json(), indent=2, ensure_ascii=False) + "\n"
 
 
 @contextmanager
