@@ -6,7 +6,7 @@ A first difference silences what depends on it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
@@ -73,10 +73,12 @@ async def judge(
     contract: Contract,
     known: Readings = NO_READINGS,
     ignored: frozenset[str] = frozenset(),
+    tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Report:
     """Judge a recording.
 
-    `known` are readings that were found before, `ignored` the decisions to leave out.
+    `known` are readings that were found before, `ignored` the decisions to leave out. `tell` hears after each
+    call how many have been sent again, and how many there are.
     """
     traffic = Traffic(exchanges, contract)
     rows = tuple(
@@ -88,7 +90,7 @@ async def judge(
     settled = {name.partition("=")[0] for name in found}
     names = [*found, *(name for name in chosen(known) if name.partition("=")[0] not in settled)]
     replay = Replay(traffic, contract, ",".join(names) or PLAIN)
-    replayed = await replay.run()
+    replayed = await replay.run(tell)
     kept, silenced = _first_differences(replayed, replay, contract)
     bugs = [item for item in replayed if unanswered(item.answered) and item.call.code != "internal_error"]
     observed = {row.decision for row in rows if row.verdict == NEITHER}

@@ -4,7 +4,7 @@ What the service's world did (a pause, a failed slot, how long work took) is bro
 so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -89,13 +89,17 @@ class Replay:
             options["readings"] = readings
         return {**options, "world": world}
 
-    async def run(self) -> list[Replayed]:
+    async def run(self, tell: Callable[[int, int], None]) -> list[Replayed]:
         """Put what was there into the emulator, and send every call again, in order."""
         found = found_at_start(self._traffic)
         self.beginning = frozenset(resource.id for resource in found)
         for resource in found:
             self._map(resource.id, put(resource, self._application.sandboxes.default, self.mapped))
-        return [await self._send(call) for call in self._traffic.calls]
+        replayed = []
+        for call in self._traffic.calls:
+            replayed.append(await self._send(call))
+            tell(len(replayed), len(self._traffic.calls))
+        return replayed
 
     def _map(self, recorded: str, own: str) -> None:
         self.mapped[recorded] = own

@@ -1,6 +1,9 @@
 """The command `drift`: its statuses, and what its reports do not tell."""
 
+import io
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,8 @@ import pytest
 import yaml
 from msgspec import structs
 
+from emulator.cli.commands import drift
+from emulator.cli.main import main
 from emulator.drift.har import as_har
 from emulator.traffic.exchanges import Exchange
 from tests.cli.command import run_command
@@ -49,6 +54,26 @@ def test_the_status_is_0_without_and_1_with_another_reading(tmp_path: Path) -> N
     file = written(tour("D26=always-a-cursor"), tmp_path / "other.har")
     assert run_command("drift", file).status == 1
     assert run_command("drift", file, "--fail-on", "breach,bug").status == 0
+
+
+def ticking(step_ms: float) -> Callable[[], float]:
+    """A clock that goes on by a step each time somebody looks at it."""
+    now_ms = iter(range(1_000_000))
+    return lambda: next(now_ms) * step_ms
+
+
+@pytest.mark.parametrize(("step_ms", "lines"), [(1.0, 0), (20.0, 1), (1_000.0, 6)])
+def test_a_judgement_that_takes_long_tells_at_a_terminal_how_far_it_is_in_few_lines(
+    step_ms: float, lines: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    terminal, exchanges = io.StringIO(), tour()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(drift, "host_elapsed_ms", ticking(step_ms))
+    assert main(["drift", written(exchanges, tmp_path / "plain.har")]) == 0
+    told = terminal.getvalue().splitlines()
+    assert len(told) == lines
+    assert all(line.endswith(f" of {len(exchanges)} calls") for line in told)
 
 
 def test_what_no_reading_explains_is_an_entry_of_the_ledger_to_be_completed(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emulator.cli.arguments import add_options
 from emulator.cli.errors import CommandError, writable_files, write_file
 from emulator.cli.output import add_format, json_or_page, print_json
+from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable
 from emulator.kernel.timestamps import format_timestamp
 from emulator.settings import SettingError, UsageError
@@ -30,6 +31,7 @@ BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
 API_KEY_VARIABLE: Final = "IMAGE_WORKFLOW_API_KEY"
 _FAIL_ON: Final = "other,neither,breach,bug"
 _KEY_BYTES: Final = 32
+_FIRST_TOLD_MS: Final = 2_000.0
 _OPTIONS: Final = {
     "--base-url URL": "ask this service instead, by probes (it ends in /v1)",
     "--api-key KEY": f"the key for --base-url (default: {API_KEY_VARIABLE})",
@@ -88,9 +90,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
     files = writable_files(options, "report", "junit", "pin")
     exchanges = _asked(options, environment) if options.base_url else read_recordings(options.files)
-    if sys.stderr.isatty():
-        print(f"judging {len(exchanges)} exchanges, which takes some seconds for each hundred", file=sys.stderr)
-    report = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore)))
+    report = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore), _progress()))
     source = options.base_url or Path(options.files[-1]).name
     if not report.compared:
         raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")
@@ -101,6 +101,19 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     else:
         print("\n".join(map(printable, lines(report))))
     return int(fails(report, fail_on))
+
+
+def _progress() -> Callable[[int, int], None]:
+    """Return what tells at a terminal how far the judgement has come: first after two seconds, then ever less often."""
+    began_ms, due_ms = host_elapsed_ms(), _FIRST_TOLD_MS
+
+    def tell(done: int, total: int) -> None:
+        nonlocal due_ms
+        if sys.stderr.isatty() and host_elapsed_ms() - began_ms >= due_ms:
+            print(f"compared {done:,} of {total:,} calls", file=sys.stderr)
+            due_ms = 2 * (host_elapsed_ms() - began_ms)
+
+    return tell
 
 
 def _content(name: str, suffix: str, report: "Report", source: str) -> str:
