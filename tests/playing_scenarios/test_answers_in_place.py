@@ -15,11 +15,11 @@ class _RefusingFault(Fault, frozen=True):
         return context.refuse(context.problem("service_unavailable", "not today", None))
 
 
-def test_an_answer_in_place_of_the_commit_changes_nothing_and_frees_the_key(service: EmulatorUnderTest) -> None:
+def test_an_answer_in_place_of_the_commit_changes_nothing_and_frees_the_key(emulator: EmulatorUnderTest) -> None:
     scenario = Scenario("refusing", rules=(RequestRule("refusing", _RefusingFault()),))
-    scenarios.begin(service.sandbox, scenario, service.sandbox.began_at)
-    answers = [service.post("/uploads", body, idempotency_key="k") for body in ({}, UPLOAD)]
+    scenarios.begin(emulator.sandbox, scenario, emulator.sandbox.began_at)
+    answers = [emulator.post("/uploads", body, idempotency_key="k") for body in ({}, UPLOAD)]
     assert [(422, "invalid_input"), (503, "service_unavailable")] == [answer.outcome for answer in answers]
-    assert {"refusing": (2, 1)} == service.rules(), "only what would be carried out is replaced"
-    scenarios.end(service.sandbox)
-    assert 201 == service.post("/uploads", UPLOAD | {"size_bytes": 11}, idempotency_key="k").status
+    assert {"refusing": (2, 1)} == emulator.rules(), "only what would be carried out is replaced"
+    scenarios.end(emulator.sandbox)
+    assert 201 == emulator.post("/uploads", UPLOAD | {"size_bytes": 11}, idempotency_key="k").status

@@ -13,15 +13,15 @@ ALL_WRITES = [name for name in WRITES if name not in DELETIONS] + list(DELETIONS
 """Every write, in an order in which each finds what it needs."""
 
 
-def _send_lost(service: EmulatorUnderTest, call: Call) -> None:
+def _send_lost(emulator: EmulatorUnderTest, call: Call) -> None:
     """Send a request whose answer is lost: in process, that is an error of the connection."""
     with pytest.raises(ConnectionResetError):
-        service.send(call)
+        emulator.send(call)
 
 
-def _calls(service: EmulatorUnderTest) -> dict[str, Call]:
-    things = prepare(service)
-    (unused_asset_id,) = service.assets(1)
+def _calls(emulator: EmulatorUnderTest) -> dict[str, Call]:
+    things = prepare(emulator)
+    (unused_asset_id,) = emulator.assets(1)
     calls = {name: CALLS[name](things) for name in ALL_WRITES}
     calls["deleteAsset"] = Call("DELETE", f"/assets/{unused_asset_id}")
     for name in KEYED:
@@ -29,14 +29,14 @@ def _calls(service: EmulatorUnderTest) -> dict[str, Call]:
     return calls
 
 
-def _send_all(service: EmulatorUnderTest, calls: dict[str, Call], then: Json) -> None:
+def _send_all(emulator: EmulatorUnderTest, calls: dict[str, Call], then: Json) -> None:
     """Send every write while a rule loses its answer, or replaces it with a problem."""
-    service.rule({"operation": ALL_WRITES}, then)
+    emulator.rule({"operation": ALL_WRITES}, then)
     for call in calls.values():
         if "network" in then:
-            _send_lost(service, call)
+            _send_lost(emulator, call)
         else:
-            assert (500, "internal_error") == service.send(call).outcome
+            assert (500, "internal_error") == emulator.send(call).outcome
 
 
 # Before -------------------------------------------------------------------------------------------------------------
@@ -44,24 +44,24 @@ def _send_all(service: EmulatorUnderTest, calls: dict[str, Call], then: Json) ->
 
 @NO_RATE
 @pytest.mark.parametrize("then", [{"network": "reset"}, {"problem": "internal_error"}], ids=["reset", "problem"])
-def test_a_write_that_is_lost_before_the_commit_has_left_nothing(service: EmulatorUnderTest, then: Json) -> None:
-    calls = _calls(service)
-    before = service.library_of()
-    _send_all(service, calls, then)
-    assert before == service.library_of()
-    service.without_scenario()
-    answers = {name: service.send(call).status for name, call in calls.items()}
+def test_a_write_that_is_lost_before_the_commit_has_left_nothing(emulator: EmulatorUnderTest, then: Json) -> None:
+    calls = _calls(emulator)
+    before = emulator.library_of()
+    _send_all(emulator, calls, then)
+    assert before == emulator.library_of()
+    emulator.without_scenario()
+    answers = {name: emulator.send(call).status for name, call in calls.items()}
     assert {name: SUCCESSES[name] for name in ALL_WRITES} == answers  # with the same keys
 
 
 @pytest.mark.emulator(clock="auto")
-def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    work = service.send(upscale_call(asset_id, "k"))
-    service.rule({"operation": "getGeneration"}, {"network": "reset"}, {"nth": 1})
-    before = service.now()
-    _send_lost(service, Call("GET", f"/generations/{work.id}"))
-    assert before == service.now()
+def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(emulator: EmulatorUnderTest) -> None:
+    (asset_id,) = emulator.assets(1)
+    work = emulator.send(upscale_call(asset_id, "k"))
+    emulator.rule({"operation": "getGeneration"}, {"network": "reset"}, {"nth": 1})
+    before = emulator.now()
+    _send_lost(emulator, Call("GET", f"/generations/{work.id}"))
+    assert before == emulator.now()
 
 
 # After --------------------------------------------------------------------------------------------------------------
@@ -72,47 +72,47 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(servi
     "then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=["reset", "problem"]
 )
 def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
-    service: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest, then: Json
 ) -> None:
-    calls = _calls(service)
-    _send_all(service, calls, then)
-    service.without_scenario()
-    after = service.library_of()
-    again = {name: service.send(call).status for name, call in calls.items()}
+    calls = _calls(emulator)
+    _send_all(emulator, calls, then)
+    emulator.without_scenario()
+    after = emulator.library_of()
+    again = {name: emulator.send(call).status for name, call in calls.items()}
     assert {name: SUCCESSES[name] for name in KEYED} == {name: again[name] for name in KEYED}
     assert dict.fromkeys(DELETIONS, 404) == {name: again[name] for name in DELETIONS}  # they are gone already
-    assert after == service.library_of()  # and nothing was done twice
+    assert after == emulator.library_of()  # and nothing was done twice
 
 
-def test_a_replay_can_be_lost_or_replaced_as_well(service: EmulatorUnderTest) -> None:
-    call = upscale_call(service.assets(1)[0], "k")
-    service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": "1-3"})
+def test_a_replay_can_be_lost_or_replaced_as_well(emulator: EmulatorUnderTest) -> None:
+    call = upscale_call(emulator.assets(1)[0], "k")
+    emulator.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": "1-3"})
     for _ in range(3):
-        _send_lost(service, call)
+        _send_lost(emulator, call)
     then = {"problem": "internal_error", "at": "after_commit"}
-    service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
-    assert [500, 500, 202] == [service.send(call).status for _ in range(3)]
-    assert {"the rule": (3, 2)} == service.rules()
-    assert (1, 1) == (service.spent(), service.count("/generations"))
+    emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
+    assert [500, 500, 202] == [emulator.send(call).status for _ in range(3)]
+    assert {"the rule": (3, 2)} == emulator.rules()
+    assert (1, 1) == (emulator.spent(), emulator.count("/generations"))
 
 
-def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest, asset_id: str) -> None:
-    service.set_team(credits_available=0)
-    service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
-    _send_lost(service, upscale_call(asset_id, "k"))
-    service.set_team(credits_available=10)
-    assert (402, "insufficient_credits") == service.send(upscale_call(asset_id, "k")).outcome
-    assert 202 == service.send(upscale_call(asset_id, "k2")).status
+def test_a_real_402_that_is_lost_has_bound_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    emulator.set_team(credits_available=0)
+    emulator.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
+    _send_lost(emulator, upscale_call(asset_id, "k"))
+    emulator.set_team(credits_available=10)
+    assert (402, "insufficient_credits") == emulator.send(upscale_call(asset_id, "k")).outcome
+    assert 202 == emulator.send(upscale_call(asset_id, "k2")).status
 
 
 # A sandbox that begins anew meanwhile ---------------------------------------------------------------------------------
 
 
 def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_beginning(
-    service: EmulatorUnderTest,
+    emulator: EmulatorUnderTest,
 ) -> None:
-    first_id = service.open_upload(5)["id"]
+    first_id = emulator.open_upload(5)["id"]
     pieces = [UPLOAD_CONTENT[:5], UPLOAD_CONTENT[5:]]
     opening = Call("POST", "/uploads", pieces=pieces, headers=JSON)
-    answer, _ = service.together(opening, control_call("POST", "/reset"))
+    answer, _ = emulator.together(opening, control_call("POST", "/reset"))
     assert (201, first_id) == (answer.status, answer.id)

@@ -11,18 +11,18 @@ def _notice(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name in HEADERS}
 
 
-def test_a_notice_says_no_more_than_its_rule(service: EmulatorUnderTest) -> None:
-    service.rule({"operation": "listPoses"}, {"deprecated": {}})
-    assert {"deprecation": "@1767225600"} == _notice(service.get("/poses"))
+def test_a_notice_says_no_more_than_its_rule(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "listPoses"}, {"deprecated": {}})
+    assert {"deprecation": "@1767225600"} == _notice(emulator.get("/poses"))
 
 
-def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    plain = service.send(upscale_call(asset_id, "k1"))
-    service.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
-    marked = service.send(upscale_call(asset_id, "k2"))
-    replays = [service.send(upscale_call(asset_id, key)) for key in ("k1", "k2")]
+def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(emulator: EmulatorUnderTest) -> None:
+    (asset_id,) = emulator.assets(1)
+    plain = emulator.send(upscale_call(asset_id, "k1"))
+    emulator.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
+    marked = emulator.send(upscale_call(asset_id, "k2"))
+    replays = [emulator.send(upscale_call(asset_id, key)) for key in ("k1", "k2")]
     assert [plain.raw_headers, marked.raw_headers] == [replay.raw_headers for replay in replays]
     assert [set(), HEADERS] == [set(_notice(replay)) for replay in replays]
-    service.without_scenario()
-    assert marked.raw_headers == service.send(upscale_call(asset_id, "k2")).raw_headers
+    emulator.without_scenario()
+    assert marked.raw_headers == emulator.send(upscale_call(asset_id, "k2")).raw_headers

@@ -20,13 +20,13 @@ from tests.support.pictures import picture
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EmulatorUnderTest, Things]]:
     """An emulator with something of everything, which injected problems do not change."""
     folder: Path = tmp_path_factory.mktemp("prepared")
-    with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as service:
-        yield service, prepare(service)
+    with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as emulator:
+        yield emulator, prepare(emulator)
 
 
-def _able(service: EmulatorUnderTest, code: str) -> str:
+def _able(emulator: EmulatorUnderTest, code: str) -> str:
     """Return an operation that can return a code: the last, as writes have more of them."""
-    operations = service.application.contract.operations
+    operations = emulator.application.contract.operations
     return [name for name, operation in operations.items() if code in operation.all_codes][-1]
 
 
@@ -43,9 +43,9 @@ def _form(answer: Answer) -> Json:
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_an_injected_problem_has_the_form_of_a_real_one(
-    service: EmulatorUnderTest, prepared: tuple[EmulatorUnderTest, Things], code: str
+    emulator: EmulatorUnderTest, prepared: tuple[EmulatorUnderTest, Things], code: str
 ) -> None:
-    real = CAUSES[code](service)
+    real = CAUSES[code](emulator)
     assert code == real.code
     other, things = prepared
     call = CALLS[_able(other, code)](things)
@@ -62,21 +62,21 @@ def test_an_injected_problem_has_the_form_of_a_real_one(
     assert by_header.json["detail"] == by_rule.json["detail"]
 
 
-def test_a_rule_can_give_the_detail_and_the_wait(service: EmulatorUnderTest) -> None:
+def test_a_rule_can_give_the_detail_and_the_wait(emulator: EmulatorUnderTest) -> None:
     then = {"problem": "service_unavailable", "retry_after": 17, "detail": "closed for stocktaking"}
-    service.rule({"operation": "createUpload"}, then)
-    refused = service.post("/uploads", UPLOAD)
+    emulator.rule({"operation": "createUpload"}, then)
+    refused = emulator.post("/uploads", UPLOAD)
     assert (503, 17, "closed for stocktaking") == (refused.status, refused.retry_after, refused.json["detail"])
 
 
-def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: EmulatorUnderTest) -> None:
-    finished, (asset_id,) = service.author("pose"), service.assets(1)
+def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(emulator: EmulatorUnderTest) -> None:
+    finished, (asset_id,) = emulator.author("pose"), emulator.assets(1)
     ask = {"Emulator-Fault": "resource_operation_in_progress"}
-    newest = service.items("/operations")[0]
+    newest = emulator.items("/operations")[0]
     path = f"/poses/{finished['id']}"
-    assert newest["id"] == service.delete(path, headers=ask).json["active_operation_id"]
-    running = service.post("/backgrounds", {"name": "New", "kind": "backdrop", "asset_id": asset_id})
-    assert running.id == service.delete(path, headers=ask).json["active_operation_id"]
+    assert newest["id"] == emulator.delete(path, headers=ask).json["active_operation_id"]
+    running = emulator.post("/backgrounds", {"name": "New", "kind": "backdrop", "asset_id": asset_id})
+    assert running.id == emulator.delete(path, headers=ask).json["active_operation_id"]
 
 
 # The header ---------------------------------------------------------------------------------------------------------
@@ -86,68 +86,68 @@ def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: Emu
 def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_no_other(
     prepared: tuple[EmulatorUnderTest, Things], operation: str
 ) -> None:
-    service, things = prepared
-    able = service.application.contract.operations[operation].all_codes
-    before = service.library_of()
+    emulator, things = prepared
+    able = emulator.application.contract.operations[operation].all_codes
+    before = emulator.library_of()
     for code, kind in CATALOGUE.items():
         call = CALLS[operation](things)
         call.headers = {"Emulator-Fault": f" {code} "}
-        answer = service.send(call)
+        answer = emulator.send(call)
         assert ((kind.status, code) if code in able else (400, "invalid_request")) == answer.outcome
         assert "emulator-rule" not in answer.headers
         if code not in able:
             assert code in answer.json["detail"]
-    assert before == service.library_of()
+    assert before == emulator.library_of()
 
 
 @pytest.mark.parametrize("operation", KEYED)
 def test_of_injected_problems_a_402_binds_the_key_and_every_other_releases_it(
     prepared: tuple[EmulatorUnderTest, Things], operation: str
 ) -> None:
-    service, things = prepared
-    for code in service.application.contract.operations[operation].all_codes:
+    emulator, things = prepared
+    for code in emulator.application.contract.operations[operation].all_codes:
         call = CALLS[operation](things)
         call.idempotency_key = f"bound by {code}"
         call.headers = {"Emulator-Fault": code}
-        first = service.send(call)
+        first = emulator.send(call)
         call.headers = {"Emulator-Fault": "internal_error"}  # what a replay does not get as far as
-        second = service.send(call)
+        second = emulator.send(call)
         if code == "insufficient_credits":
             assert (first.status, first.raw_headers, first.body) == (second.status, second.raw_headers, second.body)
             call.idempotency_key = "a new logical request"
-            second = service.send(call)
+            second = emulator.send(call)
         assert (500, "internal_error") == second.outcome
 
 
-def test_the_header_goes_before_the_scenario_which_is_not_asked(service: EmulatorUnderTest) -> None:
-    service.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
-    assert 429 == service.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
-    assert {"the rule": (0, 0)} == service.rules()
-    assert [500, 200] == [service.get("/team").status for _ in range(2)]
+def test_the_header_goes_before_the_scenario_which_is_not_asked(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
+    assert 429 == emulator.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
+    assert {"the rule": (0, 0)} == emulator.rules()
+    assert [500, 200] == [emulator.get("/team").status for _ in range(2)]
 
 
-def test_the_header_does_nothing_where_no_operation_is(service: EmulatorUnderTest) -> None:
+def test_the_header_does_nothing_where_no_operation_is(emulator: EmulatorUnderTest) -> None:
     ask = {"Emulator-Fault": "internal_error"}
-    assert (404, "not_found") == service.get("/nothing", headers=ask).outcome
-    assert 405 == service.delete("/team", headers=ask).status
-    assert 200 == service.ask("GET", "/clock", headers=ask).status
-    url = service.upload(picture())["url"]
-    assert 200 == service.fetch(url, headers=ask).status
+    assert (404, "not_found") == emulator.get("/nothing", headers=ask).outcome
+    assert 405 == emulator.delete("/team", headers=ask).status
+    assert 200 == emulator.ask("GET", "/clock", headers=ask).status
+    url = emulator.upload(picture())["url"]
+    assert 200 == emulator.fetch(url, headers=ask).status
 
 
 # What came about ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])
-def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: EmulatorUnderTest, then: Json) -> None:
-    call = upscale_call(service.assets(1)[0], "k")
-    first = service.send(call)
-    service.rule({"operation": "createUpscaleGeneration"}, then)
-    assert first.body == service.send(call).body
-    assert {"the rule": (1, 0)} == service.rules()
-    entry = service.told("GET", "/requests")["data"][0]
+def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(emulator: EmulatorUnderTest, then: Json) -> None:
+    call = upscale_call(emulator.assets(1)[0], "k")
+    first = emulator.send(call)
+    emulator.rule({"operation": "createUpscaleGeneration"}, then)
+    assert first.body == emulator.send(call).body
+    assert {"the rule": (1, 0)} == emulator.rules()
+    entry = emulator.told("GET", "/requests")["data"][0]
     assert entry["rule"] is None
-    told = service.told("GET", f"/requests/{entry['request_id']}")
+    told = emulator.told("GET", f"/requests/{entry['request_id']}")
     assert "nothing" == told["explanation"]["rules"][0]["did"]
 
 
@@ -157,11 +157,11 @@ def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: EmulatorUn
     ids=["replaced", "late"],
 )
 def test_a_rule_is_named_by_the_answer_that_it_made_and_not_by_the_true_one_after_it(
-    service: EmulatorUnderTest, then: Json
+    emulator: EmulatorUnderTest, then: Json
 ) -> None:
-    call = upscale_call(service.assets(1)[0], "k")
-    service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
-    first, second = service.send(call), service.send(call)
+    call = upscale_call(emulator.assets(1)[0], "k")
+    emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
+    first, second = emulator.send(call), emulator.send(call)
     assert "the rule" == first.headers["emulator-rule"]
     assert (202, False) == (second.status, "emulator-rule" in second.headers)
-    assert {"the rule": (2, 1)} == service.rules()
+    assert {"the rule": (2, 1)} == emulator.rules()

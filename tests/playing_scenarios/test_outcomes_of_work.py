@@ -20,60 +20,60 @@ from tests.support.emulator_client import (
 PHOTOGRAPHY: Json = {"work": "product_photography"}
 
 
-def _finished_after(service: EmulatorUnderTest, work: Json) -> list[float]:
+def _finished_after(emulator: EmulatorUnderTest, work: Json) -> list[float]:
     """Return when the outputs of a Generation come to their ends, in seconds after its admission."""
-    began = service.now()
+    began = emulator.now()
     instants: list[float] = []
-    while (state := service.get(f"/generations/{work['id']}").json)["status"] not in TERMINAL:
+    while (state := emulator.get(f"/generations/{work['id']}").json)["status"] not in TERMINAL:
         done = sum(output["status"] in TERMINAL for output in state["outputs"])
-        instants += [(service.now() - began) / 1000] * (done - len(instants))
-        service.told("POST", "/clock/advance", {"next_event": True})
-    return instants + [(service.now() - began) / 1000] * (len(state["outputs"]) - len(instants))
+        instants += [(emulator.now() - began) / 1000] * (done - len(instants))
+        emulator.told("POST", "/clock/advance", {"next_event": True})
+    return instants + [(emulator.now() - began) / 1000] * (len(state["outputs"]) - len(instants))
 
 
 @pytest.mark.parametrize(
     ("instants", "duration"), [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")]
 )
 def test_a_duration_is_the_time_from_the_start_of_the_work_to_its_end(
-    service: EmulatorUnderTest, instants: list[float], duration: str
+    emulator: EmulatorUnderTest, instants: list[float], duration: str
 ) -> None:
-    service.rule({"work": "upscale"}, {"duration": duration})
-    assert instants == _finished_after(service, service.send(upscale_call(service.assets(1)[0], "k")).json)
+    emulator.rule({"work": "upscale"}, {"duration": duration})
+    assert instants == _finished_after(emulator, emulator.send(upscale_call(emulator.assets(1)[0], "k")).json)
 
 
 def test_slots_share_a_duration_in_the_proportions_of_their_usual_times_and_may_fail(
-    service: EmulatorUnderTest,
+    emulator: EmulatorUnderTest,
 ) -> None:
-    service.rule(PHOTOGRAPHY, {"duration": "22s", "outputs": {"4": "timed_out"}})
-    admitted = service.photograph(image_count=4).json
-    assert [11, 15, 19, 23] == _finished_after(service, admitted)  # 5, 7, 9 and 11, twice as long
-    *completed, last = service.get(f"/generations/{admitted['id']}").json["outputs"]
+    emulator.rule(PHOTOGRAPHY, {"duration": "22s", "outputs": {"4": "timed_out"}})
+    admitted = emulator.photograph(image_count=4).json
+    assert [11, 15, 19, 23] == _finished_after(emulator, admitted)  # 5, 7, 9 and 11, twice as long
+    *completed, last = emulator.get(f"/generations/{admitted['id']}").json["outputs"]
     assert ({None}, "timed_out") == ({output["error"] for output in completed}, last["error"]["code"])
 
 
 def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_to_the_next_rule(
-    service: EmulatorUnderTest,
+    emulator: EmulatorUnderTest,
 ) -> None:
     rules = [
         {"name": "slots", "match": PHOTOGRAPHY, "then": {"outputs": {"2": "timed_out", "4": "timed_out"}}},
         {"name": "rest", "match": PHOTOGRAPHY, "when": {"nth": 2}, "then": {"fail": "content_rejected"}},
     ]
-    service.use({"scenario": "s", "rules": rules})
-    ends = [service.wait_for(service.photograph(image_count=count).json) for count in (1, 1, 2)]
+    emulator.use({"scenario": "s", "rules": rules})
+    ends = [emulator.wait_for(emulator.photograph(image_count=count).json) for count in (1, 1, 2)]
     failures = [[(output["error"] or {}).get("code") for output in work["outputs"]] for work in ends]
     assert [[None], ["content_rejected"], [None, "timed_out"]] == failures
-    assert {"slots": (3, 1), "rest": (3, 1)} == service.rules()
-    entries = service.told("GET", "/requests?operation=createProductPhotographyGeneration")["data"]
-    explained = [service.told("GET", f"/requests/{entry['request_id']}")["explanation"]["rules"] for entry in entries]
+    assert {"slots": (3, 1), "rest": (3, 1)} == emulator.rules()
+    entries = emulator.told("GET", "/requests?operation=createProductPhotographyGeneration")["data"]
+    explained = [emulator.told("GET", f"/requests/{entry['request_id']}")["explanation"]["rules"] for entry in entries]
     assert ["slots", "rest"] == [rule["name"] for rules in explained for rule in rules]
 
 
-def _slower(service: EmulatorUnderTest) -> None:
-    service.use({"scenario": "s", "world": {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}})
+def _slower(emulator: EmulatorUnderTest) -> None:
+    emulator.use({"scenario": "s", "world": {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}})
 
 
-def _stalling(service: EmulatorUnderTest) -> None:
-    service.rule({"work": "*"}, {"stall": True})
+def _stalling(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"work": "*"}, {"stall": True})
 
 
 @pytest.mark.parametrize("change", [_slower, _stalling, EmulatorUnderTest.without_scenario])
@@ -82,20 +82,20 @@ def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_
 ) -> None:
     courses: list[list[Any]] = []
     for changes in (False, True):
-        service = make_emulator(rate_limits=False)
-        assets = service.assets(5)
-        service.rule({"work": ["pose.create", "upscale"]}, {"fail": "timed_out", "duration": "20s"})
-        admitted = [service.send(generation_call(workflow, assets[0], workflow)).json for workflow in WORKFLOWS]
+        emulator = make_emulator(rate_limits=False)
+        assets = emulator.assets(5)
+        emulator.rule({"work": ["pose.create", "upscale"]}, {"fail": "timed_out", "duration": "20s"})
+        admitted = [emulator.send(generation_call(workflow, assets[0], workflow)).json for workflow in WORKFLOWS]
         for kind, path in INGREDIENT_PATHS.items():
-            admitted.append(service.post(path, ingredient_body(kind, assets[: SOURCES[kind]])).json)
+            admitted.append(emulator.post(path, ingredient_body(kind, assets[: SOURCES[kind]])).json)
         if changes:
             monkeypatch.setattr(pricing, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
             monkeypatch.setitem(pricing.AUTHORING_PRICES, "background", 5)
-            change(service)
+            change(emulator)
         courses.append([])
         for _ in range(30):
-            service.advance(1)
-            looks = [service.get(f"/{work['object']}s/{work['id']}") for work in admitted]
+            emulator.advance(1)
+            looks = [emulator.get(f"/{work['object']}s/{work['id']}") for work in admitted]
             courses[-1] += [(look.json, look.retry_after) for look in looks]
-        courses[-1].append(service.credits())
+        courses[-1].append(emulator.credits())
     assert courses[0] == courses[1]

@@ -12,24 +12,24 @@ OPERATIONS = load_contract().operations
 
 
 @pytest.fixture
-def things(service: EmulatorUnderTest) -> Things:
-    return prepare(service)
+def things(emulator: EmulatorUnderTest) -> Things:
+    return prepare(emulator)
 
 
 @pytest.mark.emulator(rate_limits=False)
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_the_first_call_of_each_operation_has_the_problem(
-    service: EmulatorUnderTest, things: Things, code: str
+    emulator: EmulatorUnderTest, things: Things, code: str
 ) -> None:
     able = [name for name, operation in OPERATIONS.items() if code in operation.all_codes]
-    service.use({"use": f"problem:{code}"})
+    emulator.use({"use": f"problem:{code}"})
     for name in able:
-        assert (STATUSES[code], code) == service.send(CALLS[name](things)).outcome, name
-    assert {f"first {name}": (1, 1) for name in able} == service.rules()
+        assert (STATUSES[code], code) == emulator.send(CALLS[name](things)).outcome, name
+    assert {f"first {name}": (1, 1) for name in able} == emulator.rules()
 
 
-def test_an_unknown_code_is_refused_with_those_there_are(service: EmulatorUnderTest) -> None:
-    refused = service.ask("PUT", "/scenario", {"use": "problem:not_fond"})
+def test_an_unknown_code_is_refused_with_those_there_are(emulator: EmulatorUnderTest) -> None:
+    refused = emulator.ask("PUT", "/scenario", {"use": "problem:not_fond"})
     assert (422, "invalid_scenario") == refused.outcome
     assert refused.json["detail"].endswith('did you mean "problem:not_found"?')
-    assert 201 == service.ask("POST", "/sandboxes", {"scenario": "problem:not_found"}).status
+    assert 201 == emulator.ask("POST", "/sandboxes", {"scenario": "problem:not_found"}).status

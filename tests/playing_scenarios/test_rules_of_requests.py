@@ -10,9 +10,9 @@ FAILS: Json = {"problem": "internal_error"}
 TEAM: Json = {"operation": "getTeam"}
 
 
-def _failures(service: EmulatorUnderTest, count: int, call: Call | None = None) -> list[int]:
+def _failures(emulator: EmulatorUnderTest, count: int, call: Call | None = None) -> list[int]:
     """Send a request some times, and return which of them failed, counted from 1."""
-    return [number for number in range(1, count + 1) if service.send(call or Call("GET", "/team")).status == 500]
+    return [number for number in range(1, count + 1) if emulator.send(call or Call("GET", "/team")).status == 500]
 
 
 # When they are due --------------------------------------------------------------------------------------------------
@@ -25,32 +25,32 @@ def _failures(service: EmulatorUnderTest, count: int, call: Call | None = None) 
         (list(range(1, 10)), "every 1"), ([], "10"),
     ],
 )  # fmt: skip
-def test_an_nth_counts_the_requests_that_match(service: EmulatorUnderTest, failing: list[int], nth: Any) -> None:
-    service.rule(TEAM, FAILS, {"nth": nth})
-    service.get("/assets")
-    assert failing == _failures(service, 9)
-    assert {"the rule": (9, len(failing))} == service.rules()
+def test_an_nth_counts_the_requests_that_match(emulator: EmulatorUnderTest, failing: list[int], nth: Any) -> None:
+    emulator.rule(TEAM, FAILS, {"nth": nth})
+    emulator.get("/assets")
+    assert failing == _failures(emulator, 9)
+    assert {"the rule": (9, len(failing))} == emulator.rules()
 
 
 def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_clock(
-    service: EmulatorUnderTest,
+    emulator: EmulatorUnderTest,
 ) -> None:
-    service.advance(1000)  # spans count from the scenario's beginning, not from the sandbox's
-    service.rule(TEAM, FAILS, {"from": "30s", "until": "90s"})
+    emulator.advance(1000)  # spans count from the scenario's beginning, not from the sandbox's
+    emulator.rule(TEAM, FAILS, {"from": "30s", "until": "90s"})
     found = []
     for wait_seconds in (29.999, 0.001, 59.999, 0.001, 3600):
-        service.advance(wait_seconds)
-        found.append(service.get("/team").status)
+        emulator.advance(wait_seconds)
+        found.append(emulator.get("/team").status)
     assert [200, 500, 500, 200, 200] == found
-    assert {"the rule": (5, 2)} == service.rules()
+    assert {"the rule": (5, 2)} == emulator.rules()
 
 
-def test_chance_follows_from_the_seed(service: EmulatorUnderTest) -> None:
+def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
     def drawn(seed: int) -> list[int]:
-        name = f"seed-{seed}-{len(service.told('GET', '/sandboxes')['data'])}"
+        name = f"seed-{seed}-{len(emulator.told('GET', '/sandboxes')['data'])}"
         scenario = {"scenario": "chance", "rules": [{"match": TEAM, "when": {"probability": 0.25}, "then": FAILS}]}
-        service.told("POST", "/sandboxes", {"id": name, "seed": seed, "scenario": scenario, "rate_limits": False})
-        return _failures(service, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
+        emulator.told("POST", "/sandboxes", {"id": name, "seed": seed, "scenario": scenario, "rate_limits": False})
+        return _failures(emulator, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
 
     first = drawn(1)
     assert first == drawn(1)
@@ -71,37 +71,37 @@ def test_chance_follows_from_the_seed(service: EmulatorUnderTest) -> None:
     ],
 )
 def test_a_body_is_matched_by_a_subset_of_what_was_sent(
-    service: EmulatorUnderTest, asset_id: str, status: int, body: Json
+    emulator: EmulatorUnderTest, asset_id: str, status: int, body: Json
 ) -> None:
-    service.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
+    emulator.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
     red = {"type": "color", "color": "#ff0000"}
-    assert status == service.photograph(asset_ids=[asset_id], image_count=2, background=red).status
+    assert status == emulator.photograph(asset_ids=[asset_id], image_count=2, background=red).status
 
 
-def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderTest) -> None:
-    service.set_team(requests_per_minute=2)
-    service.rule({"operation": "*"}, FAILS, {"nth": 3})
-    assert [401, 401] == [service.get("/team", key).status for key in ("iwe_unknown", REVOKED)]
-    assert [404, 405] == [service.get("/nothing").status, service.post("/team", {}).status]
-    assert [200, 200, 429] == [service.get("/team").status for _ in range(3)]
-    assert {"the rule": (2, 0)} == service.rules()
-    service.advance(60)
-    assert 500 == service.get("/team").status
+def test_requests_that_never_come_so_far_are_not_counted(emulator: EmulatorUnderTest) -> None:
+    emulator.set_team(requests_per_minute=2)
+    emulator.rule({"operation": "*"}, FAILS, {"nth": 3})
+    assert [401, 401] == [emulator.get("/team", key).status for key in ("iwe_unknown", REVOKED)]
+    assert [404, 405] == [emulator.get("/nothing").status, emulator.post("/team", {}).status]
+    assert [200, 200, 429] == [emulator.get("/team").status for _ in range(3)]
+    assert {"the rule": (2, 0)} == emulator.rules()
+    emulator.advance(60)
+    assert 500 == emulator.get("/team").status
 
 
 # What they leave behind ---------------------------------------------------------------------------------------------
 
 
-def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest, asset_id: str) -> None:
+def test_an_injected_answer_names_its_rule(emulator: EmulatorUnderTest, asset_id: str) -> None:
     rules = [
         {"name": "Grüße at 5%", "match": TEAM, "then": FAILS},
         {"match": {"operation": "createUpload"}, "then": {"problem": "invalid_request"}},
     ]
-    service.use({"scenario": "named", "rules": rules})
-    assert "Gr%C3%BC%C3%9Fe at 5%25" == service.get("/team").headers["emulator-rule"]
-    assert "rule 2" == service.post("/uploads", UPLOAD).headers["emulator-rule"]
-    assert "emulator-rule" not in service.get(f"/assets/{asset_id}").headers
-    assert "emulator-rule" not in service.get("/assets/none").headers
+    emulator.use({"scenario": "named", "rules": rules})
+    assert "Gr%C3%BC%C3%9Fe at 5%25" == emulator.get("/team").headers["emulator-rule"]
+    assert "rule 2" == emulator.post("/uploads", UPLOAD).headers["emulator-rule"]
+    assert "emulator-rule" not in emulator.get(f"/assets/{asset_id}").headers
+    assert "emulator-rule" not in emulator.get("/assets/none").headers
 
 
 # What else a rule can tell requests by -----------------------------------------------------------------------------
@@ -115,54 +115,54 @@ def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest, asset_id:
         ({}, [1, 2, 3, 4]),
     ],
 )  # fmt: skip
-def test_a_rule_means_a_credential_or_a_query(service: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
-    service.rule({"operation": "listAssets"} | match, FAILS)
+def test_a_rule_means_a_credential_or_a_query(emulator: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
+    emulator.rule({"operation": "listAssets"} | match, FAILS)
     calls = [
         Call("GET", "/assets"), Call("GET", "/assets", key=READ_ONLY), Call("GET", "/assets?limit=5"),
         Call("GET", "/assets?source=upload&limit=5"),
     ]  # fmt: skip
-    statuses = [service.send(call).status for call in calls]
+    statuses = [emulator.send(call).status for call in calls]
     assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
 
 
 @pytest.mark.parametrize(("glob", "failing"), [("order-*", ["order-1", "order-2"]), ("order-?", ["order-1", "order-2"]),
                                                ("[o]rder-2", ["order-2"]), ("order", [])])  # fmt: skip
-def test_a_rule_means_idempotency_keys_by_a_glob(service: EmulatorUnderTest, glob: str, failing: list[str]) -> None:
-    service.rule({"idempotency_key": glob}, FAILS)
+def test_a_rule_means_idempotency_keys_by_a_glob(emulator: EmulatorUnderTest, glob: str, failing: list[str]) -> None:
+    emulator.rule({"idempotency_key": glob}, FAILS)
     keys = ["order-1", "order-2", "cart-1"]
-    assert [key for key in keys if service.post("/uploads", UPLOAD, idempotency_key=key).status == 500] == failing
+    assert [key for key in keys if emulator.post("/uploads", UPLOAD, idempotency_key=key).status == 500] == failing
 
 
 def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(
-    service: EmulatorUnderTest, asset_id: str
+    emulator: EmulatorUnderTest, asset_id: str
 ) -> None:
-    products = [service.product(asset_id)["id"] for _ in range(3)]
-    service.rule({"operation": "getProduct", "resource": "second"}, FAILS)
-    assert [service.get(f"/products/{product}").status for product in products] == [200, 500, 200]
-    assert service.delete(f"/products/{products[0]}").status == 204
-    assert [service.get(f"/products/{product}").status for product in products[1:]] == [500, 200]
-    service.rule({"operation": "getPose", "resource": "first"}, FAILS)
-    assert service.get(f"/poses/{service.premade('pose')['id']}").status == 200
-    service.rule({"operation": "getProduct", "resource": products[2]}, FAILS)
-    assert [service.get(f"/products/{product}").status for product in products[1:]] == [200, 500]
+    products = [emulator.product(asset_id)["id"] for _ in range(3)]
+    emulator.rule({"operation": "getProduct", "resource": "second"}, FAILS)
+    assert [emulator.get(f"/products/{product}").status for product in products] == [200, 500, 200]
+    assert emulator.delete(f"/products/{products[0]}").status == 204
+    assert [emulator.get(f"/products/{product}").status for product in products[1:]] == [500, 200]
+    emulator.rule({"operation": "getPose", "resource": "first"}, FAILS)
+    assert emulator.get(f"/poses/{emulator.premade('pose')['id']}").status == 200
+    emulator.rule({"operation": "getProduct", "resource": products[2]}, FAILS)
+    assert [emulator.get(f"/products/{product}").status for product in products[1:]] == [200, 500]
 
 
 @pytest.mark.parametrize(
     ("per", "failing"), [(None, [2]), ("credential", [2, 4, 6]), ("team", [2, 6]), ("resource", [2])]
 )
-def test_an_nth_can_be_counted_for_each(service: EmulatorUnderTest, per: str | None, failing: list[int]) -> None:
-    service.rule(TEAM, FAILS, {"nth": 2} | ({"per": per} if per else {}))
+def test_an_nth_can_be_counted_for_each(emulator: EmulatorUnderTest, per: str | None, failing: list[int]) -> None:
+    emulator.rule(TEAM, FAILS, {"nth": 2} | ({"per": per} if per else {}))
     keys = [FULL, FULL, READ_ONLY, READ_ONLY, OTHER, OTHER]
-    statuses = [service.get("/team", key).status for key in keys]
+    statuses = [emulator.get("/team", key).status for key in keys]
     assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
-    assert service.rules() == {"the rule": (6, len(failing))}
+    assert emulator.rules() == {"the rule": (6, len(failing))}
 
 
-def test_what_is_counted_for_each_is_kept_in_a_state_file(service: EmulatorUnderTest) -> None:
-    service.rule({"operation": "createUpload"}, FAILS, {"nth": 2, "per": "idempotency_key"})
-    service.post("/uploads", UPLOAD, idempotency_key="a")
-    saved = service.ask("GET", "/state").body
-    assert service.ask("PUT", "/state", content=saved).status == 200
-    service.rules()
-    assert service.post("/uploads", UPLOAD, idempotency_key="b").status == 201
-    assert service.rules() == {"the rule": (2, 0)}
+def test_what_is_counted_for_each_is_kept_in_a_state_file(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "createUpload"}, FAILS, {"nth": 2, "per": "idempotency_key"})
+    emulator.post("/uploads", UPLOAD, idempotency_key="a")
+    saved = emulator.ask("GET", "/state").body
+    assert emulator.ask("PUT", "/state", content=saved).status == 200
+    emulator.rules()
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="b").status == 201
+    assert emulator.rules() == {"the rule": (2, 0)}

@@ -6,7 +6,7 @@ from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, Json,
 # Swapped ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: EmulatorUnderTest) -> None:
+def test_a_swap_is_whole_for_every_request_that_comes_with_it(emulator: EmulatorUnderTest) -> None:
     before: set[str] = set()
 
     def scenario(status: str) -> Json:
@@ -14,20 +14,20 @@ def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: EmulatorU
         return {"scenario": status, "rules": [rule], "world": {"teams": {"Demo": {"credits": len(status)}}}}
 
     for status in ("rate_limited", "credential_expired", "internal_error"):
-        swap, *reads = service.together(
+        swap, *reads = emulator.together(
             control_call("PUT", "/scenario", scenario(status)), *(Call("GET", path) for path in ("/team", "/poses") * 3)
         )
         assert swap.status == 200
         assert {answer.code for answer in reads if answer.status != 200} <= before | {status}
         before = {status}
-        assert [status] * 2 == [service.get(path).code for path in ("/team", "/poses")]
-    assert len("internal_error") == service.team()["credits"]
+        assert [status] * 2 == [emulator.get(path).code for path in ("/team", "/poses")]
+    assert len("internal_error") == emulator.team()["credits"]
 
 
-def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: EmulatorUnderTest, asset_id: str) -> None:
-    service.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
+def test_what_is_held_stays_held_when_the_scenario_is_swapped(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
     call = upscale_call(asset_id, "k")
-    first, _, second, _ = service.together(
+    first, _, second, _ = emulator.together(
         call,
         control_call("PUT", "/scenario", {"scenario": "calm"}),
         call,
@@ -54,13 +54,13 @@ timeline:
 """
 
 
-def _played(service: EmulatorUnderTest) -> list[tuple[int, tuple[tuple[str, str], ...], bytes]]:
+def _played(emulator: EmulatorUnderTest) -> list[tuple[int, tuple[tuple[str, str], ...], bytes]]:
     """Play a client, and return all that it was answered."""
-    (asset_id,) = service.assets(1)
+    (asset_id,) = emulator.assets(1)
     answers: list[Answer] = []
 
     def send(call: Call) -> Answer:
-        answers.append(service.send(call))
+        answers.append(emulator.send(call))
         return answers[-1]
 
     for number in range(8):
@@ -69,7 +69,7 @@ def _played(service: EmulatorUnderTest) -> list[tuple[int, tuple[tuple[str, str]
         polled = [Call("GET", f"/generations/{admitted.id}")] * 6 if admitted else []
         for read in [Call("GET", "/team"), *polled]:
             send(read)
-    service.told("POST", "/clock/advance", {"seconds": 100})
+    emulator.told("POST", "/clock/advance", {"seconds": 100})
     send(Call("GET", "/team"))
     for path in ("/poses", "/generations", "/assets", "/team"):
         send(Call("GET", path, key="iwe_demo_read"))
@@ -79,11 +79,11 @@ def _played(service: EmulatorUnderTest) -> list[tuple[int, tuple[tuple[str, str]
 def test_a_reset_begins_the_scenario_anew_with_fresh_counters_and_the_same_bytes_follow(
     make_emulator: MakeEmulator,
 ) -> None:
-    service = make_emulator(scenario=EVENTFUL, clock="auto", seed=3)
-    untouched = service.told("GET", "/scenario")
-    first = _played(service)
+    emulator = make_emulator(scenario=EVENTFUL, clock="auto", seed=3)
+    untouched = emulator.told("GET", "/scenario")
+    first = _played(emulator)
     assert {200, 202, 401, 402, 429, 500, 503} <= {status for status, _, _ in first}, "the play is eventful"
-    assert untouched != service.told("GET", "/scenario")
-    service.told("POST", "/reset")
-    assert untouched == service.told("GET", "/scenario")
-    assert first == _played(service)
+    assert untouched != emulator.told("GET", "/scenario")
+    emulator.told("POST", "/reset")
+    assert untouched == emulator.told("GET", "/scenario")
+    assert first == _played(emulator)

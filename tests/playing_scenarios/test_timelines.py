@@ -10,12 +10,12 @@ def _timeline(*changes: tuple[str, Json]) -> Json:
     return {"scenario": "timeline", "timeline": [{"at": at, "set": change} for at, change in changes]}
 
 
-def _around(service: EmulatorUnderTest, call: Call, at_seconds: float) -> list[tuple[int, str]]:
+def _around(emulator: EmulatorUnderTest, call: Call, at_seconds: float) -> list[tuple[int, str]]:
     """Send a request a millisecond before an instant, and at the instant."""
-    service.advance(at_seconds - 0.001)
-    before = service.send(call).outcome
-    service.advance(0.001)
-    return [before, service.send(call).outcome]
+    emulator.advance(at_seconds - 0.001)
+    before = emulator.send(call).outcome
+    emulator.advance(0.001)
+    return [before, emulator.send(call).outcome]
 
 
 CHANGES: list[tuple[Json, Call, tuple[int, str], tuple[int, str]]] = [
@@ -39,18 +39,18 @@ CHANGES: list[tuple[Json, Call, tuple[int, str], tuple[int, str]]] = [
     ("change", "call", "before", "after"), CHANGES, ids=[f"{row[0]} {row[1].method} {row[1].key}" for row in CHANGES]
 )
 def test_a_change_takes_effect_at_its_instant(
-    service: EmulatorUnderTest, change: Json, call: Call, before: tuple[int, str], after: tuple[int, str]
+    emulator: EmulatorUnderTest, change: Json, call: Call, before: tuple[int, str], after: tuple[int, str]
 ) -> None:
-    service.advance(100)
-    service.use(_timeline(("30s", change)))
-    assert [before, after] == _around(service, call, 30)
+    emulator.advance(100)
+    emulator.use(_timeline(("30s", change)))
+    assert [before, after] == _around(emulator, call, 30)
 
 
 # From the beginning -------------------------------------------------------------------------------------------------
 
 
-def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(emulator: EmulatorUnderTest) -> None:
+    (asset_id,) = emulator.assets(1)
     world: Json = {
         "teams": {
             "Demo": {"credits": 3, "credentials": [{"key": FULL, "name": "Renamed"}, {"key": "iwe_demo_second"}]},
@@ -59,16 +59,16 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(se
         },
         "timings": {"queue": "2s", "first_output": "8s"},
     }
-    service.use({"scenario": "w", "world": world})
-    mine, fresh = service.get("/team").json, service.get("/team", "iwe_fresh").json
+    emulator.use({"scenario": "w", "world": world})
+    mine, fresh = emulator.get("/team").json, emulator.get("/team", "iwe_fresh").json
     assert (3, "Renamed", "full") == (mine["credits"], mine["credential"]["name"], mine["credential"]["profile"])
-    assert (9, "Fresh", "inactive") == (fresh["credits"], fresh["name"], service.team("Other")["subscription"])
-    assert mine["id"] == service.get("/team", "iwe_demo_second").json["id"]
-    admitted = service.send(upscale_call(asset_id, "k"))
-    service.advance(9.999)
-    assert "processing" == service.get(f"/generations/{admitted.id}").json["status"]
-    service.advance(0.001)
-    assert "completed" == service.get(f"/generations/{admitted.id}").json["status"]
+    assert (9, "Fresh", "inactive") == (fresh["credits"], fresh["name"], emulator.team("Other")["subscription"])
+    assert mine["id"] == emulator.get("/team", "iwe_demo_second").json["id"]
+    admitted = emulator.send(upscale_call(asset_id, "k"))
+    emulator.advance(9.999)
+    assert "processing" == emulator.get(f"/generations/{admitted.id}").json["status"]
+    emulator.advance(0.001)
+    assert "completed" == emulator.get(f"/generations/{admitted.id}").json["status"]
 
 
 # Changes after a request --------------------------------------------------------------------------------------------
@@ -78,22 +78,22 @@ def _after(match: Json, nth: int, change: Json) -> Json:
     return {"scenario": "after", "timeline": [{"after": {"match": match, "nth": nth}, "set": change}]}
 
 
-def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(service: EmulatorUnderTest) -> None:
-    service.use(_after({"operation": "getTeam", "team": "Demo"}, 2, {"team": "Demo", "credits": 7}))
-    found = [service.get("/team", key).json["credits"] for key in (FULL, OTHER, FULL, FULL)]
+def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(emulator: EmulatorUnderTest) -> None:
+    emulator.use(_after({"operation": "getTeam", "team": "Demo"}, 2, {"team": "Demo", "credits": 7}))
+    found = [emulator.get("/team", key).json["credits"] for key in (FULL, OTHER, FULL, FULL)]
     assert found == [100, 100, 100, 7]
-    service.set_team(credits_available=50)
-    assert [service.credits() for _ in range(3)] == [50, 50, 50]
+    emulator.set_team(credits_available=50)
+    assert [emulator.credits() for _ in range(3)] == [50, 50, 50]
 
 
-def test_a_change_after_bytes_closes_the_window_of_a_client(service: EmulatorUnderTest) -> None:
-    service.use(_after({"bytes": "upload"}, 1, {"credential": FULL, "state": "revoked"}))
-    session, token = service.ready_upload()
-    assert service.complete(session, token).code == "credential_revoked"
+def test_a_change_after_bytes_closes_the_window_of_a_client(emulator: EmulatorUnderTest) -> None:
+    emulator.use(_after({"bytes": "upload"}, 1, {"credential": FULL, "state": "revoked"}))
+    session, token = emulator.ready_upload()
+    assert emulator.complete(session, token).code == "credential_revoked"
 
 
-def test_a_link_to_no_sandbox_is_not_found_while_a_change_waits_for_bytes(service: EmulatorUnderTest) -> None:
-    service.use(_after({"bytes": "*"}, 1, {"team": "Demo", "credits": 7}))
+def test_a_link_to_no_sandbox_is_not_found_while_a_change_waits_for_bytes(emulator: EmulatorUnderTest) -> None:
+    emulator.use(_after({"bytes": "*"}, 1, {"team": "Demo", "credits": 7}))
     links = ("/files/nowhere/picture.png", "/direct-uploads/nowhere/session/signature")
-    assert [404, 404] == [service.fetch(link, "POST").status for link in links]
-    assert service.credits() != 7
+    assert [404, 404] == [emulator.fetch(link, "POST").status for link in links]
+    assert emulator.credits() != 7
