@@ -41,15 +41,10 @@ def test_a_scenario_is_put_as_yaml_of_any_media_type(emulator: EmulatorUnderTest
     emulator.advance(5)
     shown = emulator.told("PUT", "/scenario", content=FAILING.encode(), headers=headers)
     assert shown == {
-        "scenario": "reads fail",
-        "description": "Each second read of the Team fails.",
-        "team": None,
-        "began_at": "2026-01-01T00:00:05.000Z",
-        "rules": [{"name": "second", "matched": 0, "fired": 0}],
-        "timeline": [],
-        "takes_effect_at_reset": [],
-        "warnings": [],
-    }
+        "scenario": "reads fail", "description": "Each second read of the Team fails.", "team": None,
+        "began_at": "2026-01-01T00:00:05.000Z", "rules": [{"name": "second", "matched": 0, "fired": 0}],
+        "timeline": [], "takes_effect_at_reset": [], "warnings": [],
+    }  # fmt: skip
     assert _reads(emulator) == [200, 500, 200, 500]
     assert emulator.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
 

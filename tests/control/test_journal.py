@@ -42,31 +42,13 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
     entry, team = newest(emulator), emulator.team()
     key = {"id": team["credentials"][0]["id"], "name": "Full", "key": "iwe_de…"}
     assert list(entry.items()) == list({
-        "sequence": 1,
-        "at": START,
-        "arrived_at": entry["arrived_at"],
-        "method": "POST",
-        "path": "/v1/uploads",
-        "query": "",
-        "operation": "createUpload",
-        "bytes": None,
-        "content_type": "application/json",
-        "emulator_fault": None,
-        "user_agent": "shop/1.0",
-        "credential": {**key, "team": {"id": team["id"], "name": "Demo"}},
-        "idempotency_key": "one",
-        "status": 201,
-        "code": None,
-        "request_id": _request_id(answer),
-        "replayed": False,
-        "lost": False,
-        "rule": None,
-        "duration_ms": entry["duration_ms"],
-        "request_body": UPLOAD,
-        "response_headers": answer.headers,
-        "response_body": answer.json,
-        "note": None,
-        "readings": [],
+        "sequence": 1, "at": START, "arrived_at": entry["arrived_at"], "method": "POST", "path": "/v1/uploads",
+        "query": "", "operation": "createUpload", "bytes": None, "content_type": "application/json",
+        "emulator_fault": None, "user_agent": "shop/1.0",
+        "credential": {**key, "team": {"id": team["id"], "name": "Demo"}}, "idempotency_key": "one",
+        "status": 201, "code": None, "request_id": _request_id(answer), "replayed": False, "lost": False,
+        "rule": None, "duration_ms": entry["duration_ms"], "request_body": UPLOAD,
+        "response_headers": answer.headers, "response_body": answer.json, "note": None, "readings": [],
     }.items())  # fmt: skip
     assert entry["duration_ms"] > 0
     assert parse_timestamp(entry["arrived_at"]) > parse_timestamp(START)

@@ -537,19 +537,11 @@ class EmulatorUnderTest(Client):
         """Return the head of a request as a server hands it on."""
         raw_path, query = self.place_of(call)
         return {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": "1.1",
-            "method": call.method,
-            "scheme": "http",
-            "path": unquote(raw_path),
-            "raw_path": raw_path.encode(),
-            "root_path": "",
-            "query_string": query.encode("utf-8", "surrogateescape"),
-            "headers": self.headers_of(call),
-            "client": ("127.0.0.1", 50000),
-            "server": ("127.0.0.1", 8038),
-        }
+            "type": "http", "asgi": {"version": "3.0", "spec_version": "2.4"}, "http_version": "1.1",
+            "method": call.method, "scheme": "http", "path": unquote(raw_path), "raw_path": raw_path.encode(),
+            "root_path": "", "query_string": query.encode("utf-8", "surrogateescape"),
+            "headers": self.headers_of(call), "client": ("127.0.0.1", 50000), "server": ("127.0.0.1", 8038),
+        }  # fmt: skip
 
     async def _send(self, call: Call) -> Answer | None:
         pieces = call.pieces or [call.body or b""]
