@@ -81,15 +81,10 @@ class History:
         return _grouped(self.records, client_of)
 
     @cached_property
-    def _failing(self) -> Sequence[RequestRecord]:
-        """The records of the addresses where something failed."""
-        paths = {record.path for record in self.failures}
-        return [record for record in self.records if record.path in paths] if paths else []
-
-    @cached_property
     def by_intent(self) -> Mapping[Intent, Sequence[RequestRecord]]:
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
-        return _grouped(self._failing, self.intent)
+        failing = {record.path for record in self.failures}
+        return _grouped((record for record in self.records if record.path in failing), self.intent)
 
     @cached_property
     def requests(self) -> Sequence[Sequence[RequestRecord]]:
@@ -170,7 +165,8 @@ class History:
         """Whether the client had the answer to one request when it sent the other.
 
         Requests that go out together, on connections that were there before the first answer, do not know of each other;
-        nor do those of a client that sends other writes twice.
+        nor do those of a client that sends other writes twice. A program that does one thing after another may have several
+        connections, as on Node: what it sends under a new key knows the answers before.
         """
         if later.sequence <= earlier.last_arrival:
             return False
@@ -180,7 +176,14 @@ class History:
         if pause_ms >= _SURE_TO_KNOW_MS:
             return True
         is_hedged = _key_of(later) is not None and _key_of(later) == _key_of(earlier) and self._hedges_others(later)
-        return not is_hedged and later.connected_ms >= earlier.left_ms
+        if is_hedged or later.connected_ms >= earlier.left_ms:
+            return not is_hedged
+        return _key_of(later) != _key_of(earlier) and client_of(later) in self._one_by_one
+
+    @cached_property
+    def _one_by_one(self) -> Set[Client]:
+        """The clients that never sent a request, nor opened a connection, before their last request was answered."""
+        return {client for client, records in self.by_client.items() if _are_one_by_one(records)}
 
     def _hedges_others(self, record: RequestRecord) -> bool:
         """Whether its client sends other writes twice."""
@@ -224,8 +227,7 @@ class History:
                 waiting.popleft()
             if wait_of(record):
                 waiting.append(record)
-        is_due = [self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS for one in waiting]
-        return sum(is_due)
+        return sum(self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS for one in waiting)
 
     @cached_property
     def _on_connection(self) -> Mapping[str | None, Sequence[RequestRecord]]:
@@ -307,6 +309,15 @@ class History:
 def by_connection(records: Iterable[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:
     """Return records by the connections that they came on."""
     return list(_grouped(records, attrgetter("connection")).values())
+
+
+def _are_one_by_one(records: Sequence[RequestRecord]) -> bool:
+    firsts = {worker[0].sequence for worker in by_connection(records)}
+    return all(
+        later.sequence > earlier.last_arrival
+        and (later.sequence not in firsts or (later.connected_ms or 0) >= earlier.left_ms)
+        for earlier, later in pairwise(records)
+    )
 
 
 def _is_one_beat(records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int]) -> bool:

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from contextlib import closing
 from email.message import Message
 from http.client import HTTPConnection
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from emulator.examiner.history import History
+from emulator.service.record import Observed, RequestRecord, Works
 from emulator.testing import Emulator, Sandbox
 from tests.examiner.test_false_alarms import admitted
 
@@ -131,3 +133,37 @@ def test_one_program_is_found_whatever_its_connections(
     with server.sandbox(clock="manual") as sandbox:
         act(sandbox)
         assert [rule] == [finding.rule for finding in sandbox.conduct().findings]
+
+
+Sent = tuple[str, float, float]
+"""A request: its connection, when that was made, and when it came, in milliseconds. The answer takes one."""
+
+
+@pytest.mark.parametrize(
+    ("earlier", "knows"),
+    [
+        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), True),
+        ((("one", 0.0, 1.0), ("two", 0.5, 4.0)), False),
+        ((("one", 0.0, 1.0), ("two", 1.5, 4.0)), False),
+    ],
+    ids=["opened after the answer", "opened together", "opened before the answer"],
+)
+def test_a_program_that_does_one_thing_after_another_knows_each_answer(earlier: tuple[Sent, ...], knows: bool) -> None:
+    records = [
+        RequestRecord(
+            at=0,
+            request_id="",
+            method="POST",
+            path="/products",
+            sequence=number,
+            connection=connection,
+            connected_ms=connected_ms,
+            arrived_ms=arrived_ms,
+            duration_ms=1.0,
+            last_arrival=number,
+            key_header=str(number).encode(),
+        )
+        for number, (connection, connected_ms, arrived_ms) in enumerate((*earlier, ("one", 0.0, 6.0)), start=1)
+    ]
+    history = History(Observed("recorded", records, cast(Works, None), 0), has_ended=True)
+    assert knows == history.knows(records[-1], records[-2])

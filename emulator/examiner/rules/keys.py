@@ -63,24 +63,16 @@ def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[A
 def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
     """Whether a key was left without an answer to rely on, when the next one was sent."""
     last = attempts[-1]
-    is_open = (
-        loss_of(last) is not None
-        or is_unknown(last)
-        or is_answered(last, 503)
-        or last.code == "idempotency_in_progress"
-    )
-    successes = [record for record in attempts[:-1] if is_success(record)]
-    is_unheard = all(record.last_arrival >= following.sequence for record in successes)
+    is_open = loss_of(last) is not None or last.status in (500, 503) or last.code == "idempotency_in_progress"
+    is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if is_success(record))
     is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
     return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
     """Whether the client sent no other write in between: else it may have given up, and what follows is a new wish."""
-    between = (
-        record for record in history.by_client[client_of(last)] if last.sequence < record.sequence < following.sequence
-    )
-    return not any(record.method != "GET" for record in between)
+    records = history.by_client[client_of(last)]
+    return not any(last.sequence < one.sequence < following.sequence and one.method != "GET" for one in records)
 
 
 def _retried(history: History, chain: Sequence[Attempts]) -> Breach:
