@@ -129,7 +129,11 @@ def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mappe
 
 def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str, Any]) -> str:
     seen = {**shown, "background_kind": shown.get("kind")}
-    own = {field.name: seen.get(field.name) for field in structs.fields(kind) if field.name in _OF_KINDS}
+    own: dict[str, Any] = {
+        field.name: tuple(value) if isinstance(value, list) else value
+        for field in structs.fields(kind)
+        if field.name in _OF_KINDS and (value := seen.get(field.name)) and isinstance(value, str | list)
+    }
     ingredient = kind(
         id=sandbox.identifiers.next(kind.prefix),
         team_id=None if shown.get("scope") == "global" else _team_of(sandbox),
@@ -138,11 +142,7 @@ def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str
         created_at=sandbox.clock.now(),
         updated_at=sandbox.clock.now(),
         version=1,
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in own.items()
-            if value and isinstance(value, str | list)
-        },
+        **own,
     )
     sandbox.store.ingredients[ingredient.kind].add(ingredient)
     for key in ingredient.picture_keys:

@@ -89,8 +89,7 @@ def _response_body(response: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     if content.get("encoding") == "base64":
         body, is_partial = _from_base64(str(text))
     else:
-        body, is_partial = str(text).encode(errors="replace"), False
-        is_partial = str(content.get("mimeType", "")).startswith(_NOT_TEXT)
+        body, is_partial = str(text).encode(errors="replace"), str(content.get("mimeType", "")).startswith(_NOT_TEXT)
     is_cut = isinstance(size, int) and body is not None and len(body) < size
     return body, is_partial or is_cut
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field, to_builtins
 
 from emulator.contract import Contract
-from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, READINGS, Readings, chosen
+from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, Readings, by_decision, chosen
 from emulator.drift.comparison import Difference, breaches, compare, unanswered
 from emulator.drift.replay import Replay, Replayed, is_name
 from emulator.traffic.calls import Traffic
@@ -87,9 +87,7 @@ async def judge(
         if decision not in ignored
     )
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
-    settled = {name.partition("=")[0] for name in found}
-    names = [*found, *(name for name in chosen(known) if name.partition("=")[0] not in settled)]
-    replay = Replay(traffic, contract, ",".join(names) or PLAIN)
+    replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
     replayed = await replay.run(tell)
     kept, silenced = _first_differences(replayed, replay, contract)
     bugs = [item for item in replayed if unanswered(item.answered) and item.call.code != "internal_error"]
@@ -123,9 +121,7 @@ def _aspect(decision: str, seen: list[Seen], known: Readings) -> Row:
     if NEITHER in counts or number / len(seen) < _CLEAR_SHARE:
         odd = [evidence for evidence in seen if evidence.reading == NEITHER] or seen
         return Row(decision, "neither", None, of, of, last, _places(odd), odd[0].what or _mixed(counts))
-    usual = next(
-        (item.id for item in READINGS.values() if item.name in chosen(known) and item.decision == decision), PLAIN
-    )
+    usual = by_decision(known).get(decision, PLAIN)
     places = _places([evidence for evidence in seen if evidence.reading == reading])
     return Row(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
 

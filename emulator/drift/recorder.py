@@ -7,6 +7,7 @@ before it is scrubbed (emulator.drift.secrets).
 import hashlib
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
@@ -86,10 +87,8 @@ class Recorder:
         elif "://" in location:
             headers["location"] = self._link(location)
         if "json" in headers.get("content-type", "") and b"://" in body:
-            try:
+            with suppress(orjson.JSONDecodeError):
                 body = orjson.dumps(self._with_links("", orjson.loads(body)))
-            except orjson.JSONDecodeError:
-                body = reply.body
         return Answer(reply.status, headers, body)
 
     def _with_links(self, name: str, value: Any) -> Any:

@@ -80,14 +80,8 @@ class Replay:
                 }
             },
         }
-        options: dict[str, Any] = {
-            "clock": "manual",
-            "start": format_timestamp(self._start - _BEFORE_MS),
-            "rate_limits": "off",
-        }
-        if readings != "plain":
-            options["readings"] = readings
-        return {**options, "world": world}
+        start = format_timestamp(self._start - _BEFORE_MS)
+        return {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": world}
 
     async def run(self, tell: Callable[[int, int], None]) -> list[Replayed]:
         """Put what was there into the emulator, and send every call again, in order."""
@@ -195,11 +189,8 @@ class Replay:
 
     async def _send_unrecorded_bytes(self, completion: Call) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
-        found = (
-            one
-            for one in self._traffic.sessions.items()
-            if one[1].answer.get("id") == completion.parameters["upload_id"]
-        )
+        identifier = completion.parameters["upload_id"]
+        found = (one for one in self._traffic.sessions.items() if one[1].answer.get("id") == identifier)
         url, session = next(found, ("", None))
         is_recorded = any(call.exchange.url == url for call in self._traffic.of("upload"))
         if session is None or is_recorded or url not in self.mapped:
@@ -214,19 +205,18 @@ class Replay:
         """Return what stands for the bytes of a session: a description, with what became of them."""
         url = session.answer["upload"]["url"]
         upload = upload or next((call for call in self._traffic.of("upload") if call.exchange.url == url), None)
-        completions = self._traffic.of("completeUpload")
         description = dict(description_of(upload.exchange.request_body) or {}) if upload else {}
         description.setdefault("digest", url)
-        for completion in completions:
-            if completion.parameters["upload_id"] != session.answer.get("id") or completion.code == "invalid_request":
-                continue
+        identifier = session.answer.get("id")
+        own = (call for call in self._traffic.of("completeUpload") if call.parameters["upload_id"] == identifier)
+        completion = next((call for call in own if call.code != "invalid_request"), None)
+        if completion is not None:
             if completion.is_success:
                 description |= {name: completion.answer.get(name) for name in ("width", "height")}
                 if session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
                     description["stored_format"] = completion.answer.get("format")
             elif completion.code == "invalid_input":
                 description["refusal"] = "the service refused it"
-            break
         return orjson.dumps({"recorded_picture": description})
 
     # What the service's world did -----------------------------------------------------------------------------------
@@ -272,7 +262,7 @@ def _fate(call: Call, work: Work) -> dict[str, Any]:
             if output.get("status") == "failed"
         }
         if work.last.get("status") == "failed":
-            then["fail"] = _failure_code(next(iter([*outputs, work.last])) if outputs else work.last)
+            then["fail"] = _failure_code([*outputs, work.last][0])
         elif failures:
             then["outputs"] = failures
     return {"scenario": "recorded", "rules": [{"match": {"work": kind}, "then": then}]}

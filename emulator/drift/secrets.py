@@ -76,17 +76,13 @@ class Scrubber:
 
     def scrub(self, exchange: Exchange) -> Exchange:
         """Return an exchange without what may not be kept."""
-        media_types = (
-            exchange.request_headers.get("content-type", ""),
-            exchange.response_headers.get("content-type", ""),
-        )
         return structs.replace(
             exchange,
             url=self.url(exchange.url),
             request_headers=dict(self._headers(exchange.request_headers, _REQUEST_HEADERS)),
-            request_body=self._body(exchange.request_body, media_types[0]),
+            request_body=self._body(exchange.request_body, exchange.request_headers),
             response_headers=dict(self._headers(exchange.response_headers, _RESPONSE_HEADERS)),
-            response_body=self._body(exchange.response_body, media_types[1]),
+            response_body=self._body(exchange.response_body, exchange.response_headers),
         )
 
     def check(self, content: bytes) -> None:
@@ -137,16 +133,12 @@ class Scrubber:
             if name in allowed:
                 yield name, self._keep(value)
             elif name == "authorization":
-                scheme, _, credential = value.partition(" ")
-                yield (
-                    name,
-                    f"{scheme} {self._replace('key', credential)}" if credential else self._replace("key", value),
-                )
+                *scheme, credential = value.strip().split(" ", 1)
+                yield name, " ".join((*scheme, self._replace("key", credential)))
             elif name in _HASHED_HEADERS:
                 yield name, self._replace(name, value)
             elif name == "location":
-                is_relative = "://" not in value
-                yield name, self._relative(value) if is_relative else self.url(value)
+                yield name, self.url(value) if "://" in value else self._relative(value)
             else:  # left out
                 self._replaced.add(value)
 
@@ -155,13 +147,13 @@ class Scrubber:
 
     # Bodies ---------------------------------------------------------------------------------------------------------
 
-    def _body(self, body: bytes | None, media_type: str) -> bytes | None:
+    def _body(self, body: bytes | None, headers: Mapping[str, str]) -> bytes | None:
         if not body:
             return body
         try:
             return orjson.dumps(self._json("", orjson.loads(body)))
         except orjson.JSONDecodeError:
-            return described(body, media_type, self._digest(body.hex()))
+            return described(body, headers.get("content-type", ""), self._digest(body.hex()))
 
     def _json(self, name: str, value: Any) -> Any:
         if isinstance(value, dict):

@@ -5,16 +5,13 @@ recorded files, and nothing is drawn.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import orjson
 
 from emulator.imaging.helpers import Helpers
 from emulator.imaging.messages import Head, Message
 from emulator.traffic.pictures import description_of
-
-if TYPE_CHECKING:
-    pass
 
 _FORMATS: Final = {"image/jpeg": "jpeg", "image/webp": "webp"}
 

@@ -44,7 +44,7 @@ BODIES = [{"nested": [{name: CANARY}]} for name in MEMBERS] + [{"url": url} for 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"request_headers": {"authorization": f"Bearer {CANARY}"}},
+        *({"request_headers": {"authorization": text}} for text in (f"Bearer {CANARY}", CANARY, f"{CANARY} ")),
         *({"request_headers": {name: CANARY}} for name in REQUEST_HEADERS),
         *({"response_headers": {name: CANARY}} for name in RESPONSE_HEADERS),
         *({side: json.dumps(body).encode()} for body in BODIES for side in ("request_body", "response_body")),
