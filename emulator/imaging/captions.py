@@ -14,20 +14,15 @@ from emulator.imaging.words import Face, plain_text, shorten, wrap
 CARD_LETTERS = 1 / 18  # of the longer edge: cards are shown small
 _LETTERS = 1 / 26
 _SMALLEST_WITH_WORDS = 160  # pixels of the shorter edge; below it no word can be read
-_DENSE_EDGE, _SCENE_EDGE = (
-    2048,
-    1536,
-)  # pixels; words and scenes of larger pictures are stretched, which is seen only there
+# Pixels; words and scenes of larger pictures are stretched, which is seen only there.
+_DENSE_EDGE, _SCENE_EDGE = 2048, 1536
 _WIDE = 1.4  # from this width by height on, the plaque stands beside the picture
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)  # tried in turn until a plaque fits
 _SIGN, _CHIP, _GAP = 2.0, 1.5, 0.35  # in sizes of letters
 _MOST_LINES_BELOW, _MOST_LINES_BESIDE = 2, 6
 _QUIET, _PILL = mix(INK, WHITE, 0.66), mix(INK, WHITE, 0.13)
-_HEAD, _SHOULDERS, _NOBODY = (
-    (0.16, 0.04, 0.46, 0.4),
-    (0.02, 0.46, 0.6, 1.5),
-    (0, 0.95, 0.62, 0.05),
-)  # of a sign's height
+# Of a sign's height.
+_HEAD, _SHOULDERS, _NOBODY = (0.16, 0.04, 0.46, 0.4), (0.02, 0.46, 0.6, 1.5), (0, 0.95, 0.62, 0.05)
 
 
 class Chip(Struct, frozen=True):

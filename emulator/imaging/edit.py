@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from PIL import Image, ImageColor
+from PIL import Image
 
 from emulator.domain.recipes import EditRecipe
 from emulator.imaging.captions import Plaque, with_plaque
 from emulator.imaging.composition import new_canvas, paint_all
 from emulator.imaging.cutouts import SUBJECT_EDGE, subject_of
 from emulator.imaging.decoding import load_opaque
-from emulator.imaging.drawing import BLACK, chance, color_of_hex, color_of_hue, gradient_column, mix
+from emulator.imaging.drawing import BLACK, chance, color_of_hue, gradient_column, mix
 from emulator.imaging.layout import Box
-from emulator.imaging.looks import filtered, named_look
+from emulator.imaging.looks import filtered, named_color, named_look
 
 _INPUT_EDGE = 480  # pixels; more makes no visible difference
 
@@ -40,7 +40,5 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
 def _wall(recipe: EditRecipe) -> Image.Image:
     """In the first colour that the instructions name, else in any."""
     words = recipe.instructions[:600].casefold().replace(",", " ").replace(".", " ").split()
-    named = (ImageColor.colormap.get(word) for word in words)
-    value = next((value for value in named if isinstance(value, str)), None)
-    color = color_of_hex(value) if value else color_of_hue(chance("edit", *words, *recipe.inputs), 0.3, 0.92)
+    color = named_color(words) or color_of_hue(chance("edit", *words, *recipe.inputs), 0.3, 0.92)
     return gradient_column(((0.0, color), (1.0, mix(color, BLACK, 0.16))))

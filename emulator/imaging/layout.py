@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
-Edge = Literal["left", "right", "top", "bottom"]
+Edge = Literal["left", "top", "bottom"]
 
 
 class Box(NamedTuple):
@@ -31,12 +31,9 @@ class Box(NamedTuple):
     def split(self, edge: Edge, size: float, gap: float) -> tuple["Box", "Box"]:
         """A strip of this size along an edge, and the rest of the box beyond a gap."""
         left, top, width, height = self
-        if edge in ("left", "right"):
-            rest = max(1.0, width - size - gap)
-            if edge == "left":
-                return Box(left, top, size, height), Box(left + width - rest, top, rest, height)
-            return Box(left + width - size, top, size, height), Box(left, top, rest, height)
-        rest = max(1.0, height - size - gap)
+        rest = max(1.0, (width if edge == "left" else height) - size - gap)
+        if edge == "left":
+            return Box(left, top, size, height), Box(left + width - rest, top, rest, height)
         if edge == "top":
             return Box(left, top, width, size), Box(left, top + height - rest, width, rest)
         return Box(left, top + height - size, width, size), Box(left, top, width, rest)

@@ -3,13 +3,13 @@
 Owns which word of a name selects which look; a style without one of them has the look of its preview.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
-from PIL import Image
+from PIL import Image, ImageColor
 
-from emulator.imaging.drawing import BLACK, WHITE, Color, mix
+from emulator.imaging.drawing import BLACK, WHITE, Color, color_of_hex, mix
 
 
 class Look(Struct, frozen=True):
@@ -35,6 +35,12 @@ _LOOKS: Mapping[str, Look] = {
 def named_look(words: str) -> Look | None:
     """The look that words name."""
     return next((look for word, look in _LOOKS.items() if word in words.casefold()), None)
+
+
+def named_color(words: Iterable[str]) -> Color | None:
+    """The colour of the first of these words, in lower case, that is the name of one."""
+    values = (ImageColor.colormap.get(word) for word in words)
+    return next((color_of_hex(value) for value in values if isinstance(value, str)), None)
 
 
 def look_of(preview: Image.Image) -> Look:

@@ -7,7 +7,7 @@ their own.
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
-from PIL import Image, ImageColor, ImageOps, ImageStat
+from PIL import Image, ImageOps, ImageStat
 
 from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import Chip, Plaque, with_plaque
@@ -16,7 +16,7 @@ from emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_o
 from emulator.imaging.decoding import load_opaque, remembered
 from emulator.imaging.drawing import Color, chance, color_of_hex, color_of_hue, cover, ellipse_mask, gradient_column
 from emulator.imaging.layout import Box
-from emulator.imaging.looks import filtered, look_of, named_look
+from emulator.imaging.looks import filtered, look_of, named_color, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
 
 _SCENE_EDGE = 1024  # pixels; more makes no visible difference
@@ -25,6 +25,9 @@ _PERSON_WIDTH = 0.46  # of a figure's height
 _ACCENTS: Sequence[Color] = (
     (255, 196, 84), (110, 212, 190), (255, 146, 126), (150, 186, 255), (214, 164, 250), (178, 220, 106),
 )  # fmt: skip
+
+
+_remembered = remembered(load_opaque)
 
 
 class View(Struct, frozen=True):
@@ -63,7 +66,7 @@ class _Shot:
         self._recipe, self._color, self._view = recipe, color, _view(recipe)
         enough = HELD_EDGE if recipe.people and not self._view.is_detail else SUBJECT_EDGE
         self._subjects = [subject_of(next(pictures), enough, color) for _ in range(recipe.subject_count)]
-        self._scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
+        self._scene = _remembered(next(pictures), _SCENE_EDGE) if recipe.background_kind == "picture" else None
         self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
         self._previews = [_preview_of(data, _SWATCH_EDGE) for data in pictures]
 
@@ -158,11 +161,6 @@ def _preview_of(card: bytes, enough: int) -> Image.Image:
     return picture.crop((0, 0, picture.width, max(1, round(picture.height * 0.74))))
 
 
-@remembered
-def _scene_of(picture: bytes) -> Image.Image:
-    return load_opaque(picture, _SCENE_EDGE)
-
-
 def _colorway(recipe: PhotographRecipe) -> Color | None:
     """The colorway's colour: what its name says, if it has none; and any, if that is not the name of a colour."""
     if recipe.colorway is None:
@@ -170,11 +168,8 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     if recipe.colorway_hex is not None:
         return color_of_hex(recipe.colorway_hex)
     name = recipe.colorway.casefold()
-    for word in (name.replace(" ", ""), *reversed(name.split())):
-        value = ImageColor.colormap.get(word)
-        if isinstance(value, str):
-            return color_of_hex(value)
-    return color_of_hue(chance(name), 0.6, 0.7)
+    named = named_color((name.replace(" ", ""), *reversed(name.split())))
+    return named or color_of_hue(chance(name), 0.6, 0.7)
 
 
 def _narrowed(view: View) -> float:

@@ -3,23 +3,14 @@
 Owns which word of a name selects which drawing; without one of them it is the first of its kind.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
 from emulator.imaging.captions import CARD_LETTERS, Plaque, with_plaque
 from emulator.imaging.composition import new_canvas, paint, paint_shadow
-from emulator.imaging.drawing import (
-    BLACK,
-    WHITE,
-    chance,
-    color_of_hue,
-    ellipse_mask,
-    gradient_column,
-    mix,
-    pale_wall,
-)
+from emulator.imaging.drawing import BLACK, WHITE, chance, color_of_hue, ellipse_mask, gradient_column, mix, pale_wall
 from emulator.imaging.layout import Box, arrange
 from emulator.imaging.looks import filtered, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, paint_portrait, person_of, stance_of
@@ -28,7 +19,7 @@ _BALL_EDGE = 320  # pixels
 _HORIZON = 0.62
 
 
-def premade(recipe: PremadeRecipe) -> Image.Image:
+def premade(recipe: PremadeRecipe, _: Sequence[bytes] = ()) -> Image.Image:
     """The picture of a premade ingredient of the recipe's kind."""
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
         return new_canvas((recipe.width, recipe.height), _background(recipe.name))

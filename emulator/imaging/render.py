@@ -1,6 +1,6 @@
 """From a recipe and its inputs to the bytes of a picture: the one function that draws all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from PIL import Image
@@ -8,7 +8,6 @@ from PIL import Image
 from emulator.domain.recipes import CardRecipe, EditRecipe, PhotographRecipe, PremadeRecipe, Recipe, UpscaleRecipe
 from emulator.domain.stamps import NO_GENERATION
 from emulator.imaging.cards import card
-from emulator.imaging.decoding import load
 from emulator.imaging.edit import edit
 from emulator.imaging.encoding import encode
 from emulator.imaging.photograph import photograph
@@ -23,28 +22,22 @@ def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
     """
     if len(inputs) != len(recipe.inputs):
         raise ValueError(f"{len(inputs)} input pictures: the recipe names {len(recipe.inputs)}")
-    return encode(_draw(recipe, inputs), recipe.format, _order(recipe))
+    draw, workflow = _DRAWINGS[type(recipe)]
+    return encode(draw(recipe, inputs), recipe.format, _order(recipe, workflow) if workflow else None)
 
 
-def _order(recipe: Recipe) -> Mapping[str, object] | None:
-    """What the metadata of an output says, with a place for the id of its Generation; None for other pictures."""
-    if isinstance(recipe, PremadeRecipe | CardRecipe):
-        return None
+def _order(recipe: Recipe, workflow: str) -> Mapping[str, object]:
+    """What the metadata of an output says, with a place for the id of its Generation."""
     facts = msgspec.to_builtins(recipe)
-    workflow = {"PhotographRecipe": "product_photography", "EditRecipe": "edit_images"}.get(facts["recipe"], "upscale")
     del facts["recipe"], facts["inputs"]
     return {"generation": NO_GENERATION, "workflow": workflow, **facts}
 
 
-def _draw(recipe: Recipe, inputs: Sequence[bytes]) -> Image.Image:
-    match recipe:
-        case PhotographRecipe():
-            return photograph(recipe, inputs)
-        case EditRecipe():
-            return edit(recipe, inputs)
-        case UpscaleRecipe():
-            return upscale(recipe, load(inputs[0]))
-        case PremadeRecipe():
-            return premade(recipe)
-        case CardRecipe():  # pragma: no branch (there is no other recipe)
-            return card(recipe, inputs)
+_DRAWINGS: Mapping[type[Recipe], tuple[Callable[..., Image.Image], str | None]] = {
+    PhotographRecipe: (photograph, "product_photography"),
+    EditRecipe: (edit, "edit_images"),
+    UpscaleRecipe: (upscale, "upscale"),
+    PremadeRecipe: (premade, None),
+    CardRecipe: (card, None),
+}
+"""What draws a recipe, and of which workflow it is, if it is one of the outputs."""

@@ -1,8 +1,11 @@
 """An Upscale output: the input, larger, with a mark whose lines are one pixel wide, so that no smaller picture has them."""
 
+from collections.abc import Sequence
+
 from PIL import Image, ImageDraw
 
 from emulator.domain.recipes import UpscaleRecipe
+from emulator.imaging.decoding import load
 from emulator.imaging.drawing import INK, WHITE
 from emulator.imaging.words import Face
 
@@ -10,9 +13,9 @@ _MARK_SHARE = 0.036  # of the longer edge: the height of the mark
 _SMALLEST_EDGE = 160  # pixels of the shorter edge; smaller pictures have no mark
 
 
-def upscale(recipe: UpscaleRecipe, image: Image.Image) -> Image.Image:
+def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The picture of an Upscale."""
-    image = image.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
+    image = load(inputs[0]).resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
     if min(image.size) >= _SMALLEST_EDGE:
         mark = _mark(recipe.resolution.upper(), round(max(image.size) * _MARK_SHARE))
         margin = mark.height // 2

@@ -56,13 +56,8 @@ def _parts(text: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=1)
 def _files() -> list[Path]:
-    specs = filter(None, map(find_spec, _PACKAGES))
-    files = [
-        file
-        for spec in specs
-        for place in spec.submodule_search_locations or ()
-        for file in Path(place).glob("*.[to]t*")
-    ]
+    places = [place for spec in map(find_spec, _PACKAGES) if spec for place in spec.submodule_search_locations or ()]
+    files = [file for place in places for file in Path(place).glob("*.[to]t*")]
     return sorted(files, key=lambda file: (file.name != _FIRST, file.name))
 
 
