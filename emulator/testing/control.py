@@ -115,7 +115,7 @@ class ControlClient:
     def _target(self, path: str, query: Mapping[str, Any] | None) -> str:
         """Return the path and the query of a request to a path below the sandbox."""
         prefix = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
-        given = urlencode({name: value for name, value in (query or {}).items() if value is not None})
+        given = urlencode({name: _word(value) for name, value in (query or {}).items() if value is not None})
         return "".join((prefix, f"/{path}" if path else "", f"?{given}" if given else ""))
 
     def health(self, seconds: float) -> None:
@@ -132,6 +132,10 @@ def emulator_address(text: str) -> str:
     url = parse_url(text)
     _ = urlsplit(url).port
     return url.removesuffix(PREFIX).removesuffix(BASE_PATH)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def path_step(text: str) -> str:

@@ -24,15 +24,13 @@ from emulator.testing.files import put_in_place, read_file, read_state_file
 from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
-from emulator.testing.session_file import saved_sandbox
+from emulator.testing.session_file import MOST_REQUESTS, saved_sandbox
 
 if TYPE_CHECKING:
     from typing import Self
 
 __tracebackhide__ = is_refusal
 
-MOST_REQUESTS: Final = 1000
-"""Limit of the recorded requests that are fetched at once."""
 DEFAULT_SANDBOX: Final = "default"
 EXAMPLE_KEYS: Final = 20
 
@@ -209,8 +207,7 @@ class Sandbox:
             >>> [finding.rule for finding in app.sandbox.conduct().findings]
             ['credential-in-request']
         """
-        query = {"ended": _word(ended), "whole": _word(whole)}
-        return convert(self._plane.call("GET", "conduct", query=query), Conduct)
+        return convert(self._plane.call("GET", "conduct", query={"ended": ended, "whole": whole}), Conduct)
 
     def coverage(self, *, whole: bool = False) -> dict[str, Any]:
         """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it.
@@ -220,7 +217,7 @@ class Sandbox:
             >>> create_app().sandbox.coverage()["percent"]
             0.0
         """
-        return dict(self._plane.call("GET", "coverage", query={"whole": _word(whole)}))
+        return dict(self._plane.call("GET", "coverage", query={"whole": whole}))
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
         """Explain a recorded request.
@@ -442,10 +439,6 @@ class Team:
             many = "more than one Team has this name" if found else "there is no such Team"
             raise EmulatorError("not_found", f"{self._name_or_id!r}: {many}")
         return found[0]
-
-
-def _word(switch: bool) -> str:
-    return "true" if switch else "false"
 
 
 def _seconds(span: str) -> float:

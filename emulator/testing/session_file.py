@@ -18,13 +18,13 @@ __tracebackhide__ = is_refusal
 FORMAT: Final = "image-workflow-emulator session"
 VERSION: Final = 1
 MOST_REQUESTS: Final = 1000
-"""How many of the newest requests a session holds, each with its explanation."""
+"""How many requests the journal answers at once: so many of the newest does a session hold, each with its explanation."""
 MOST_PICTURE_BYTES: Final = 8 * 2**20
 """Limit of the pictures of a session, the newest first."""
 _MOST: Final = {"limit": MOST_REQUESTS}
 _ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "clock": {}, "readings": {}, "scenario": {}, "teams": {}, "requests": _MOST, "work": _MOST, "assets": _MOST,
-    "coverage": {}, "conduct": {"ended": "true"},
+    "coverage": {}, "conduct": {"ended": True},
 }  # fmt: skip
 """The paths that a session has answers of, each with its query."""
 

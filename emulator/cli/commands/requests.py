@@ -20,7 +20,8 @@ from emulator.kernel.signing import without_signature
 from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
 from emulator.testing.control import ControlClient
-from emulator.testing.sandbox import MOST_REQUESTS, explained, recorded
+from emulator.testing.sandbox import explained, recorded
+from emulator.testing.session_file import MOST_REQUESTS
 
 LOOK_AGAIN_SECONDS: Final = 0.2
 """How often `--follow` asks for what has been answered since."""

@@ -79,14 +79,16 @@ class _Choice:
     @classmethod
     def of(cls, options: Namespace, environment: Mapping[str, str]) -> "_Choice":
         """Read the options. Raises SettingError, and DocumentError or UnusableFileError for the file of expectations."""
-        jobs = _number("--jobs", options.jobs, int, "a whole number from 1") if options.jobs else os.cpu_count() or 1
-        timeout = _number("--timeout", options.timeout, float, "seconds, more than 0") if options.timeout else None
+        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or os.cpu_count() or 1
+        timeout = _positive("--timeout", options.timeout, float, "seconds, more than 0")
+        budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
         faults = tuple(options.faults.split(",")) if options.faults else ()
         if set(faults) - set(CHOICES):
             raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
         gate = Gate(options.strict or ("recoverable" if is_ci else "off"), read_expectations(options.expected))
-        budget = _USUAL_BUDGET_SECONDS if options.budget is None and sys.stdout.isatty() else _span(options.budget)
+        usual = _USUAL_BUDGET_SECONDS if sys.stdout.isatty() else None
+        budget = usual if budget_ms is None else budget_ms / 1000
         return cls(int(jobs), options.only, faults, timeout, budget, gate, options.pairs)
 
 
@@ -291,21 +293,14 @@ def _rows_in(file: Path | None, rows: Iterable[object]) -> Iterator[Callable[[ob
         yield write
 
 
-def _number(flag: str, text: str, kind: type[int] | type[float], expected: str) -> float:
-    with contextlib.suppress(ValueError):
-        number = kind(text)
-        if 0 < number < float("inf"):
-            return number
-    raise SettingError(flag, text, expected)
-
-
-def _span(text: str | None) -> float | None:
+def _positive(flag: str, text: str | None, parse: Callable[[str], float], expected: str) -> float | None:
+    """Read an option that may be left out. Raises SettingError."""
     if text is None:
         return None
     with contextlib.suppress(ValueError):
-        if span_ms := parse_span_ms(text):
-            return span_ms / 1000
-    raise SettingError("--budget", text, "a span such as 60s or 10m")
+        if 0 < (number := parse(text)) < math.inf:
+            return number
+    raise SettingError(flag, text, expected)
 
 
 def _given_options(options: Namespace) -> list[str]:
