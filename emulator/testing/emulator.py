@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from os import PathLike
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 from weakref import finalize
 
 from emulator.scenario.named_files import scenario_file
@@ -14,9 +13,6 @@ from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
 from emulator.testing.files import read_file, readings_value, world_value
 from emulator.testing.options import option_texts, timestamp_text
 from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __tracebackhide__ = is_refusal
 
@@ -42,7 +38,7 @@ class Emulator:
         """The sandbox that always exists."""
 
     @classmethod
-    def start(cls, **options: Any) -> "Self":
+    def start(cls, **options: Any) -> Self:
         """Start one in a process of its own, on a free port unless `port` is given. It ends with this process at the latest.
 
         `options` are those of `create_app`. The variables `EMULATOR_...` of the environment do not count.
@@ -60,7 +56,7 @@ class Emulator:
         return cls(ControlClient(HttpTransport(process.url), options.get("control_token")), process.stop)
 
     @classmethod
-    def connect(cls, url: str, control_token: str | None = None) -> "Self":
+    def connect(cls, url: str, control_token: str | None = None) -> Self:
         """Use one that runs already. It goes on when this object is closed.
 
         `url`: its address, such as `http://127.0.0.1:8038`; a base URL that ends in `/v1` will do. `control_token`: the token
@@ -105,12 +101,10 @@ class Emulator:
         """Close it: an emulator that was started here stops. Raises nothing, also the second time."""
         self._close()
 
-    def __enter__(self) -> "Self":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

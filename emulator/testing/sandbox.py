@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Self
 
 from msgspec import convert
 
@@ -25,9 +24,6 @@ from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
 from emulator.testing.session_file import MOST_REQUESTS, saved_sandbox
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __tracebackhide__ = is_refusal
 
@@ -54,12 +50,10 @@ class Sandbox:
         self.given = Given(plane)
         """Makes Products, ingredients and photoshoots before the client comes."""
 
-    def __enter__(self) -> "Self":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self.id != DEFAULT_SANDBOX:
             self.delete()
 
