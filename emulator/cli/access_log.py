@@ -10,17 +10,14 @@ import os
 import sys
 from collections import deque
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from emulator.cli.output import DIM, Style
 from emulator.kernel.printable import printable
 from emulator.kernel.signing import without_signature
 from emulator.kernel.timestamps import format_timestamp
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID
-
-if TYPE_CHECKING:
-    from emulator.service.record import RequestRecord
-    from emulator.service.sandbox import Sandbox
+from emulator.service.record import RequestRecord
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 GATHER_SECONDS: Final = 0.1
 """How long lines are gathered before they are written."""
@@ -41,7 +38,7 @@ class AccessLog:
         self._thread = Thread(target=self._run, name="access-log", daemon=True)
         self._thread.start()
 
-    def note(self, sandbox: "Sandbox", record: "RequestRecord") -> None:
+    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Take a request of a sandbox's journal; only one that is complete makes a line."""
         if not record.is_complete:
             return
@@ -66,7 +63,7 @@ class AccessLog:
             if left_out:
                 _write(f"({left_out} more requests are not listed: the log was not read in time)\n")
 
-    def _json_line(self, sandbox: str, record: "RequestRecord") -> str:
+    def _json_line(self, sandbox: str, record: RequestRecord) -> str:
         line = {
             "level": "info",
             "logger": "access",
@@ -83,7 +80,7 @@ class AccessLog:
         }
         return json.dumps(line) + "\n"
 
-    def _text_line(self, sandbox: str, record: "RequestRecord") -> str:
+    def _text_line(self, sandbox: str, record: RequestRecord) -> str:
         style, remedy = self._style, _remedy(record)
         parts = (
             style(format_timestamp(record.arrived_at), DIM),
@@ -100,11 +97,11 @@ class AccessLog:
         return "  ".join(filter(None, parts)) + "\n"
 
 
-def _operation(record: "RequestRecord") -> str:
+def _operation(record: RequestRecord) -> str:
     return record.operation or f"{record.method} {without_signature(record.path)}"
 
 
-def _remedy(record: "RequestRecord") -> str | None:
+def _remedy(record: RequestRecord) -> str | None:
     if record.code is None:
         return None
     from emulator.control.explanations import remedy_of

@@ -3,17 +3,14 @@
 import shlex
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from emulator.cli.report import Report
 from emulator.cli.verdict import finding, gaps_of, shortened, verdict
 from emulator.examiner.findings import request_numbers
 from emulator.kernel.wording import count_of
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID
-
-if TYPE_CHECKING:
-    from emulator.service.record import RequestRecord
-    from emulator.service.sandbox import Sandbox
+from emulator.service.record import RequestRecord
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 _MAX_COMMAND: Final = 200
 """A longer command stands as CMD in the commands to run next."""
@@ -26,7 +23,7 @@ class Refusals:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._remedies: dict[tuple[str, str], str | None] = {}
 
-    def note(self, _sandbox: "Sandbox", record: "RequestRecord") -> None:
+    def note(self, _sandbox: Sandbox, record: RequestRecord) -> None:
         """Take a record of a sandbox's journal, once it is complete."""
         if record.is_complete and record.problem is not None:
             from emulator.control.explanations import remedy_of

@@ -28,18 +28,18 @@ from emulator.cli.start_up import resume_collection, started
 from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
 from emulator.domain.readings import chosen
+from emulator.examiner.examiner import Totals
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
+from emulator.service.tally import Tally
 from emulator.settings import CLIENT_VARIABLES, Settings, UsageError, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
     from emulator.cli.sweep.runs import CellRun
     from emulator.examiner.coverage import Coverage
-    from emulator.examiner.examiner import Totals
-    from emulator.service.tally import Tally
 
 _FILES = ("report", "journal", "save_state", "coverage", "junit")
 """The options that name a file to be written when the command has ended."""
@@ -148,8 +148,8 @@ def _coverage_words(coverage: "Coverage", wanted: float | None) -> str:
 class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once."""
 
-    tally: "Tally"
-    conduct: "Totals"
+    tally: Tally
+    conduct: Totals
     status: int
     duration_ms: int
     state: bytes
