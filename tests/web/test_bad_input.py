@@ -34,17 +34,6 @@ def test_a_body_has_a_media_type_of_json_and_is_not_compressed(
     assert emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON | headers).outcome == expected
 
 
-@pytest.mark.parametrize("depth", [255, 900, 1_000, 1_025, 200_000])
-def test_a_body_nested_too_deeply_is_malformed(emulator: EmulatorUnderTest, depth: int) -> None:
-    for opening, middle, closing in ((b"[", b"", b"]"), (b'{"a":', b'"\\u003a"', b"}")):
-        content = opening * depth + middle + closing * depth
-        if len(content) <= MEBIBYTE:
-            answer = emulator.post("/uploads", content=content, headers=JSON)
-            assert answer.outcome == MALFORMED
-            found = "(body): found arrays and objects nested too deeply; expected at most 254 levels"
-            assert answer.json["detail"] == found
-
-
 def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -> None:
     answer = emulator.post("/uploads", content=b'{"a":"\xff"}', headers=JSON)
     assert answer.outcome == MALFORMED
