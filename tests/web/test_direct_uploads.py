@@ -75,13 +75,6 @@ def finished(emulator: EmulatorUnderTest, request: pytest.FixtureRequest) -> tup
     return session, data
 
 
-def test_the_bytes_of_a_finished_session_find_it_gone(
-    emulator: EmulatorUnderTest, finished: tuple[Json, bytes]
-) -> None:
-    """D45."""
-    assert send(emulator, *finished).outcome == (404, "upload_not_found")
-
-
 @pytest.mark.parametrize("options", [{}, {"pieces": [b"x" * 9, b"y" * 9_000]}], ids=["announced", "in pieces"])
 def test_other_bytes_to_a_finished_session_conflict_with_those_that_it_accepted(
     emulator: EmulatorUnderTest, finished: tuple[Json, bytes], options: Json
