@@ -14,7 +14,6 @@ from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.drift.replay import Replay, Replayed, is_name
-from emulator.testing.exchanges import Answer
 from emulator.traffic.calls import Call
 
 _NEVER: Final = frozenset(
@@ -212,8 +211,3 @@ def _ends_between(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> b
     """Whether work ended a moment earlier or later than in the replay: nobody knows when, between two looks."""
     statuses = {str(recorded.get("status")), str(expected.get("status"))}
     return bool(statuses & _OPEN) and bool(statuses & TERMINAL)
-
-
-def unanswered(answered: Answer | None) -> bool:
-    """Whether the emulator failed to answer as it should: a defect of ours."""
-    return answered is not None and answered.status == 500 and "emulator-rule" not in answered.headers

@@ -13,7 +13,7 @@ from msgspec import Struct, field, to_builtins
 
 from emulator.contract import Contract
 from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, Readings, by_decision, chosen
-from emulator.drift.comparison import Difference, breaches, compare, unanswered
+from emulator.drift.comparison import Difference, breaches, compare
 from emulator.drift.replay import Replay, Replayed, is_name
 from emulator.traffic.calls import Traffic
 from emulator.traffic.decisions import OBSERVATIONS
@@ -90,14 +90,13 @@ async def judge(
     replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
     replayed = await replay.run(tell)
     kept, silenced = _first_differences(replayed, replay, contract)
-    bugs = [item for item in replayed if unanswered(item.answered) and item.call.code != "internal_error"]
     observed = {row.decision for row in rows if row.verdict == NEITHER}
     return Report(
         compared=sum(item.answered is not None for item in replayed),
         rows=rows,
         breaches=tuple(found for found in kept if found.sentence),
         differences=tuple(found for found in kept if not found.sentence and not _is_observed(found, observed)),
-        bugs=tuple(_bug(item) for item in bugs),
+        bugs=tuple(_bugs(replayed)),
         noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
     )
 
@@ -192,7 +191,9 @@ def _is_observed(found: Difference, observed: set[str]) -> bool:
     return found.where == "status" and bool(observed & {"D04", "D10", "D14", "D32", "D33", "D57"})
 
 
-def _bug(item: Replayed) -> Difference:
-    assert item.answered is not None
-    status = str(item.answered.status)
-    return Difference(item.call.where, item.call.name, "status", str(item.call.status), status)
+def _bugs(replayed: Iterable[Replayed]) -> Iterator[Difference]:
+    """Iterate over the calls that the emulator failed to answer as it should: defects of ours."""
+    for call, answered in replayed:
+        is_defect = answered and answered.status == 500 and "emulator-rule" not in answered.headers
+        if is_defect and call.code != "internal_error":
+            yield Difference(call.where, call.name, "status", str(call.status), "500")

@@ -18,8 +18,9 @@ from emulator.testing.exchanges import Answer
 _MANY: Final = 6
 """More photos than one Generation takes."""
 _LARGE: Final = (6_000, 5_000)
+_LEAST: Final = {"output_mode": "single_shots"}
 _ORDER: Final[Mapping[str, Any]] = {
-    "output_mode": "single_shots",
+    **_LEAST,
     "background": {"type": "automatic"},
     "fashion_model": {"type": "none"},
     "image_count": 1,
@@ -106,18 +107,6 @@ def _pose(service: Service) -> None:
     service.call("getTeam")
 
 
-def _least_order(service: Service) -> None:
-    _outputs(service, {"output_mode": "single_shots", "asset_ids": _photos(service, 1)})
-
-
-def _usual_order(service: Service) -> None:
-    _outputs(service, {**_ORDER, "asset_ids": _photos(service, 1)})
-
-
-def _many_subjects(service: Service) -> None:
-    _outputs(service, {**_ORDER, "asset_ids": _photos(service, _MANY)})
-
-
 def _photoshoot(service: Service) -> None:
     body = {**_ORDER, "output_mode": "photoshoot", "image_count": 4, "asset_ids": _photos(service, 1)}
     admitted = service.call("createProductPhotographyGeneration", body)
@@ -130,12 +119,17 @@ def _count_of_photoshoot(service: Service) -> None:
     service.finished(service.call("createProductPhotographyGeneration", body))
 
 
-def _outputs(service: Service, body: Mapping[str, Any]) -> None:
-    """Order pictures, wait for them, and look at each."""
-    work = service.finished(service.call("createProductPhotographyGeneration", body))
-    for output in work.get("outputs") or ():
-        if output.get("asset"):
-            service.call("getAsset", asset_id=output["asset"]["id"])
+def _ordering(order: Mapping[str, Any], photos: int = 1) -> Callable[[Service], None]:
+    """Return what orders pictures of some photos, waits for them, and looks at each."""
+
+    def run(service: Service) -> None:
+        body = {**order, "asset_ids": _photos(service, photos)}
+        work = service.finished(service.call("createProductPhotographyGeneration", body))
+        for output in work.get("outputs") or ():
+            if output.get("asset"):
+                service.call("getAsset", asset_id=output["asset"]["id"])
+
+    return run
 
 
 PROBES: Final = (
@@ -150,9 +144,9 @@ PROBES: Final = (
     Probe(("D14", "D27", "D42", "D71"), "create a style, and repeat it with an empty description", _style),
     Probe(("D33",), "order a photoshoot with an image_count of 2", _count_of_photoshoot, credits=2),
     Probe(("D29",), "create a pose, and read the Team before, meanwhile and after", _pose, credits=1),
-    Probe(("D33",), "order a picture with nothing but output_mode and a photo", _least_order, credits=1),
-    Probe(("D35",), "order a picture of 4:5 at 1k", _usual_order, credits=1),
-    Probe(("D32",), "order a picture of six photos", _many_subjects, credits=1),
+    Probe(("D33",), "order a picture with nothing but output_mode and a photo", _ordering(_LEAST), credits=1),
+    Probe(("D35",), "order a picture of 4:5 at 1k", _ordering(_ORDER), credits=1),
+    Probe(("D32",), "order a picture of six photos", _ordering(_ORDER, _MANY), credits=1),
     Probe(("D40", "D76"), "order a photoshoot, and look at it until it has finished", _photoshoot, credits=2),
 )
 """Every probe. D12, D31, D37 and D66 have none: nobody can make a service forget a key, fail or pause."""

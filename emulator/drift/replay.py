@@ -174,7 +174,7 @@ class Replay:
     # Bytes ----------------------------------------------------------------------------------------------------------
 
     def _prepare_bytes(self, call: Call) -> _Request | None:
-        url = _without_fragment(call)
+        url = call.exchange.url.partition("#")[0]
         if url not in self.mapped:
             return None
         target = _target(self.mapped[url])
@@ -305,7 +305,3 @@ def is_identifier(member: str) -> bool:
 def _target(url: str) -> str:
     """Return the path and the query of a link of the emulator."""
     return urlsplit(url)._replace(scheme="", netloc="").geturl()
-
-
-def _without_fragment(call: Call) -> str:
-    return call.exchange.url.partition("#")[0]
