@@ -15,10 +15,15 @@ _LEAST_SHARE, _MOST_SHARE = 0.01, 0.97  # of the picture, that a subject takes
 
 @remembered
 def subject_of(data: bytes, enough: int = SUBJECT_EDGE, color: Color | None = None) -> Image.Image:
-    """The subject of a photo: cut out in RGBA if it is transparent or has a plain ground, else the photo in RGB."""
-    image = trimmed(load(data, enough))
-    subject = image if image.mode == "RGBA" else cut_out(image) or image
+    """The subject of a photo that may be needed again, in a colour if one is given."""
+    subject = subject_in(load(data, enough))
     return recolored(subject, color) if color else subject
+
+
+def subject_in(photo: Image.Image) -> Image.Image:
+    """The subject of a photo: cut out in RGBA if it is transparent or has a plain ground, else the photo in RGB."""
+    image = trimmed(photo)
+    return image if image.mode == "RGBA" else cut_out(image) or image
 
 
 def cut_out(image: Image.Image) -> Image.Image | None:

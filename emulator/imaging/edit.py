@@ -7,13 +7,13 @@ from PIL import Image
 from emulator.domain.recipes import EditRecipe
 from emulator.imaging.captions import Plaque, with_plaque
 from emulator.imaging.composition import new_canvas, paint_all
-from emulator.imaging.cutouts import SUBJECT_EDGE, subject_of
-from emulator.imaging.decoding import load_opaque
-from emulator.imaging.drawing import BLACK, chance, color_of_hue, gradient_column, mix
+from emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
+from emulator.imaging.decoding import load
+from emulator.imaging.drawing import BLACK, chance, color_of_hue, gradient_column, mix, opaque
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, named_color, named_look
 
-_INPUT_EDGE = 480  # pixels; more makes no visible difference
+_SEVERAL_EDGE = 480  # pixels of each of several inputs; more makes no visible difference
 
 
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
@@ -24,11 +24,11 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         gap, share = min(room.width, room.height) * 0.05, 0.3 * max(room.width, room.height)
         before, after = room.split("left" if is_wide else "top", share, gap)
         canvas = new_canvas(size, _wall(recipe))
-        enough = _INPUT_EDGE if len(inputs) > 1 else SUBJECT_EDGE
-        paint_all(canvas, [subject_of(data, enough) for data in inputs], after, 0.6)
+        photos = [load(data, _SEVERAL_EDGE if len(inputs) > 1 else SUBJECT_EDGE) for data in inputs]
+        paint_all(canvas, [subject_in(photo) for photo in photos], after, 0.6)
         if look := named_look(recipe.instructions):
             canvas = filtered(canvas, look)
-        paint_all(canvas, [load_opaque(data, _INPUT_EDGE) for data in inputs], before)
+        paint_all(canvas, [opaque(photo) for photo in photos], before)
         return canvas
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"
