@@ -166,7 +166,7 @@ class History:
 
         Requests that go out together, on connections that were there before the first answer, do not know of each other;
         nor do those of a client that sends other writes twice. A program that does one thing after another may have several
-        connections, as on Node: what it sends under a new key knows the answers before.
+        connections, as on Node: what it sends knows the answers before, unless it has the same key, which may be hedging.
         """
         if later.sequence <= earlier.last_arrival:
             return False
@@ -175,10 +175,10 @@ class History:
         _, pause_ms = pauses_ms(earlier, later)
         if pause_ms >= _SURE_TO_KNOW_MS:
             return True
-        is_hedged = _key_of(later) is not None and _key_of(later) == _key_of(earlier) and self._hedges_others(later)
-        if is_hedged or later.connected_ms >= earlier.left_ms:
-            return not is_hedged
-        return _key_of(later) != _key_of(earlier) and client_of(later) in self._one_by_one
+        is_same_key = _key_of(later) is not None and _key_of(later) == _key_of(earlier)
+        if later.connected_ms >= earlier.left_ms:
+            return not (is_same_key and self._hedges_others(later))
+        return not is_same_key and client_of(later) in self._one_by_one
 
     @cached_property
     def _one_by_one(self) -> Set[Client]:

@@ -140,15 +140,19 @@ Sent = tuple[str, float, float]
 
 
 @pytest.mark.parametrize(
-    ("earlier", "knows"),
+    ("earlier", "keys", "knows"),
     [
-        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), True),
-        ((("one", 0.0, 1.0), ("two", 0.5, 4.0)), False),
-        ((("one", 0.0, 1.0), ("two", 1.5, 4.0)), False),
+        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), "abc", True),
+        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), "   ", True),
+        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), "abb", False),
+        ((("one", 0.0, 1.0), ("two", 0.5, 4.0)), "abc", False),
+        ((("one", 0.0, 1.0), ("two", 1.5, 4.0)), "abc", False),
     ],
-    ids=["opened after the answer", "opened together", "opened before the answer"],
+    ids=["opened after the answer", "without a key", "with one key", "opened together", "opened before the answer"],
 )
-def test_a_program_that_does_one_thing_after_another_knows_each_answer(earlier: tuple[Sent, ...], knows: bool) -> None:
+def test_a_program_that_does_one_thing_after_another_knows_each_answer(
+    earlier: tuple[Sent, ...], keys: str, knows: bool
+) -> None:
     records = [
         RequestRecord(
             at=0,
@@ -161,9 +165,11 @@ def test_a_program_that_does_one_thing_after_another_knows_each_answer(earlier: 
             arrived_ms=arrived_ms,
             duration_ms=1.0,
             last_arrival=number,
-            key_header=str(number).encode(),
+            key_header=key.strip().encode() or None,
         )
-        for number, (connection, connected_ms, arrived_ms) in enumerate((*earlier, ("one", 0.0, 6.0)), start=1)
+        for number, ((connection, connected_ms, arrived_ms), key) in enumerate(
+            zip((*earlier, ("one", 0.0, 6.0)), keys, strict=True), start=1
+        )
     ]
     history = History(Observed("recorded", records, cast(Works, None), 0), has_ended=True)
     assert knows == history.knows(records[-1], records[-2])
