@@ -172,8 +172,7 @@ class History:
             return False
         if later.connection == earlier.connection or later.connected_ms is None:
             return True
-        _, pause_ms = pauses_ms(earlier, later)
-        if pause_ms >= _SURE_TO_KNOW_MS:
+        if pauses_ms(earlier, later)[1] >= _SURE_TO_KNOW_MS:
             return True
         is_same_key = _key_of(later) is not None and _key_of(later) == _key_of(earlier)
         if later.connected_ms >= earlier.left_ms:
@@ -200,10 +199,7 @@ class History:
                 index = bisect_right(records, earlier.last_arrival, index, key=_sequence_of)
             elif following.connection == earlier.connection:
                 return following  # as nearly always
-        for position in range(index, min(index + _MAX_AT_ONCE, len(records))):
-            if self.knows(records[position], earlier):
-                return records[position]
-        return None
+        return next((one for one in records[index : index + _MAX_AT_ONCE] if self.knows(one, earlier)), None)
 
     def by_worker(
         self, records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int], programs: int

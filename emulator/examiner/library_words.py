@@ -23,8 +23,10 @@ WORDS: Final[Mapping[str, str]] = {
     "retryCondition: e => !e.response || [429, 500, 503].includes(e.response.status)}); its default pause is none",
     "undici": "new RetryAgent(agent, {maxRetries: 8, methods: ['GET', 'POST', 'PATCH', 'DELETE'], "
     "statusCodes: [429, 500, 503], maxTimeout: 120_000}); it waits no longer than maxTimeout",
-    "okhttp": "an Interceptor that waits as Retry-After says; OkHttp repeats 503 only with Retry-After: 0",
-    "resilience4j": "RetryConfig.custom().maxAttempts(8).intervalFunction(ofExponentialRandomBackoff(500, 2.0))",
+    "okhttp": "an Interceptor that repeats 429, 500 and 503, waits as Retry-After says, and closes each answer before the "
+    "next; OkHttp itself repeats an answer 503 only with Retry-After: 0",
+    "resilience4j": "RetryConfig.custom().maxAttempts(8).intervalBiFunction(wait); wait returns Retry-After in milliseconds, or "
+    "what ofExponentialRandomBackoff(500, 2.0) says; an answer that is no exception needs retryOnResult",
 }
 """By product in the User-Agent; what stands before the first semicolon is code, which tests/clients/retries try out."""
 
