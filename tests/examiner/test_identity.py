@@ -73,6 +73,23 @@ def three_jobs_see_a_404(sandbox: Sandbox) -> None:
         get(sandbox, MISSING)
 
 
+def hedged_write_is_refused(sandbox: Sandbox) -> None:
+    """A program sends a write on two connections, of which one is limited: nothing was done, and it asks anew."""
+    match = {"operation": "createProduct"}
+    answers = [{"problem": "rate_limited", "retry_after": 1}, {"problem": "internal_error"}]
+    rules = [{"match": match, "when": {"nth": nth}, "then": then} for nth, then in enumerate(answers, start=1)]
+    sandbox.use({"scenario": "hedged", "rules": rules})
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    [asset] = sandbox.given.product("Hat")["asset_ids"]
+    body = {"name": "Shirt", "asset_ids": [asset], "primary_asset_id": asset}
+    with closing(httpx.Client(headers=headers)) as one, closing(httpx.Client(headers=headers)) as other:
+        for client in (one, other):
+            client.get(f"{sandbox.base_url}/team")
+        for client, key, pause in ((one, "first", 0), (other, "first", 0), (one, "second", 9)):
+            sandbox.clock.advance(pause)
+            client.post(f"{sandbox.base_url}/products", json=body, headers={"Idempotency-Key": key})
+
+
 def hammers(sandbox: Sandbox) -> None:
     """A program that does not wait, and opens a connection for each attempt."""
     limited(sandbox)
@@ -110,7 +127,13 @@ def repeats_a_404(sandbox: Sandbox) -> None:
         worker.close()
 
 
-SOUND: Final = (two_programs_are_limited, two_programs_poll, five_people_open_a_result, three_jobs_see_a_404)
+SOUND: Final = (
+    two_programs_are_limited,
+    two_programs_poll,
+    five_people_open_a_result,
+    three_jobs_see_a_404,
+    hedged_write_is_refused,
+)
 UNSOUND: Final = {
     hammers: "retry-before-retry-after",
     polls_at_once: "poll-before-retry-after",

@@ -63,10 +63,18 @@ def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[A
 def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
     """Whether a key was left without an answer to rely on, when the next one was sent."""
     last = attempts[-1]
-    is_open = loss_of(last) is not None or last.status in (500, 503) or last.code == "idempotency_in_progress"
+    twins = (
+        one for one in attempts[:-1] if not (is_success(one) or history.knows(last, one))
+    )  # sent at once with the last
+    is_open = all(map(_leaves_open, (*twins, last)))
     is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if is_success(record))
     is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
     return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
+
+
+def _leaves_open(record: RequestRecord) -> bool:
+    """Whether an answer leaves open if the write was carried out, or will be."""
+    return loss_of(record) is not None or record.status in (500, 503) or record.code == "idempotency_in_progress"
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
