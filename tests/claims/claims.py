@@ -118,6 +118,8 @@ def prove(claim: Claim) -> Result:
             timeout=TIMEOUT_SECONDS,
         )
         seconds = time.monotonic() - started
+        if done.returncode:
+            print(done.stdout)  # what failed, for whoever mends it
         figures = _counts(report, seconds) if report.exists() else _output(done.stdout)
     return Result(time.strftime("%Y-%m-%d", time.gmtime()), done.returncode == 0, figures)
 
