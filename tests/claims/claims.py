@@ -20,6 +20,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 FIGURES: Final = ROOT / "tests" / "claims" / "figures.json"
 PAGE: Final = ROOT / "docs" / "claims.md"
 TIMEOUT_SECONDS: Final = 3_600
+OF_MAKE: Final = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "OPTIONS")
+"""What `make claims OPTIONS=...` hands down, which would be the options of a claim's own command."""
 
 
 class Claim(NamedTuple):
@@ -106,7 +108,8 @@ def prove(claim: Claim) -> Result:
     """Run a claim's command."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        environment = {**os.environ, "PYTEST_ADDOPTS": f"--junitxml={report}"}
+        inherited = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+        environment = {**inherited, "PYTEST_ADDOPTS": f"--junitxml={report}"}
         started = time.monotonic()
         done = subprocess.run(  # the commands are those above
             ["/bin/sh", "-c", claim.command],
