@@ -199,7 +199,11 @@ function describe({ scenario, rules, warnings }) {
   return [
     element("p", { class: "soft" }, isChecked ? `✓ ${scenario} can be used.` : `✓ ${scenario} is running.`),
     warnings.length > 0 &&
-      element("ul", { class: "plain" }, warnings.map((/** @type {string} */ text) => element("li", {}, `! ${text}`))),
+      element(
+        "ul",
+        { class: "plain" },
+        warnings.map((/** @type {string} */ text) => element("li", {}, `! ${text}`)),
+      ),
     isChecked && element("ul", { class: "plain" }, rules.map(ruleMatches)),
   ];
 }
