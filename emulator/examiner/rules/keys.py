@@ -63,10 +63,9 @@ def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[A
 def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
     """Whether a key was left without an answer to rely on, when the next one was sent."""
     last = attempts[-1]
-    twins = (
-        one for one in attempts[:-1] if not (is_success(one) or history.knows(last, one))
-    )  # sent at once with the last
-    is_open = all(map(_leaves_open, (*twins, last)))
+    # What was sent at once with the last may have had the answer to rely on.
+    twins = [one for one in attempts[:-1] if not (is_success(one) or history.knows(last, one))]
+    is_open = all(map(_leaves_open, [*twins, last]))
     is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if is_success(record))
     is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
     return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
