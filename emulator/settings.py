@@ -21,6 +21,9 @@ CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
 """The variables by which programs find a running emulator, in addition to those of its options."""
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
+READINGS_FILE: Final = "image-workflow.readings.yaml"
+"""The file of readings that commands use where it lies in the working directory."""
+
 VARIABLE_PREFIX: Final = "EMULATOR_"
 """How the variables of all options begin."""
 
@@ -115,10 +118,9 @@ class Option:
 
 def _matching(pattern: str) -> Callable[[str], str]:
     """Return a parser of texts that match a pattern as a whole, in upper or lower case."""
-    compiled = re.compile(pattern, re.IGNORECASE)
 
     def parse(text: str) -> str:
-        if not compiled.fullmatch(text):
+        if not re.fullmatch(pattern, text, re.IGNORECASE):
             raise ValueError(text)
         return text
 

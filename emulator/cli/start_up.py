@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from emulator.cli.addresses import local_url
 from emulator.cli.errors import CommandError
 from emulator.cli.logs import configure_logging
-from emulator.settings import CLIENT_VARIABLES, OPTIONS, VARIABLE_PREFIX, Settings, UsageError
+from emulator.settings import CLIENT_VARIABLES, OPTIONS, READINGS_FILE, VARIABLE_PREFIX, Settings, UsageError
 from emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def _listening_socket(host: str, port: int) -> socket.socket:
 def _load_application(settings: Settings) -> "Application":
     """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
     from emulator.app import Application
-    from emulator.scenario.readings_format import READINGS_FILE
 
     if settings.readings is None and Path(READINGS_FILE).exists():
         settings = replace(settings, found_readings=READINGS_FILE)

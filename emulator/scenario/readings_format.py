@@ -26,8 +26,6 @@ from emulator.domain.readings import (
 from emulator.scenario.named_files import scenario_file
 from emulator.settings import SettingError
 
-READINGS_FILE: Final = "image-workflow.readings.yaml"
-"""The file that commands read where it lies in the working directory."""
 READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file"
 """What to expect, in words, where readings are given as a text."""
 
