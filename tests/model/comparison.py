@@ -271,10 +271,7 @@ class Comparison:
         observed = observation.observe(self.client, [OBSERVERS[name] for name in looked_at])
         for name, seen in zip(looked_at, observed, strict=True):
             self._compare_team(name, seen)
-            observation.check_credits(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
-            observation.check_library(seen)
-            observation.check_generations(seen)
-            observation.check_origins(seen)
+            observation.check_invariants(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
             self._ended.check(seen)
         alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
         observation.check_memory(self.client.sandbox, alive | self.model.sessions_with_bytes())

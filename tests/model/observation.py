@@ -69,52 +69,40 @@ def _items(client: SandboxClient, key: str, kind: str, answer: Answer) -> list[J
     return client.items(f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key)
 
 
-def check_credits(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
-    """Balance, reserved and charged together are what was granted; the budget in use is the unfinished work."""
+def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
+    """Hold what a Team can see against what is always true of it (sections 1 to 4)."""
     (team,) = seen["team"]
-    work = seen["operation"] + seen["generation"]
+    work, made = seen["operation"] + seen["generation"], set[str]()
     unfinished = [one for one in work if one["status"] not in TERMINAL]
     set_aside = sum(one["credits"]["reserved"] for one in unfinished)
     charged = sum(one["credits"]["charged"] for one in work if one["status"] in TERMINAL)
     assert granted == team["credits"] + set_aside + charged, "Credits were lost or found"
     assert reserved == set_aside
     assert len(unfinished) == team["capabilities"]["api_concurrency"]["used"]
-
-
-def check_library(seen: dict[str, list[Json]]) -> None:
-    """A Product always has photos, all of them alive, and its Primary among them."""
+    assert not [one for one in work if one["status"] == "failed" and one["credits"]["charged"]]
+    for operation in seen["operation"]:
+        made |= _made_by(operation, operation["result"])
+    for generation in seen["generation"]:
+        for output in generation["outputs"]:
+            made |= _made_by(output, output["asset"])
+        statuses = {output["status"] for output in generation["outputs"]}
+        is_over = statuses <= set(TERMINAL)
+        assert is_over == (generation["status"] in TERMINAL)
+        assert (is_over and "completed" in statuses) == (generation["status"] == "completed")
+    ingredients = [ingredient for kind in INGREDIENTS for ingredient in seen[kind]]
+    pictures = [asset for asset in seen["asset"] if asset["source"] == "generation"]
+    assert {thing["id"] for thing in ingredients + pictures} <= made, "what has failed, or nobody made, is there"
     alive = {asset["id"] for asset in seen["asset"]}
     for product in seen["product"]:
         assert product["primary_asset_id"] in product["asset_ids"]
         assert set(product["asset_ids"]) <= alive
 
 
-def check_generations(seen: dict[str, list[Json]]) -> None:
-    """A Generation is terminal when every output is, and completed when any output is (section 3)."""
-    for generation in seen["generation"]:
-        statuses = {output["status"] for output in generation["outputs"]}
-        is_over = statuses <= set(TERMINAL)
-        assert is_over == (generation["status"] in TERMINAL)
-        assert (is_over and "completed" in statuses) == (generation["status"] == "completed")
-        for output in generation["outputs"]:
-            assert (output["asset"] is not None) == (output["status"] == "completed")
-            assert (output["error"] is not None) == (output["status"] == "failed")
-
-
-def check_origins(seen: dict[str, list[Json]]) -> None:
-    """What work has made is there through its success alone: what has failed leaves nothing, and costs nothing."""
-    made = set()
-    for operation in seen["operation"]:
-        assert (operation["result"] is not None) == (operation["status"] == "completed")
-        assert (operation["error"] is not None) == (operation["status"] == "failed")
-        made |= {operation["result"]["id"]} if operation["result"] else set()
-    for generation in seen["generation"]:
-        made |= {output["asset"]["id"] for output in generation["outputs"] if output["asset"]}
-    for work in seen["operation"] + seen["generation"]:
-        assert work["status"] != "failed" or work["credits"]["charged"] == 0
-    ingredients = [ingredient for kind in INGREDIENTS for ingredient in seen[kind]]
-    pictures = [asset for asset in seen["asset"] if asset["source"] == "generation"]
-    assert {thing["id"] for thing in ingredients + pictures} <= made
+def _made_by(work: Json, result: Json | None) -> set[str]:
+    """Return what work has made: something by its success alone, and an error otherwise."""
+    assert (result is not None) == (work["status"] == "completed")
+    assert (work["error"] is not None) == (work["status"] == "failed")
+    return {result["id"]} if result else set()
 
 
 class EndedWork:

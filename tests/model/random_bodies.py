@@ -83,30 +83,7 @@ class RandomBodies:
         ways += [without(name) for name in shipped_checker().body_schema(operation).get("required", ())]
         if operation.startswith("update"):
             ways.append(lambda _: {})
-        for name in body:
-            ways += self._ways_to_spoil(operation, name)
         return self._chance.choice(ways)(body)
-
-    def _ways_to_spoil(self, operation: str, name: str) -> list[Callable[[Json], Any]]:
-        field = shipped_checker().body_schema(operation)["properties"][name]
-        if "enum" in shipped_checker().resolve(field):
-            return [lambda body: {**body, name: "no-such-word"}]
-        if name in ("name", "instructions"):
-            return [lambda body: {**body, name: self._chance.choice(("", "  ", "\u200b\ufeff", "a\0b"))}]
-        if name in ("description", "dimensions", "custom_directions"):
-            return [lambda body: {**body, name: "a\0b"}]
-        if name in ("asset_ids", "product_ids"):
-            doubled: list[Callable[[Json], Any]] = [lambda body: {**body, name: ["same", "same"]}]
-            return doubled if "Photography" in operation else [*doubled, lambda body: {**body, name: []}]
-        if name == "primary_asset_id" and operation == "createProduct":
-            return [lambda body: {**body, name: "outside"}]
-        if name in ("image_count", "size_bytes"):
-            return [
-                lambda body: {**body, name: 0},
-                lambda body: {**body, name: 10**9},
-                lambda body: {**body, name: 1.5},
-            ]
-        return []
 
     # What is referred to ------------------------------------------------------------------------------------------------
 

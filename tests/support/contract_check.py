@@ -2,8 +2,7 @@
 
 Owns one question: may this operation answer so? Knows the contract and nothing of the emulator, so that it can judge any
 server. Stricter than a client may be, since the contract promises no more than the specification: fields that are not
-declared are refused, what the emulator sends beyond its promises is as `stricter.yaml` says, the echo of a request is a
-body of its kind, and an answer of two possible kinds has the one of its status.
+declared are refused, and what the emulator sends beyond its promises is as `stricter.yaml` says.
 """
 
 import json
@@ -24,22 +23,6 @@ DOOR_STATUSES = frozenset({400, 403})
 """Those by which a host or a site is refused, whatever the path (D69)."""
 TELLING_HEADERS = frozenset({"location", "retry-after", "allow", "www-authenticate"})
 """Headers that promise something: they may come only where the contract declares them."""
-ECHOED_BODIES = {
-    "product_photography": "ProductPhotography",
-    "edit_images": "EditImages",
-    "upscale": "Upscale",
-    **{
-        f"{kind}.{verb}": name + suffix
-        for kind, name in {
-            "photography_style": "Style", "background": "Background", "pose": "Pose",
-            "fashion_model": "FashionModel",
-        }.items()
-        for verb, suffix in {"create": "Write", "update": "Patch"}.items()
-    },
-}  # fmt: skip
-"""By workflow or type of a piece of work, the body that its `request` echoes (D28)."""
-FILLED_IN = frozenset({"background", "fashion_model", "image_count"})
-"""Fields with a default that a schema cannot declare (D33)."""
 _URN = "urn:closed-contract"
 
 
@@ -159,8 +142,7 @@ class ContractChecker:
             response = self.resolve(declared or operation["responses"]["default"])
         yield from self._header_violations(exchange, response, headers)
         yield from self._content_violations(exchange, response, headers)
-        if exchange.status < 300 and exchange.body and "Generation" in self._document["components"]["schemas"]:
-            yield from self._kind_violations(exchange, operation or {"responses": {}})
+
         if exchange.status >= 400 and not (exchange.method == "HEAD" and not exchange.body):
             codes = response.get("x-problem-codes")
             if not codes:
@@ -227,28 +209,6 @@ class ContractChecker:
         validator = self.validator(reference)
         for violation in () if validator.is_valid(value) else validator.iter_errors(value):
             yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
-
-    def _kind_violations(self, exchange: Exchange, operation: Mapping[str, Any]) -> Iterator[str]:
-        try:
-            value = _read_json(exchange.body)
-            works = [work for work in value.get("data", [value]) if "request" in work]
-            if "202" in operation["responses"] and (exchange.status == 202) != bool(works):
-                yield f"the status is {exchange.status} for an object of kind {value['object']}"
-            for work in works:
-                yield from self._echo_violations(ECHOED_BODIES[work.get("workflow") or work["type"]], work["request"])
-        except (AttributeError, KeyError, TypeError, ValueError):
-            return  # the body breaks its schema, which is told already
-
-    def _echo_violations(self, body: str, echo: Mapping[str, Any]) -> Iterator[str]:
-        schema = self._document["components"]["schemas"][body]
-        properties = schema["properties"]
-        filled_in = {name for name, inner in properties.items() if "default" in inner or name in FILLED_IN}
-        missing = {*schema.get("required", ()), *filled_in} - echo.keys()
-        unknown = echo.keys() - properties.keys()
-        if missing or unknown or not echo:
-            yield f"the echo of {body} lacks {sorted(missing)}, and must not have {sorted(unknown)}"
-        for violation in self.validator(f"#/components/schemas/{body}").iter_errors(echo):
-            yield f"the echo of {body} is no such body: {violation.message}"
 
     def _problem_violations(
         self, exchange: Exchange, headers: Mapping[str, list[str]], codes: Sequence[str] | None
