@@ -59,20 +59,6 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(emulator: Emulator
 
 
 @pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({"mode": "auto", "rate": 1}, ("auto", 1)), ({"mode": "manual", "rate": 1}, ("manual", 1)),
-        ({"mode": "x60"}, ("real", 60)), ({"mode": "real", "rate": 2.5}, ("real", 2.5)),
-        ({"mode": "real"}, ("real", 1)),
-    ],
-)  # fmt: skip
-def test_another_mode_makes_no_jump(emulator: EmulatorUnderTest, body: Any, expected: tuple[str, float]) -> None:
-    clock = emulator.told("PUT", "/clock", body)
-    assert (clock["mode"], clock["rate"], clock["now"]) == (*expected, START)
-    assert (emulator.told("GET", "/clock")["mode"], emulator.told("GET", "/clock")["rate"]) == expected
-
-
-@pytest.mark.parametrize(
     ("body", "now"),
     [
         ({"seconds": 90}, "2026-01-01T00:01:30.000Z"), ({"seconds": 0.25}, "2026-01-01T00:00:00.250Z"),
@@ -84,12 +70,6 @@ def test_another_mode_makes_no_jump(emulator: EmulatorUnderTest, body: Any, expe
 )  # fmt: skip
 def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest, body: Any, now: str) -> None:
     assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0, "stalled": 0}
-
-
-def test_the_next_event_is_one_step(emulator: EmulatorUnderTest) -> None:
-    emulator.admitted_upscale()
-    moves = [emulator.told("POST", "/clock/advance", {"next_event": True}) for _ in range(2)]
-    assert [(move["now"], move["fired"]) for move in moves] == [("2026-01-01T00:00:01.000Z", 1), (DONE_AT, 1)]
 
 
 def test_idle_is_when_all_work_is_finished_but_for_stalled_work(emulator: EmulatorUnderTest) -> None:
@@ -124,7 +104,8 @@ def test_a_hold_ends_at_its_instant_however_the_clock_is_moved(emulator: Emulato
 
 
 def test_a_hold_ends_at_its_instant_though_an_image_takes_time(emulator: EmulatorUnderTest) -> None:
-    call = _held_completion_of_a_large_image(emulator)
+    emulator.rule({"operation": "completeUpload"}, {"hold": "10s"})
+    call = completion_call(*emulator.ready_upload(picture(size=(3000, 2000))))
     completed, moved = emulator.together(call, advance_call(60))
     assert completed.json["created_at"] == "2026-01-01T00:00:10.000Z"
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
@@ -139,22 +120,14 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
     assert emulator.clock_now() == START
 
 
-def _held_completion_of_a_large_image(emulator: EmulatorUnderTest) -> Call:
-    emulator.rule({"operation": "completeUpload"}, {"hold": "10s"})
-    return completion_call(*emulator.ready_upload(picture(size=(3000, 2000))))
-
-
-@pytest.mark.parametrize(
-    ("steps", "body", "now"),
-    [(1, {"until_idle": True}, "2026-01-01T00:00:10.000Z"), (2, {"until_idle": True}, "2026-01-01T00:00:16.000Z")],
-)
+@pytest.mark.parametrize(("steps", "now"), [(1, "2026-01-01T00:00:10.000Z"), (2, "2026-01-01T00:00:16.000Z")])
 def test_a_move_takes_no_more_steps_than_it_may(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, body: Any, now: str
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAX_STEPS", steps)
     emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
-    call = upscale_call(emulator.assets(1)[0], "k")
-    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", body))
+    move = control_call("POST", "/clock/advance", {"until_idle": True})
+    admitted, moved = emulator.together(upscale_call(emulator.assets(1)[0], "k"), move)
     assert (admitted.status, moved.json["now"]) == (202, now)
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from emulator.service.sandboxes import MAXIMUM_SANDBOXES
 from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
-from tests.support.pictures import picture
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}
 
@@ -136,20 +135,6 @@ def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
     assert "delete one first" in detail
 
 
-def test_a_deleted_sandbox_is_gone_with_its_keys_and_memory(emulator: EmulatorUnderTest) -> None:
-    held_before = emulator.application.sandboxes.memory.held_bytes
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
-    asset = emulator.upload(picture(), key="iwe_demo_full_mine")
-    answer = emulator.ask("DELETE", "/sandboxes/mine")
-    assert (answer.status, answer.body) == (204, b"")
-    assert emulator.get("/team", "iwe_demo_full_mine").outcome == (401, "authentication_required")
-    assert emulator.fetch(asset["url"]).status == 404
-    assert emulator.ask("GET", "/sandboxes/mine").outcome == (404, "not_found")
-    assert emulator.ask("DELETE", "/sandboxes/mine").outcome == (404, "not_found")
-    assert emulator.application.sandboxes.memory.held_bytes == held_before
-    assert emulator.told("POST", "/sandboxes", {"id": "mine"})["id"] == "mine"
-
-
 def test_the_default_sandbox_stays(emulator: EmulatorUnderTest) -> None:
     assert emulator.refusal("DELETE", "/sandboxes/default")[:2] == (400, "invalid_request")
     assert emulator.get("/team").status == 200
@@ -161,20 +146,6 @@ def test_a_sandbox_deleted_while_a_body_comes_is_not_found(emulator: EmulatorUnd
     slow.pieces = [b'{"mode"', b":", b'"auto"}']
     answers = emulator.together(slow, control_call("DELETE", "/sandboxes/mine"))
     assert [answer.status for answer in answers] == [404, 204]
-
-
-# Reset --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_reset_of_one_sandbox_leaves_the_others(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine", "seed": 4, "start": "2026-03-01T00:00:00.000Z", "world": WORLD})
-    emulator.told("PATCH", "/teams/Own", {"credits": 1}, sandbox="mine")
-    emulator.told("PATCH", "/teams/Demo", {"credits": 1})
-    emulator.told("POST", "/clock/advance", {"seconds": 1}, sandbox="mine")
-    reset = emulator.told("POST", "/reset", sandbox="mine")
-    assert reset == emulator.told("GET", "/sandboxes/mine")
-    assert (reset["teams"][-1]["credits"], reset["clock"]["now"]) == (3, "2026-03-01T00:00:00.000Z")
-    assert emulator.credits() == 1
 
 
 def test_upload_sessions_are_forgotten_only_past_their_window_and_then_expired(

@@ -24,16 +24,6 @@ def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -
     assert demo["credentials"][0] == {**shared, "key": FULL, "state": "active"}
 
 
-def test_the_request_rate_applies_to_each_credential_at_once(emulator: EmulatorUnderTest) -> None:
-    for key in (FULL, READ_ONLY):
-        assert emulator.get("/team", key).status == 200
-    emulator.told("PATCH", "/teams/Demo", {"requests_per_minute": 1})
-    for key in (FULL, READ_ONLY):
-        assert emulator.get("/team", key).outcome == (429, "rate_limited")
-    emulator.told("PATCH", "/teams/Demo", {"requests_per_minute": 2})
-    assert emulator.get("/team").status == 200
-
-
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [

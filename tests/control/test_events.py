@@ -200,17 +200,15 @@ def test_a_slow_reader_misses_changes_and_costs_no_memory(
     assert gap[0].data["missed"] >= 20
 
 
-def test_nobody_is_told_once_a_stream_was_left(emulator: EmulatorUnderTest, watch: Watch) -> None:
-    stream = watch()
+def test_nobody_is_told_once_a_stream_was_left_and_an_open_one_ends_with_the_emulator(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
+    left, stays = watch(), watch()
+    assert len(emulator.sandbox.feed.listeners) == 2
+    left.leave()
     assert len(emulator.sandbox.feed.listeners) == 1
-    stream.leave()
-    assert not emulator.sandbox.feed.listeners
-
-
-def test_an_open_stream_ends_with_the_emulator(emulator: EmulatorUnderTest, watch: Watch) -> None:
-    stream = watch()
     emulator.application.stop()
-    stream.end()
+    stays.end()
 
 
 def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """The journal over the control plane: what an entry tells and what it hides, how entries are found, counted and dropped."""
 
-from typing import Any
-
 import pytest
 
 from emulator.kernel.timestamps import parse_timestamp
@@ -75,26 +73,15 @@ def test_a_request_refused_before_its_key_is_looked_at_shows_the_key(emulator: E
     assert ["early"] == [entry["idempotency_key"] for entry in entries(emulator, "code=permission_denied")]
 
 
-def test_a_request_whose_client_went_away_says_so(emulator: EmulatorUnderTest) -> None:
+def test_a_request_without_an_answer_has_no_status_and_its_time_all_the_same(emulator: EmulatorUnderTest) -> None:
     emulator.leave(Call("POST", "/uploads", UPLOAD))
-    entry = newest(emulator)
-    assert (None, "the client went away before its request was whole") == (entry["status"], entry["note"])
-    assert entry["duration_ms"] is not None
-
-
-def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({"work": "product_photography"}, {"outputs": {1: "content_rejected"}})
-    emulator.photograph()
-    assert "the rule" == newest(emulator)["rule"]["name"]
-
-
-@pytest.mark.emulator(scenario="scenario: lossy\nrules: [{match: {operation: createUpload}, then: {network: reset}}]\n")
-def test_a_request_that_was_lost_before_anything_was_done_has_no_status(emulator: EmulatorUnderTest) -> None:
+    assert "the client went away before its request was whole" == newest(emulator)["note"]
+    emulator.rule({"operation": "createUpload"}, {"network": "reset"})
     with pytest.raises(ConnectionResetError):
         emulator.post("/uploads", UPLOAD)
-    entry = newest(emulator)
-    assert (None, None) == (entry["status"], entry["response_body"])
-    assert entry["duration_ms"] is not None
+    for entry in entries(emulator):
+        assert (None, None) == (entry["status"], entry["response_body"])
+        assert entry["duration_ms"] is not None
 
 
 # Bodies and secrets ---------------------------------------------------------------------------------------------------
@@ -128,11 +115,6 @@ def test_a_body_that_is_no_json_is_shown_as_text_if_it_is_text(
     emulator.post("/uploads", content=content, headers=JSON)
     entry = newest(emulator)
     assert (shown, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
-
-
-def test_a_query_is_shown_as_it_was_sent(emulator: EmulatorUnderTest) -> None:
-    emulator.get("/products?limit=y&cursor=%20z")
-    assert ("/v1/products", "limit=y&cursor=%20z", None) == tuple(map(newest(emulator).get, ("path", "query", "note")))
 
 
 def test_no_key_is_ever_shown_whole(emulator: EmulatorUnderTest) -> None:
@@ -239,11 +221,3 @@ def test_a_cleared_journal_is_empty_and_its_numbers_go_on(filled: EmulatorUnderT
     assert ([], 7, 0) == (empty["data"], empty["last_sequence"], empty["total"])
     filled.get("/team")
     assert 8 == newest(filled)["sequence"]
-
-
-def test_a_reset_begins_the_journal_anew(filled: EmulatorUnderTest) -> None:
-    filled.told("POST", "/reset")
-    told: Any = filled.told("GET", "/requests")
-    assert ([], 0) == (told["data"], told["last_sequence"])
-    filled.get("/team")
-    assert 1 == newest(filled)["sequence"]

@@ -9,25 +9,13 @@ from tests.support.emulator_client import EmulatorUnderTest
 
 
 @pytest.mark.emulator(readings="D22=unordered,D26=always-a-cursor")
-def test_the_journal_names_the_readings_that_an_answer_shows(emulator: EmulatorUnderTest) -> None:
+def test_the_journal_and_its_explanations_name_the_readings_that_an_answer_shows(emulator: EmulatorUnderTest) -> None:
     emulator.get("/team")
     emulator.get("/poses")
     listed, team = emulator.told("GET", "/requests")["data"]
-    assert [] == team["readings"]
-    assert ["D26=always-a-cursor"] == listed["readings"]
-
-
-@pytest.mark.emulator(readings="D26=always-a-cursor")
-def test_an_explanation_says_what_a_reading_means(emulator: EmulatorUnderTest) -> None:
-    emulator.get("/poses")
-    (told,) = emulator.told("GET", "/requests/1")["explanation"]["readings"]
-    assert "D26=always-a-cursor" == told["reading"]
-    assert "cursor" in told["emulator"]
-
-
-def test_plain_readings_change_nothing(emulator: EmulatorUnderTest) -> None:
-    emulator.get("/poses")
-    assert [] == emulator.told("GET", "/requests")["data"][0]["readings"]
+    assert ([], ["D26=always-a-cursor"]) == (team["readings"], listed["readings"])
+    (told,) = emulator.told("GET", "/requests/2")["explanation"]["readings"]
+    assert ("D26=always-a-cursor", True) == (told["reading"], "cursor" in told["emulator"])
     assert [] == emulator.told("GET", "/requests/1")["explanation"]["readings"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from emulator.domain.problems import CATALOGUE
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import UPLOAD, Answer, EmulatorUnderTest, Json, settings_of
-from tests.support.every_operation import CALLS, KEYED, Things, prepare
+from tests.support.every_operation import CALLS, Things, prepare
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
 
@@ -98,25 +98,6 @@ def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_
         if code not in able:
             assert code in answer.json["detail"]
     assert before == emulator.library_of()
-
-
-@pytest.mark.parametrize("operation", KEYED)
-def test_of_injected_problems_a_402_binds_the_key_and_every_other_releases_it(
-    prepared: tuple[EmulatorUnderTest, Things], operation: str
-) -> None:
-    emulator, things = prepared
-    for code in emulator.application.contract.operations[operation].all_codes:
-        call = CALLS[operation](things)
-        call.idempotency_key = f"bound by {code}"
-        call.headers = {"Emulator-Fault": code}
-        first = emulator.send(call)
-        call.headers = {"Emulator-Fault": "internal_error"}  # what a replay does not get as far as
-        second = emulator.send(call)
-        if code == "insufficient_credits":
-            assert (first.status, first.raw_headers, first.body) == (second.status, second.raw_headers, second.body)
-            call.idempotency_key = "a new logical request"
-            second = emulator.send(call)
-        assert (500, "internal_error") == second.outcome
 
 
 def test_the_header_goes_before_the_scenario_which_is_not_asked(emulator: EmulatorUnderTest) -> None:

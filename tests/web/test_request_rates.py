@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
+from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest
 from tests.support.pictures import picture
 
 
@@ -23,6 +23,12 @@ def test_every_request_to_an_operation_counts_whatever_its_answer(
     """D41."""
     emulator.get(target, key)
     assert ([200] * (119 if expected else 120) + [429]) == statuses(emulator, 120 if expected else 121)
+
+
+def test_a_repeat_counts_as_a_request(emulator: EmulatorUnderTest) -> None:
+    """D41."""
+    found = [emulator.post("/uploads", UPLOAD, idempotency_key="k").status for _ in range(121)]
+    assert [201] * 120 + [429] == found
 
 
 def test_bytes_do_not_count(emulator: EmulatorUnderTest) -> None:
