@@ -234,9 +234,11 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
 
 
 def _readings(text: str | None) -> Readings | None:
+    if text is None:
+        return None
     from emulator.scenario.readings_format import readings_of_option
 
-    return None if text is None else readings_of_option(text)
+    return readings_of_option(text)
 
 
 def _world(file: str | None) -> WorldFile:

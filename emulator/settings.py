@@ -6,9 +6,10 @@ read the text of an option; must not read the environment, the command line or a
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
+
+from msgspec import Struct
 
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
@@ -46,8 +47,7 @@ class SettingError(UsageError):
         super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
     `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
@@ -80,8 +80,7 @@ class Settings:
     """The readings file that a command found where it was started."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One option: what it is called, how to read its text, and how to describe it."""
 
     name: str

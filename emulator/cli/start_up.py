@@ -10,9 +10,10 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from emulator.cli.addresses import local_url
 from emulator.cli.errors import CommandError
@@ -74,7 +75,7 @@ def _load_application(settings: Settings) -> "Application":
     from emulator.app import Application
 
     if settings.readings is None and Path(READINGS_FILE).exists():
-        settings = replace(settings, found_readings=READINGS_FILE)
+        settings = structs.replace(settings, found_readings=READINGS_FILE)
     try:
         return Application(settings, is_served=True)
     except OSError as error:
