@@ -19,7 +19,9 @@ pytestmark = pytest.mark.verify
 # Requests -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy(visit: Visit, service: Service) -> None:
+def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
+    visit: Visit, service: Service
+) -> None:
     service.post("/products", {"name": "Shirt"})
     region = visit.region("Requests")
     row = region.get_by_role("row").filter(has_text="createProduct")
@@ -31,6 +33,8 @@ def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy(visit: Visit, 
     expect(region).to_contain_text("/asset_ids")
     expect(region.locator(".check-decided")).to_contain_text("decided")
     expect(region.get_by_role("group", name="Request body")).to_contain_text('"name": "Shirt"')
+    region.get_by_role("link", name="In the reference").click()
+    expect(visit.page.get_by_role("article", name="createProduct", exact=True)).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
@@ -95,7 +99,9 @@ def test_a_row_keeps_operation_beside_a_long_rule_and_team_beside_details(visit:
     expect(team).to_have_css("direction", "rtl")
 
 
-def test_rows_hold_still_while_one_is_pointed_at_and_a_button_brings_what_came(visit: Visit, service: Service) -> None:
+def test_rows_hold_still_while_one_is_pointed_at_or_open_and_a_button_brings_what_came(
+    visit: Visit, service: Service
+) -> None:
     service.get("/team")
     region = visit.region("Requests")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
@@ -106,30 +112,28 @@ def test_rows_hold_still_while_one_is_pointed_at_and_a_button_brings_what_came(v
     expect(rows).to_have_count(1)
     region.get_by_role("button", name="12 new", exact=True).click()
     expect(rows).to_have_count(13)
+    rows.first.click()
     visit.page.mouse.move(5, 5)
-    service.get("/team")
-    expect(rows).to_have_count(14)
-
-
-def test_rows_hold_still_while_one_is_open_and_go_on_when_it_is_closed(visit: Visit, service: Service) -> None:
-    service.get("/team")
-    region = visit.opened_request("getTeam")
-    visit.page.mouse.move(5, 5)
-    service.get("/assets")
+    service.get("/poses")
     expect(region.get_by_role("button", name="1 new", exact=True)).to_be_visible()
-    expect(region.get_by_role("row").filter(has_text="listAssets")).to_have_count(0)
+    expect(rows).to_have_count(13)
     region.get_by_role("button", name="Close").click()
     visit.page.mouse.move(5, 5)
-    expect(region.get_by_role("row").filter(has_text="listAssets")).to_be_visible()
+    expect(region.get_by_role("row").filter(has_text="listPoses")).to_be_visible()
 
 
-def test_filters_live_in_the_address_and_are_taken_away_by_their_chips(visit: Visit, service: Service) -> None:
+def test_filters_live_in_the_address_are_taken_away_by_their_chips_and_the_title_tells_of_failures(
+    visit: Visit, service: Service
+) -> None:
+    expect(visit.page).to_have_title("Image Workflow Emulator")
     service.get("/team")
     service.get("/nowhere")
     region = visit.region("Requests")
     region.get_by_label("Status", exact=True).fill("4xx")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
     expect(rows).to_have_count(1)
+    expect(visit.page).to_have_title("(1) Image Workflow Emulator")
+    expect(visit.page.locator("#icon")).to_have_attribute("href", re.compile("icon-failures.svg$"))
     visit.page.reload()
     expect(visit.region("Requests").get_by_label("Status", exact=True)).to_have_value("4xx")
     expect(rows).to_have_count(1)
@@ -155,13 +159,6 @@ def test_an_id_that_was_sent_in_a_body_is_found_and_leads_to_all_about_it(visit:
     expect(about.get_by_role("row").filter(has_text="createProductPhotography")).to_be_visible()
 
 
-def test_the_title_and_the_icon_tell_of_failures(visit: Visit, service: Service) -> None:
-    expect(visit.page).to_have_title("Image Workflow Emulator")
-    service.get("/nowhere")
-    expect(visit.page).to_have_title("(1) Image Workflow Emulator")
-    expect(visit.page.locator("#icon")).to_have_attribute("href", re.compile("icon-failures.svg$"))
-
-
 def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     for _ in range(2):
         service.post("/uploads", UPLOAD, idempotency_key="same")
@@ -171,30 +168,12 @@ def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     assert visit.page.url.endswith("#requests/1")
 
 
-def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Service) -> None:
-    visit = visitor(permissions=["clipboard-read", "clipboard-write"])
-    service.post("/products", {"name": "Kim's"})
-    region = visit.opened_request("createProduct")
-    region.get_by_role("button", name="Copy as curl").click()
-    expect(region.locator(".is-done")).to_be_visible()
-    copied = visit.page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("curl --include --path-as-is --globoff --request POST ")
-    assert "--header 'Authorization: Bearer iwe_demo_full'" in copied
-    assert copied.endswith(f" {visit.origin}/v1/products")
-
-
 def test_an_entry_of_a_timeline_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
     service.told("PUT", "/scenario", {"use": "admission-paused"})
     service.told("POST", "/clock/advance", {"seconds": 40})
     service.post("/uploads", UPLOAD)
     items = visit.opened_request("503").get_by_role("listitem")
     expect(items.filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
-
-
-def test_an_entry_leads_to_its_operation_in_the_reference(visit: Visit, service: Service) -> None:
-    service.get("/team")
-    visit.opened_request("getTeam").get_by_role("link", name="In the reference").click()
-    expect(visit.page.get_by_role("article", name="getTeam")).to_be_in_viewport()
 
 
 # Work and the clock ---------------------------------------------------------------------------------------------------
@@ -218,15 +197,6 @@ def test_work_fills_slot_by_slot_as_the_clock_moves(visit: Visit, service: Servi
     visit.region("Work")
     expect(work.get_by_role("img")).to_have_count(4)
     expect(work).to_contain_text("charged 2")
-
-
-def test_work_leads_to_its_request_and_back(visit: Visit, service: Service) -> None:
-    service.photoshoot()
-    visit.region("Work").get_by_role("link", name="Request", exact=True).click()
-    region = visit.region("Requests")
-    expect(region).to_contain_text("createProductPhotographyGeneration")
-    region.get_by_role("link", name="Show the work").click()
-    expect(visit.region("Work").get_by_role("article").first).to_be_visible()
 
 
 def test_a_failed_slot_says_why_and_whose_rule_it_was(visit: Visit, service: Service) -> None:
@@ -266,24 +236,18 @@ def test_a_duration_is_rounded_before_its_unit_is_chosen(visit: Visit) -> None:
 # Scenario, Teams, gallery, sandboxes ----------------------------------------------------------------------------------
 
 
-def test_a_scenario_is_used_and_ended(visit: Visit, service: Service) -> None:
+def test_a_scenario_is_used_described_and_ended_here_or_elsewhere(visit: Visit, service: Service) -> None:
     region = visit.region("Scenario")
-    region.get_by_role("combobox").select_option("some-outputs-fail")
+    region.get_by_role("combobox").select_option("admission-paused")
     visit.press("Scenario", "Use")
-    expect(region.get_by_role("listitem")).to_contain_text("slots 2 and 4 fail")
-    service.photoshoot()
-    expect(region.get_by_role("listitem")).to_contain_text("fired 1")
     visit.press("Scenario", "Off")
     expect(region).to_contain_text("None is running")
     assert service.told("GET", "/scenario")["scenario"] is None
-
-
-def test_a_scenario_that_was_started_elsewhere_is_the_one_described(visit: Visit, service: Service) -> None:
-    region = visit.region("Scenario")
-    expect(region).to_contain_text("None is running")
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     expect(region.get_by_role("combobox")).to_have_value("some-outputs-fail")
     expect(region).to_contain_text("Of every Product Photography the second output is rejected")
+    service.photoshoot()
+    expect(region.get_by_role("listitem")).to_contain_text("fired 1")
     service.use({"scenario": "of my own", "rules": []})
     expect(region.get_by_role("combobox")).to_have_value("of my own")
     expect(visit.page.get_by_role("group", name="Clock and scenario")).to_contain_text("of my own")
@@ -300,19 +264,9 @@ def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
     expect(items.first).to_contain_text("admission paused")
 
 
-def test_the_credits_of_a_team_are_set_with_enter(visit: Visit, service: Service) -> None:
-    field = visit.region("Teams").get_by_label("Credits", exact=True).first
-    expect(field).to_have_value("100")
-    field.fill("5")
-    field.press("Enter")
-    expect(field).not_to_have_class("is-changed")
-    expect(visit.region("Teams").get_by_text("Saved", exact=True)).to_be_visible()
-    assert service.get("/team").json["credits"] == 5
-    service.told("PATCH", "/teams/Demo", {"credits": 7})
-    expect(field).to_have_value("7")
-
-
-def test_what_is_refused_is_an_alert_with_the_reason_until_something_succeeds(visit: Visit) -> None:
+def test_credits_are_set_with_enter_or_refused_with_an_alert_until_something_succeeds(
+    visit: Visit, service: Service
+) -> None:
     field = visit.region("Teams").get_by_label("Credits", exact=True).first
     field.fill("-1")
     field.press("Enter")
@@ -321,6 +275,9 @@ def test_what_is_refused_is_an_alert_with_the_reason_until_something_succeeds(vi
     field.fill("3")
     field.press("Enter")
     expect(visit.alert()).to_have_count(0)
+    expect(field).not_to_have_class("is-changed")
+    service.told("PATCH", "/teams/Demo", {"credits": 7})
+    expect(field).to_have_value("7")
     visit.complaints.clear()  # the browser's own note of the 400
 
 
@@ -347,18 +304,15 @@ def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
     assert service.post("/uploads", UPLOAD).json["object"] == "upload"
 
 
-def test_a_picture_is_uploaded_by_the_field(visit: Visit, tmp_path: Path) -> None:
-    file = tmp_path / "photo.png"
-    file.write_bytes(picture(size=(40, 30)))
+def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(visit: Visit, tmp_path: Path) -> None:
+    photo, letter = tmp_path / "photo.png", tmp_path / "letter.png"
+    photo.write_bytes(picture(size=(40, 30)))
+    letter.write_bytes(b"Dear all")
     region = visit.region("Gallery")
-    region.get_by_label("Upload", exact=True).set_input_files(file)
+    region.get_by_label("Upload", exact=True).set_input_files(photo)
     shown = region.get_by_role("listitem")
     expect(shown).to_contain_text("PNG 40 × 30")
     assert shown.get_by_role("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 40
-
-
-def test_a_picture_is_uploaded_by_dropping_it(visit: Visit) -> None:
-    region = visit.region("Gallery")
     dropped = """bytes => {
         const transfer = new DataTransfer();
         transfer.items.add(new File([new Uint8Array(bytes)], "photo.png", {type: "image/png"}));
@@ -367,13 +321,8 @@ def test_a_picture_is_uploaded_by_dropping_it(visit: Visit) -> None:
     transfer = visit.page.evaluate_handle(dropped, list(picture(size=(40, 30))))
     region.dispatch_event("dragover", {"dataTransfer": transfer})
     region.dispatch_event("drop", {"dataTransfer": transfer})
-    expect(region.get_by_role("listitem")).to_have_count(1)
-
-
-def test_a_file_that_is_no_picture_is_refused_by_its_name(visit: Visit, tmp_path: Path) -> None:
-    file = tmp_path / "letter.png"
-    file.write_bytes(b"Dear all")
-    visit.region("Gallery").get_by_label("Upload", exact=True).set_input_files(file)
+    expect(shown).to_have_count(2)
+    region.get_by_label("Upload", exact=True).set_input_files(letter)
     expect(visit.alert()).to_contain_text("letter.png:")
     visit.complaints.clear()
 
@@ -385,27 +334,20 @@ def test_a_first_photoshoot_takes_three_clicks(visit: Visit) -> None:
     expect(visit.region("Gallery").get_by_role("img")).to_have_count(5)
 
 
-def test_a_picture_is_opened_saved_and_says_what_was_ordered(visitor: Any, service: Service) -> None:
+def test_a_picture_says_what_was_ordered_and_copies_its_id(visitor: Any, service: Service) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
-    region = visit.region("Gallery")
-    made = region.get_by_role("listitem").filter(has_text="photoshoot").first
+    made = visit.region("Gallery").get_by_role("listitem").filter(has_text="photoshoot").first
     expect(made).to_contain_text("1:1 · 1k · png")
     made.get_by_role("button", name="Copy id").click()
     expect(made.locator(".is-done")).to_be_visible()
     assert visit.page.evaluate("navigator.clipboard.readText()") in made.inner_text()
-    with visit.page.expect_download() as coming:
-        made.get_by_role("button", name="Download").click()
-    assert coming.value.suggested_filename.endswith(".png")
-    made.get_by_role("button", name="Open").click()
-    dialog = visit.page.get_by_role("dialog")
-    expect(dialog).to_contain_text("1:1 · 1k · png")
-    dialog.get_by_role("button", name="Close").click()
-    expect(dialog).to_have_count(0)
 
 
-def test_work_is_filtered_by_its_state_and_shows_what_was_ordered(visit: Visit, service: Service) -> None:
+def test_work_is_filtered_shows_what_was_ordered_and_leads_to_its_request_and_back(
+    visit: Visit, service: Service
+) -> None:
     service.photoshoot()
     region = visit.region("Work")
     expect(region.get_by_role("article")).to_contain_text("Aspect ratio")
@@ -413,7 +355,11 @@ def test_work_is_filtered_by_its_state_and_shows_what_was_ordered(visit: Visit, 
     expect(region.get_by_role("article")).to_have_count(0)
     assert visit.page.url.endswith("#work?state=failed")
     region.get_by_role("button", name="Remove the filter state failed").click()
-    expect(region.get_by_role("article")).to_have_count(1)
+    region.get_by_role("article").get_by_role("link", name="Request", exact=True).click()
+    requests = visit.region("Requests")
+    expect(requests).to_contain_text("createProductPhotographyGeneration")
+    requests.get_by_role("link", name="Show the work").click()
+    expect(visit.region("Work").get_by_role("article")).to_have_count(1)
 
 
 def test_the_timeline_of_work_has_polls_and_goes_to_what_is_due(visit: Visit, service: Service) -> None:

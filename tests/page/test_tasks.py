@@ -110,7 +110,10 @@ def test_twelve_tasks_of_a_new_user_are_done_under_traffic(
     # 3. Copy it as a command.
     person.press(requests.get_by_role("button", name="Copy as curl"))
     expect(requests.locator(".is-done")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()").startswith("curl --include ")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("curl --include --path-as-is --globoff --request POST ")
+    assert "--header 'Authorization: Bearer iwe_demo_full'" in copied
+    assert copied.endswith(f" {service.origin}/v1/products")
 
     # 4. Send it again with another key.
     person.press(requests.get_by_role("button", name="Send again"))
@@ -137,10 +140,11 @@ def test_twelve_tasks_of_a_new_user_are_done_under_traffic(
     service.told("POST", "/clock/advance", {"until_idle": True})
     gallery = person.region("Gallery")
     person.press(gallery.get_by_role("button", name="Open", exact=True).first)
-    assert (
-        page.get_by_role("dialog").get_by_role("img").evaluate("one => one.decode().then(() => one.naturalWidth)") > 100
-    )
-    person.press(page.get_by_role("dialog").get_by_role("button", name="Close"))
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1:1 · 1k · png")
+    assert dialog.get_by_role("img").evaluate("one => one.decode().then(() => one.naturalWidth)") > 100
+    person.press(dialog.get_by_role("button", name="Close"))
+    expect(dialog).to_have_count(0)
     assert person.downloads(gallery.get_by_role("button", name="Download").first).endswith(".png")
 
     # 8. Use a scenario.
