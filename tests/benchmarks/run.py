@@ -115,9 +115,11 @@ def measure_start(bench: Bench) -> list[Figures]:
 def measure_requests(bench: Bench) -> list[Figures]:
     """Processor time and p99 of each kind of request on 16 connections."""
     kinds = {
-        "GET /team": "0.45", "POST /products": "0.28", "GET /products, 25 of them": "0.42",
+        "GET /team": "0.45",
+        "POST /products": "0.28",
+        "GET /products, 25 of them": "0.42",
         "poll of a Generation": "0.42",
-    }  # fmt: skip
+    }
     costs = [Figures(name, "us", aim, is_rate=True) for name, aim in kinds.items()]
     latencies = [Figures(f"p99 of {name}", "ms", "2 x raw") for name in kinds]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):

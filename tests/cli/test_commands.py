@@ -20,10 +20,17 @@ def test_the_version_is_told() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        [], ["sreve"], ["serve", "--sed", "1"], ["clock", "back"], ["clock", "advance"], ["clock", "next", "1"], ["contract", "--format", "xml"],
-        ["sandboxes", "create", "--sandbox", "a"], ["sandboxes", "delete", "--sandbox", "a"],
+        [],
+        ["sreve"],
+        ["serve", "--sed", "1"],
+        ["clock", "back"],
+        ["clock", "advance"],
+        ["clock", "next", "1"],
+        ["contract", "--format", "xml"],
+        ["sandboxes", "create", "--sandbox", "a"],
+        ["sandboxes", "delete", "--sandbox", "a"],
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
     outcome = run_command(*arguments)
     assert outcome.status == 2

@@ -147,10 +147,14 @@ def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Serv
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("status", "4xx"), ("status", "401"), ("code", "credential_revoked"), ("team", "Other"),
-        ("operation", "listPoses"), ("operation", "none"),
+        ("status", "4xx"),
+        ("status", "401"),
+        ("code", "credential_revoked"),
+        ("team", "Other"),
+        ("operation", "listPoses"),
+        ("operation", "none"),
     ],
-)  # fmt: skip
+)
 def test_what_is_followed_is_filtered_as_a_list_is(server: Server, name: str, value: str) -> None:
     def make_requests() -> None:
         ask(server, "/v1/team")
@@ -327,12 +331,18 @@ def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> 
 @pytest.mark.parametrize(
     ("typed", "completions"),
     [
-        ("requ", "requests "), ("requests sh", "show "), ("serve --access", "--access-log "),
-        ("serve --clock au", "auto "), ("clock mode ma", "manual "), ("requests list --operation getT", "getTeam "),
-        ("requests list --code rate", "rate_limited "), ("scenario use rate-l", "rate-limited "),
-        ("scenarios show rate-l", "rate-limited "), ("exec --ignore double", "double-spend "),
+        ("requ", "requests "),
+        ("requests sh", "show "),
+        ("serve --access", "--access-log "),
+        ("serve --clock au", "auto "),
+        ("clock mode ma", "manual "),
+        ("requests list --operation getT", "getTeam "),
+        ("requests list --code rate", "rate_limited "),
+        ("scenario use rate-l", "rate-limited "),
+        ("scenarios show rate-l", "rate-limited "),
+        ("exec --ignore double", "double-spend "),
     ],
-)  # fmt: skip
+)
 def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tmp_path: Path) -> None:
     file, line = tmp_path / "completions", f"image-workflow-emulator {typed}"
     run_program(
@@ -344,10 +354,13 @@ def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tm
 @pytest.mark.parametrize(
     ("command", "meant"),
     [
-        ("serv", "serve"), ("requests shw", "show"), ("serve --clock atuo", "auto"), ("serve --access-log onn", "on"),
+        ("serv", "serve"),
+        ("requests shw", "show"),
+        ("serve --clock atuo", "auto"),
+        ("serve --access-log onn", "on"),
         ("serve --log-level wraning", "warning"),
     ],
-)  # fmt: skip
+)
 def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) -> None:
     outcome = run_command(*command.split())
     assert (2, True) == (outcome.status, outcome.complaint.endswith(f'; did you mean "{meant}"?\n'))
@@ -356,10 +369,13 @@ def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) 
 @pytest.mark.parametrize(
     ("command", "meant"),
     [
-        ("requests --operation getTem", "getTeam"), ("requests --code rate_limted", "rate_limited"),
-        ("requests --team Dem", "Demo"), ("teams set Dem credits=5", "Demo"), ("clock mode atuo", "auto"),
+        ("requests --operation getTem", "getTeam"),
+        ("requests --code rate_limted", "rate_limited"),
+        ("requests --team Dem", "Demo"),
+        ("teams set Dem credits=5", "Demo"),
+        ("clock mode atuo", "auto"),
     ],
-)  # fmt: skip
+)
 def test_a_running_emulator_suggests_the_word_that_is_meant(server: Server, command: str, meant: str) -> None:
     outcome = run_command(*command.split(), EMULATOR_URL=server.url)
     assert outcome.status > 0

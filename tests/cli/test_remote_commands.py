@@ -81,10 +81,15 @@ def something_else(answer: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", ["clock", "clock next", "reset", "state save {folder}/state.zip"])
-@pytest.mark.parametrize("answer", [
-    b"HTTP/1.1 200 OK\r\n\r\nhello", b'HTTP/1.1 200 OK\r\n\r\n{"now": 1}', b"HTTP/1.1 404 Not Found\r\n\r\nhello",
-    b"hello\r\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\n\r\nhello",
+        b'HTTP/1.1 200 OK\r\n\r\n{"now": 1}',
+        b"HTTP/1.1 404 Not Found\r\n\r\nhello",
+        b"hello\r\n",
+    ],
+)
 def test_something_else_that_answers_is_no_emulator(answer: bytes, command: str, tmp_path: Path) -> None:
     with something_else(answer) as url:
         outcome = run_command(*command.format(folder=tmp_path).split(), "--url", url)

@@ -13,11 +13,15 @@ from tests.support.emulator_client import JSON, EmulatorUnderTest
 
 SCHEMAS = read_contract("control-plane.yaml")["components"]["schemas"]
 TAKERS = {
-    ("POST", "/sandboxes"): "SandboxWrite", ("PUT", "/clock"): "ClockSetting",
-    ("POST", "/clock/advance"): "ClockAdvance", ("POST", "/teams"): "TeamWrite",
-    ("PATCH", "/teams/Demo"): "TeamPatch", ("POST", "/teams/Demo/credentials"): "CredentialWrite",
-    ("PATCH", "/credentials/{credential}"): "CredentialPatch", ("PUT", "/admission"): "AdmissionWrite",
-}  # fmt: skip
+    ("POST", "/sandboxes"): "SandboxWrite",
+    ("PUT", "/clock"): "ClockSetting",
+    ("POST", "/clock/advance"): "ClockAdvance",
+    ("POST", "/teams"): "TeamWrite",
+    ("PATCH", "/teams/Demo"): "TeamPatch",
+    ("POST", "/teams/Demo/credentials"): "CredentialWrite",
+    ("PATCH", "/credentials/{credential}"): "CredentialPatch",
+    ("PUT", "/admission"): "AdmissionWrite",
+}
 """Endpoints that take a JSON object, each with its schema."""
 
 MALFORMED = [

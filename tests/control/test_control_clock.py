@@ -61,13 +61,17 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(emulator: Emulator
 @pytest.mark.parametrize(
     ("body", "now"),
     [
-        ({"seconds": 90}, "2026-01-01T00:01:30.000Z"), ({"seconds": 0.25}, "2026-01-01T00:00:00.250Z"),
-        ({"seconds": 0}, START), ({"to": "2026-02-01T00:00:00.000Z"}, "2026-02-01T00:00:00.000Z"),
-        ({"to": "2026-01-01T02:00:00+01:00"}, "2026-01-01T01:00:00.000Z"), ({"to": START}, START),
-        ({"next_event": True}, START), ({"until_idle": True}, START),
+        ({"seconds": 90}, "2026-01-01T00:01:30.000Z"),
+        ({"seconds": 0.25}, "2026-01-01T00:00:00.250Z"),
+        ({"seconds": 0}, START),
+        ({"to": "2026-02-01T00:00:00.000Z"}, "2026-02-01T00:00:00.000Z"),
+        ({"to": "2026-01-01T02:00:00+01:00"}, "2026-01-01T01:00:00.000Z"),
+        ({"to": START}, START),
+        ({"next_event": True}, START),
+        ({"until_idle": True}, START),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest, body: Any, now: str) -> None:
     assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0, "stalled": 0}
 

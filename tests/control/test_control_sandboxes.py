@@ -79,12 +79,14 @@ def test_what_a_creation_does_not_say_is_as_the_process_has_it(emulator: Emulato
     [
         ({"clock": "auto"}, (START, "auto", 1)),
         ({"clock": {"mode": "manual"}}, (START, "manual", 1)),
-        ({"clock": {"mode": "real", "rate": 0.001}, "start": "2026-02-01T00:00:00.000Z"},
-         ("2026-02-01T00:00:00.000Z", "real", 0.001)),
+        (
+            {"clock": {"mode": "real", "rate": 0.001}, "start": "2026-02-01T00:00:00.000Z"},
+            ("2026-02-01T00:00:00.000Z", "real", 0.001),
+        ),
         ({"start": "2030-01-01T00:00:00.000Z"}, ("2030-01-01T00:00:00.000Z", "manual", 1)),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_clock_is_as_its_creation_says(emulator: EmulatorUnderTest, body: Any, clock: tuple[str, str, float]) -> None:
     found = emulator.told("POST", "/sandboxes", body)["clock"]
     assert (found["now"], found["mode"], found["rate"]) == clock

@@ -10,9 +10,14 @@ from emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json, control_call
 
 NOTHING: Json = {
-    "scenario": None, "description": None, "team": None, "began_at": None,
-    "rules": [], "timeline": [], "team_scenarios": [],
-}  # fmt: skip
+    "scenario": None,
+    "description": None,
+    "team": None,
+    "began_at": None,
+    "rules": [],
+    "timeline": [],
+    "team_scenarios": [],
+}
 """What is shown where no scenario runs."""
 FAILING = """\
 scenario: reads fail
@@ -41,10 +46,15 @@ def test_a_scenario_is_put_as_yaml_of_any_media_type(emulator: EmulatorUnderTest
     emulator.advance(5)
     shown = emulator.told("PUT", "/scenario", content=FAILING.encode(), headers=headers)
     assert shown == {
-        "scenario": "reads fail", "description": "Each second read of the Team fails.", "team": None,
-        "began_at": "2026-01-01T00:00:05.000Z", "rules": [{"name": "second", "matched": 0, "fired": 0}],
-        "timeline": [], "takes_effect_at_reset": [], "warnings": [],
-    }  # fmt: skip
+        "scenario": "reads fail",
+        "description": "Each second read of the Team fails.",
+        "team": None,
+        "began_at": "2026-01-01T00:00:05.000Z",
+        "rules": [{"name": "second", "matched": 0, "fired": 0}],
+        "timeline": [],
+        "takes_effect_at_reset": [],
+        "warnings": [],
+    }
     assert _reads(emulator) == [200, 500, 200, 500]
     assert emulator.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
 
@@ -170,8 +180,10 @@ CLOCKED = {
     "seed": 7,
     "clock": {"mode": "auto", "start": "2026-03-01T00:00:00.000Z"},
     "world": {"teams": {"Demo": {"credits": 5}}, "premade": False},
-    "rules": [{"name": "r", "match": {"operation": "getTeam"}, "when": {"nth": "1"}, "then": {"problem": "rate_limited"}}],
-}  # fmt: skip
+    "rules": [
+        {"name": "r", "match": {"operation": "getTeam"}, "when": {"nth": "1"}, "then": {"problem": "rate_limited"}}
+    ],
+}
 
 
 def test_its_readings_wait_for_a_reset_and_give_way_to_those_of_the_sandbox(emulator: EmulatorUnderTest) -> None:
@@ -244,11 +256,13 @@ def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(emulato
 @pytest.mark.parametrize(
     ("scenario", "name"),
     [
-        (CLOCKED, "clocked"), (FAILING, "reads fail"),
-        ("rate-limited", "rate-limited"), ({"use": "rate-limited"}, "rate-limited"),
+        (CLOCKED, "clocked"),
+        (FAILING, "reads fail"),
+        ("rate-limited", "rate-limited"),
+        ({"use": "rate-limited"}, "rate-limited"),
     ],
     ids=["object", "text", "name", "use"],
-)  # fmt: skip
+)
 def test_a_sandbox_begins_with_a_scenario(emulator: EmulatorUnderTest, scenario: Any, name: str) -> None:
     sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": scenario})
     shown = emulator.told("GET", "/scenario", sandbox="mine")

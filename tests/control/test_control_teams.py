@@ -60,10 +60,12 @@ def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
 @pytest.mark.parametrize(
     ("name", "key"),
     [
-        ("demo", "iwe_demo_full_2"), ("Ünïcode & Söhne", "iwe_n-code-s-hne_full"), ("日本", "iwe_team_full"),
+        ("demo", "iwe_demo_full_2"),
+        ("Ünïcode & Söhne", "iwe_n-code-s-hne_full"),
+        ("日本", "iwe_team_full"),
         ("x" * 200, f"iwe_{'x' * 40}_full"),
     ],
-)  # fmt: skip
+)
 def test_the_keys_of_a_new_team_are_made_from_its_name(emulator: EmulatorUnderTest, name: str, key: str) -> None:
     team = emulator.told("POST", "/teams", {"name": name})
     assert team["credentials"][0]["key"] == key

@@ -7,20 +7,32 @@ from tests.support.emulator_client import FOLLOWED, HOST, EmulatorUnderTest
 TOKEN = "control-secret"
 
 FOREIGN = [
-    {"Origin": "http://elsewhere.example"}, {"Origin": f"http://{HOST}:3000"},
-    {"Origin": f"http://{HOST}.elsewhere.example"}, {"Origin": f"http://elsewhere.example/{HOST}"},
-    {"Origin": "null"}, {"Origin": ""}, {"Origin": "http://"}, {"Origin": "http://", "Host": "localhost"},
-    {"Origin": "http://127.0.0.1:8038", "Host": "localhost:8038"}, {"Origin": "http://evil.com", "Host": "evil.com"},
-    {"Origin": "http://evil.com:8038", "Host": "evil.com:8038"}, {"Sec-Fetch-Site": "cross-site"},
-    {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site", "Origin": f"http://{HOST}"},
-]  # fmt: skip
+    {"Origin": "http://elsewhere.example"},
+    {"Origin": f"http://{HOST}:3000"},
+    {"Origin": f"http://{HOST}.elsewhere.example"},
+    {"Origin": f"http://elsewhere.example/{HOST}"},
+    {"Origin": "null"},
+    {"Origin": ""},
+    {"Origin": "http://"},
+    {"Origin": "http://", "Host": "localhost"},
+    {"Origin": "http://127.0.0.1:8038", "Host": "localhost:8038"},
+    {"Origin": "http://evil.com", "Host": "evil.com"},
+    {"Origin": "http://evil.com:8038", "Host": "evil.com:8038"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": f"http://{HOST}"},
+]
 OWN = [
-    {}, {"Origin": f"http://{HOST}"}, {"Origin": f"HTTP://{HOST.upper()}"},
-    {"Origin": f"http://{HOST}", "Host": f"{HOST}:80"}, {"Origin": f"https://{HOST}", "Host": f"{HOST}:443"},
+    {},
+    {"Origin": f"http://{HOST}"},
+    {"Origin": f"HTTP://{HOST.upper()}"},
+    {"Origin": f"http://{HOST}", "Host": f"{HOST}:80"},
+    {"Origin": f"https://{HOST}", "Host": f"{HOST}:443"},
     {"Origin": "http://localhost:8038", "Host": "localhost:8038"},
     {"Origin": "http://[::1]:8038", "Host": "[::1]:8038"},
-    {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{HOST}"}, {"Sec-Fetch-Site": "none"},
-]  # fmt: skip
+    {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{HOST}"},
+    {"Sec-Fetch-Site": "none"},
+]
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
@@ -52,12 +64,16 @@ def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: 
 @pytest.mark.parametrize(
     "headers",
     [
-        {}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Bearer {TOKEN}2"},
-        {"Authorization": "Bearer iwe_demo_full"}, {"Authorization": f"Basic {TOKEN}"}, {"Authorization": TOKEN},
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": f"Bearer {TOKEN}2"},
+        {"Authorization": "Bearer iwe_demo_full"},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": TOKEN},
         {"Authorization": "Bearer \xe9"},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_without_the_control_token_nothing_is_answered(emulator: EmulatorUnderTest, headers: dict[str, str]) -> None:
     for method, path in (("GET", "/teams"), ("POST", "/reset"), ("GET", "/nowhere"), ("GET", "/contract")):
         assert emulator.ask(method, path, headers=headers).outcome == (401, "authentication_required")

@@ -39,15 +39,35 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
     answer = emulator.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
     entry, team = newest(emulator), emulator.team()
     key = {"id": team["credentials"][0]["id"], "name": "Full", "key": "iwe_de…"}
-    assert list(entry.items()) == list({
-        "sequence": 1, "at": START, "arrived_at": entry["arrived_at"], "method": "POST", "path": "/v1/uploads",
-        "query": "", "operation": "createUpload", "bytes": None, "content_type": "application/json",
-        "emulator_fault": None, "user_agent": "shop/1.0",
-        "credential": {**key, "team": {"id": team["id"], "name": "Demo"}}, "idempotency_key": "one",
-        "status": 201, "code": None, "request_id": _request_id(answer), "replayed": False, "lost": False,
-        "rule": None, "duration_ms": entry["duration_ms"], "request_body": UPLOAD,
-        "response_headers": answer.headers, "response_body": answer.json, "note": None, "readings": [],
-    }.items())  # fmt: skip
+    assert list(entry.items()) == list(
+        {
+            "sequence": 1,
+            "at": START,
+            "arrived_at": entry["arrived_at"],
+            "method": "POST",
+            "path": "/v1/uploads",
+            "query": "",
+            "operation": "createUpload",
+            "bytes": None,
+            "content_type": "application/json",
+            "emulator_fault": None,
+            "user_agent": "shop/1.0",
+            "credential": {**key, "team": {"id": team["id"], "name": "Demo"}},
+            "idempotency_key": "one",
+            "status": 201,
+            "code": None,
+            "request_id": _request_id(answer),
+            "replayed": False,
+            "lost": False,
+            "rule": None,
+            "duration_ms": entry["duration_ms"],
+            "request_body": UPLOAD,
+            "response_headers": answer.headers,
+            "response_body": answer.json,
+            "note": None,
+            "readings": [],
+        }.items()
+    )
     assert entry["duration_ms"] > 0
     assert parse_timestamp(entry["arrived_at"]) > parse_timestamp(START)
 
@@ -173,14 +193,28 @@ def filled(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
 @pytest.mark.parametrize(
     ("expected", "query"),
     [
-        ([7, 6, 5, 4, 3, 2, 1], ""), ([7, 4, 1], "operation=getTeam"), ([5], "operation=none"),
-        ([3, 2], "status=201"), ([7, 3, 2, 1], "status=2xx"), ([6, 5, 4], "status=4xx"), ([], "status=5xx"),
-        ([6], "code=invalid_input"), ([7, 3, 2, 1], "code=none"), ([7, 3], "team=Other"),
-        ([3, 2], "idempotency_key=one"), ([], "idempotency_key=three"), ([7, 6], "since=5"), ([], "since=7"),
-        ([7, 6], "limit=2"), ([3, 2], "before=4&limit=2"), ([3, 2], "since=1&before=4"), ([], "before=1"),
-        ([3], "operation=createUpload&team=Other&status=201&since=2&limit=1000"), ([], "status=none"),
+        ([7, 6, 5, 4, 3, 2, 1], ""),
+        ([7, 4, 1], "operation=getTeam"),
+        ([5], "operation=none"),
+        ([3, 2], "status=201"),
+        ([7, 3, 2, 1], "status=2xx"),
+        ([6, 5, 4], "status=4xx"),
+        ([], "status=5xx"),
+        ([6], "code=invalid_input"),
+        ([7, 3, 2, 1], "code=none"),
+        ([7, 3], "team=Other"),
+        ([3, 2], "idempotency_key=one"),
+        ([], "idempotency_key=three"),
+        ([7, 6], "since=5"),
+        ([], "since=7"),
+        ([7, 6], "limit=2"),
+        ([3, 2], "before=4&limit=2"),
+        ([3, 2], "since=1&before=4"),
+        ([], "before=1"),
+        ([3], "operation=createUpload&team=Other&status=201&since=2&limit=1000"),
+        ([], "status=none"),
     ],
-)  # fmt: skip
+)
 def test_a_filter_selects_entries(filled: EmulatorUnderTest, expected: list[int], query: str) -> None:
     assert expected == [entry["sequence"] for entry in entries(filled, query)]
 

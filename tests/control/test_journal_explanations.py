@@ -46,11 +46,20 @@ def _results(why: Mapping[str, Any]) -> dict[str, str]:
 def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(emulator: EmulatorUnderTest) -> None:
     why = _why(emulator, emulator.photograph(asset_ids=["ast_1"]))
     assert [
-        ("route", PASSED), ("credential", PASSED), ("request rate", PASSED), ("permission profile", PASSED),
-        ("request shape", PASSED), ("body against the contract", PASSED), ("idempotency record", PASSED),
-        ("admission pause", PASSED), ("subscription", PASSED), ("references in the body", DECIDED),
-        ("business rules", NOT_REACHED), ("concurrency budget", NOT_REACHED), ("Credits", NOT_REACHED),
-    ] == list(_results(why).items())  # fmt: skip
+        ("route", PASSED),
+        ("credential", PASSED),
+        ("request rate", PASSED),
+        ("permission profile", PASSED),
+        ("request shape", PASSED),
+        ("body against the contract", PASSED),
+        ("idempotency record", PASSED),
+        ("admission pause", PASSED),
+        ("subscription", PASSED),
+        ("references in the body", DECIDED),
+        ("business rules", NOT_REACHED),
+        ("concurrency budget", NOT_REACHED),
+        ("Credits", NOT_REACHED),
+    ] == list(_results(why).items())
 
 
 def test_the_check_that_decided_tells_what_it_saw_and_needed(emulator: EmulatorUnderTest) -> None:

@@ -37,10 +37,12 @@ def test_a_table_has_the_listed_moves_alone_and_ends_in_the_terminal_states(name
 @pytest.mark.parametrize(
     ("expected", "statuses"),
     [
-        ("processing", ("completed", "processing")), ("processing", ("failed", "pending")),
-        ("completed", ("failed", "completed")), ("failed", ("failed", "failed")),
+        ("processing", ("completed", "processing")),
+        ("processing", ("failed", "pending")),
+        ("completed", ("failed", "completed")),
+        ("failed", ("failed", "failed")),
     ],
-)  # fmt: skip
+)
 def test_a_generation_ends_with_its_last_output_and_fails_only_if_all_do(
     expected: str, statuses: tuple[OutputStatus, ...]
 ) -> None:

@@ -14,10 +14,17 @@ def test_a_refused_field_or_body_is_told_with_place_finding_and_expectation() ->
 @pytest.mark.parametrize(
     ("expected", "value"),
     [
-        ("null", None), ("true", True), ("false", False), ("0", 0), ("1.5", 1.5), ('"text"', "text"),
-        ('"line\\nbreak"', "line\nbreak"), ("an object", {"a": 1}), ("an array of 2", [1, 2]),
+        ("null", None),
+        ("true", True),
+        ("false", False),
+        ("0", 0),
+        ("1.5", 1.5),
+        ('"text"', "text"),
+        ('"line\\nbreak"', "line\nbreak"),
+        ("an object", {"a": 1}),
+        ("an array of 2", [1, 2]),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_shown_short_and_on_one_line(expected: str, value: object) -> None:
     assert expected == excerpt(value)
 

@@ -79,9 +79,15 @@ def judged(exchanges: list[Exchange]) -> Report:
 def photoshoot_of(asset: str) -> dict[str, Any]:
     """The body of an order of four pictures of a photo, with nothing left to defaults."""
     return {
-        "output_mode": "photoshoot", "image_count": 4, "asset_ids": [asset], "background": {"type": "automatic"},
-        "fashion_model": {"type": "none"}, "aspect_ratio": "1:1", "resolution": "1k", "output_format": "png",
-    }  # fmt: skip
+        "output_mode": "photoshoot",
+        "image_count": 4,
+        "asset_ids": [asset],
+        "background": {"type": "automatic"},
+        "fashion_model": {"type": "none"},
+        "aspect_ratio": "1:1",
+        "resolution": "1k",
+        "output_format": "png",
+    }
 
 
 def _team(service: RecordedService) -> str:

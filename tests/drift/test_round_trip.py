@@ -8,11 +8,7 @@ from emulator.domain.readings import READINGS, chosen, parse_readings
 from emulator.kernel.seed import Seed
 from tests.drift.recorded import judged, tour, toured
 
-PAIRS = [
-    (one, other)
-    for one, other in combinations(READINGS, 2)
-    if READINGS[one].decision != READINGS[other].decision
-]  # fmt: skip
+PAIRS = [(one, other) for one, other in combinations(READINGS, 2) if READINGS[one].decision != READINGS[other].decision]
 SAMPLE = [PAIRS[Seed(24).number("pair", str(number)) % len(PAIRS)] for number in range(20)]
 
 

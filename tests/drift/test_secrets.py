@@ -23,9 +23,17 @@ def scrubbed(exchange: Exchange, base_url: str = BASE_URL) -> str:
 
 def exchange(**changes: object) -> Exchange:
     values: dict[str, object] = {
-        "where": "one", "at": 0, "took_ms": 1.0, "method": "POST", "url": f"{BASE_URL}/products", "request_headers": {},
-        "request_body": b"{}", "status": 200, "response_headers": {}, "response_body": b"{}",
-    }  # fmt: skip
+        "where": "one",
+        "at": 0,
+        "took_ms": 1.0,
+        "method": "POST",
+        "url": f"{BASE_URL}/products",
+        "request_headers": {},
+        "request_body": b"{}",
+        "status": 200,
+        "response_headers": {},
+        "response_body": b"{}",
+    }
     return Exchange(**{**values, **changes})  # type: ignore[arg-type]
 
 

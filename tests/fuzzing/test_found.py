@@ -34,12 +34,16 @@ def test_trailers_are_limited_like_a_head(control: EmulatorUnderTest, trailers: 
 @pytest.mark.parametrize(
     ("request_line", "found"),
     [
-        (b"GET /v1/te am HTTP/1.1", "Expected HTTP"), (b"GET /v1/team HTTP/9.9", "version"),
-        (b"GET /v1/team HTTP/1.1\r\nA b: c", "header"), (b"GET x://[ HTTP/1.1", "url b'x://['"),
-        (b"GET /v1/team HTTP/2.0", "HTTP/2.0"), (b"FOO /v1/team HTTP/1.1", "method"),
-        (b"CONNECT emulator.test:80 HTTP/1.1", "no proxy"), (b"\x16\x03\x01", "method"),
+        (b"GET /v1/te am HTTP/1.1", "Expected HTTP"),
+        (b"GET /v1/team HTTP/9.9", "version"),
+        (b"GET /v1/team HTTP/1.1\r\nA b: c", "header"),
+        (b"GET x://[ HTTP/1.1", "url b'x://['"),
+        (b"GET /v1/team HTTP/2.0", "HTTP/2.0"),
+        (b"FOO /v1/team HTTP/1.1", "method"),
+        (b"CONNECT emulator.test:80 HTTP/1.1", "no proxy"),
+        (b"\x16\x03\x01", "method"),
     ],
-)  # fmt: skip
+)
 def test_bytes_that_are_no_request_are_told_why(control: EmulatorUnderTest, request_line: bytes, found: str) -> None:
     (response,) = talk(control, request_line + b"\r\nHost: emulator.test\r\n\r\n").responses()
     assert (400, True) == (response.status, response.is_of_the_parser)

@@ -14,14 +14,20 @@ from tests.support.emulator_client import EmulatorUnderTest
 RULE = {"match": {"operation": "*"}, "then": {"problem": "internal_error"}}
 ACME = {"credits": 5, "credentials": [{"key": "acme", "name": "A", "profile": "full"}]}
 SANDBOX = {
-    "id": "other", "seed": 3, "clock": {"mode": "real", "rate": 60}, "start": "2026-01-01T00:00:00.000Z",
-    "scenario": {"scenario": "s", "rules": [RULE]}, "rate_limits": False,
+    "id": "other",
+    "seed": 3,
+    "clock": {"mode": "real", "rate": 60},
+    "start": "2026-01-01T00:00:00.000Z",
+    "scenario": {"scenario": "s", "rules": [RULE]},
+    "rate_limits": False,
     "world": {"teams": {"Acme": ACME}, "timings": {"queue": "1s", "pose": 2}, "premade": True},
-}  # fmt: skip
+}
 GIVEN = [
-    {"product": {"name": "Shirt", "photos": 2}}, {"pose": {"name": "Walk"}}, {"background": {"name": "Beach"}},
+    {"product": {"name": "Shirt", "photos": 2}},
+    {"pose": {"name": "Walk"}},
+    {"background": {"name": "Beach"}},
     {"photoshoot": {"products": ["Shirt"], "finished": False}},
-]  # fmt: skip
+]
 CHANGE = {"at": "1s", "set": {"team": "Demo", "credits": 1}}
 BODIES: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/sandboxes", SANDBOX),

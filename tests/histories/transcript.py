@@ -86,13 +86,20 @@ def order_work(recorder: Recorder, library: Library) -> list[str]:
     """Admit one piece of work of every type; return the paths to poll."""
     first, second, third, fourth, fifth = library.assets
     photoshoot = {
-        "product_ids": [library.product], "asset_ids": [fourth], "output_mode": "photoshoot", "aspect_ratio": "3:4",
-        "output_format": "jpeg", "colorway": {"name": "Mint", "hex": "98FF98"},
-    }  # fmt: skip
+        "product_ids": [library.product],
+        "asset_ids": [fourth],
+        "output_mode": "photoshoot",
+        "aspect_ratio": "3:4",
+        "output_format": "jpeg",
+        "colorway": {"name": "Mint", "hex": "98FF98"},
+    }
     shots = {
-        "product_ids": [library.product], "output_mode": "single_shots", "image_count": 2,
-        "background": {"type": "transparent"}, "output_format": "webp",
-    }  # fmt: skip
+        "product_ids": [library.product],
+        "output_mode": "single_shots",
+        "image_count": 2,
+        "background": {"type": "transparent"},
+        "output_format": "webp",
+    }
     edit = {"asset_ids": [first, fifth], "instructions": "Swap them", "aspect_ratio": "21:9", "resolution": "2k"}
     orders: list[tuple[str, Json]] = [
         ("/photography-styles", {"name": "Calm", "asset_ids": [first, second, third]}),

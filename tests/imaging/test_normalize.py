@@ -45,12 +45,21 @@ def swapped_profile() -> bytes:
 
 FORMATS = [
     # What Pillow writes, of which mode, the content type, and what becomes of it.
-    ("JPEG", "RGB", "jpeg", "jpeg", "RGB"), ("JPEG", "L", "jpeg", "jpeg", "L"), ("JPEG", "CMYK", "jpeg", "jpeg", "RGB"),
-    ("PNG", "RGB", "png", "png", "RGB"), ("PNG", "RGBA", "png", "png", "RGBA"), ("PNG", "L", "png", "png", "L"),
-    ("PNG", "LA", "png", "png", "RGBA"), ("PNG", "P", "png", "png", "RGB"), ("PNG", "1", "png", "png", "L"),
-    ("GIF", "P", "gif", "png", "RGB"), ("GIF", "L", "gif", "png", "RGB"), ("WEBP", "RGB", "webp", "webp", "RGB"),
-    ("AVIF", "RGB", "avif", "jpeg", "RGB"), ("AVIF", "RGBA", "avif", "jpeg", "RGB"),
-]  # fmt: skip
+    ("JPEG", "RGB", "jpeg", "jpeg", "RGB"),
+    ("JPEG", "L", "jpeg", "jpeg", "L"),
+    ("JPEG", "CMYK", "jpeg", "jpeg", "RGB"),
+    ("PNG", "RGB", "png", "png", "RGB"),
+    ("PNG", "RGBA", "png", "png", "RGBA"),
+    ("PNG", "L", "png", "png", "L"),
+    ("PNG", "LA", "png", "png", "RGBA"),
+    ("PNG", "P", "png", "png", "RGB"),
+    ("PNG", "1", "png", "png", "L"),
+    ("GIF", "P", "gif", "png", "RGB"),
+    ("GIF", "L", "gif", "png", "RGB"),
+    ("WEBP", "RGB", "webp", "webp", "RGB"),
+    ("AVIF", "RGB", "avif", "jpeg", "RGB"),
+    ("AVIF", "RGBA", "avif", "jpeg", "RGB"),
+]
 
 
 @pytest.mark.parametrize(("written", "mode", "declared", "kept", "kept_mode"), FORMATS)
@@ -107,10 +116,15 @@ def test_orientation_is_applied_and_forgotten(kind: str, orientation: int, monke
         monkeypatch.setattr(normalize_module, "MOST_TURNED_AT_ONCE", 0)
         monkeypatch.setattr(normalize_module, "_BAND_ROWS", 14)
     turns = {
-        1: (), 2: (Image.Transpose.FLIP_LEFT_RIGHT,), 3: (Image.Transpose.ROTATE_180,),
-        4: (Image.Transpose.FLIP_TOP_BOTTOM,), 5: (Image.Transpose.TRANSPOSE,), 6: (Image.Transpose.ROTATE_90,),
-        7: (Image.Transpose.TRANSVERSE,), 8: (Image.Transpose.ROTATE_270,),
-    }  # fmt: skip
+        1: (),
+        2: (Image.Transpose.FLIP_LEFT_RIGHT,),
+        3: (Image.Transpose.ROTATE_180,),
+        4: (Image.Transpose.FLIP_TOP_BOTTOM,),
+        5: (Image.Transpose.TRANSPOSE,),
+        6: (Image.Transpose.ROTATE_90,),
+        7: (Image.Transpose.TRANSVERSE,),
+        8: (Image.Transpose.ROTATE_270,),
+    }
     stored = four_corners()
     for turn in turns[orientation]:
         stored = stored.transpose(turn)

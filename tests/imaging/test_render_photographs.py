@@ -89,9 +89,16 @@ def test_a_product_is_whole_at_any_ratio(ratio: str, people: int) -> None:
     width, height = (edge // 2 for edge in output_size(ratio, "1k"))
     inputs = [PRODUCT, *(print_file(color) for color in (*MODELS[:people], (0, 0, 0), (0, 0, 0)))]
     image = photograph(
-        *inputs, width=width, height=height, people=people, model_input_count=people, aspect_ratio=ratio,
-        photography_style="Plain", pose="Walking", directions="Warm light. " * 20,
-    )  # fmt: skip
+        *inputs,
+        width=width,
+        height=height,
+        people=people,
+        model_input_count=people,
+        aspect_ratio=ratio,
+        photography_style="Plain",
+        pose="Walking",
+        directions="Warm light. " * 20,
+    )
     red, _, blue = image.split()
     reddish = ImageChops.subtract(red, blue).point([255 * (level > 60) for level in range(256)])
     left, top, right, bottom = reddish.getbbox() or (0, 0, 0, 0)
@@ -135,10 +142,16 @@ def test_people_stand_as_the_pose_says() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("colorway", "Night"), ("directions", "Warm"), ("camera_distance", "far"), ("resolution", "2k"),
-        ("slot_count", 6), ("aspect_ratio", "4:5"), ("product_names", ("Mug",)), ("product_names", ("マグ",)),
+        ("colorway", "Night"),
+        ("directions", "Warm"),
+        ("camera_distance", "far"),
+        ("resolution", "2k"),
+        ("slot_count", 6),
+        ("aspect_ratio", "4:5"),
+        ("product_names", ("Mug",)),
+        ("product_names", ("マグ",)),
     ],
-)  # fmt: skip
+)
 def test_the_plaque_tells_what_was_asked_for(field: str, value: object) -> None:
     assert difference(photograph(PRODUCT), photograph(PRODUCT, **{field: value})) > 0
 

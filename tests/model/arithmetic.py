@@ -18,8 +18,11 @@ KEY_RETENTION = DAY  # D12
 
 QUEUE = 1 * SECOND
 AUTHORING_TIME = {
-    "photography_style": 3 * SECOND, "background": 4 * SECOND, "pose": 4 * SECOND, "fashion_model": 6 * SECOND,
-}  # fmt: skip
+    "photography_style": 3 * SECOND,
+    "background": 4 * SECOND,
+    "pose": 4 * SECOND,
+    "fashion_model": 6 * SECOND,
+}
 FIRST_OUTPUT = 5 * SECOND
 NEXT_OUTPUT = 2 * SECOND
 """The timings of the built-in world."""

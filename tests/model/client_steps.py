@@ -374,14 +374,28 @@ class ClientSteps:
 
 
 STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
-    ClientSteps.upload: 2, ClientSteps.use_sessions: 3, ClientSteps.create_product: 3,
-    ClientSteps.change_product: 3, ClientSteps.author: 5, ClientSteps.change_ingredient: 6,
-    ClientSteps.delete: 5, ClientSteps.photograph: 5, ClientSteps.edit: 3, ClientSteps.upscale: 3,
-    ClientSteps.repeat: 5, ClientSteps.send_twice_at_once: 1, ClientSteps.complete_twice_at_once: 1,
-    ClientSteps.read: 4, ClientSteps.poll: 4, ClientSteps.let_time_pass: 10, ClientSteps.change_clock: 2,
-    ClientSteps.change_team: 4, ClientSteps.change_credential: 1, ClientSteps.change_scenario: 6,
+    ClientSteps.upload: 2,
+    ClientSteps.use_sessions: 3,
+    ClientSteps.create_product: 3,
+    ClientSteps.change_product: 3,
+    ClientSteps.author: 5,
+    ClientSteps.change_ingredient: 6,
+    ClientSteps.delete: 5,
+    ClientSteps.photograph: 5,
+    ClientSteps.edit: 3,
+    ClientSteps.upscale: 3,
+    ClientSteps.repeat: 5,
+    ClientSteps.send_twice_at_once: 1,
+    ClientSteps.complete_twice_at_once: 1,
+    ClientSteps.read: 4,
+    ClientSteps.poll: 4,
+    ClientSteps.let_time_pass: 10,
+    ClientSteps.change_clock: 2,
+    ClientSteps.change_team: 4,
+    ClientSteps.change_credential: 1,
+    ClientSteps.change_scenario: 6,
     ClientSteps.save_and_load: 1,
-}  # fmt: skip
+}
 """All steps, with how often each is taken compared to the others."""
 
 

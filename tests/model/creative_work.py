@@ -61,10 +61,17 @@ def author(state: State, team: str, kind: str, target: str | None, meaning: Json
     ends_at = state.now + QUEUE + (fate["duration"] * SECOND if "duration" in fate else AUTHORING_TIME[kind])
     operation_id = identify("operation")
     state.unfinished[operation_id] = {
-        "kind": "operation", "order": state.next_order(), "starts_at": state.now + QUEUE,
-        "ends": [None if fate.get("stall") else ends_at], "failures": [fate.get("fail")], "price": price,
-        "charge": 0 if fate.get("fail") else charge, "makes": kind, "target": target, "sources": sources,
-    }  # fmt: skip
+        "kind": "operation",
+        "order": state.next_order(),
+        "starts_at": state.now + QUEUE,
+        "ends": [None if fate.get("stall") else ends_at],
+        "failures": [fate.get("fail")],
+        "price": price,
+        "charge": 0 if fate.get("fail") else charge,
+        "makes": kind,
+        "target": target,
+        "sources": sources,
+    }
     fields = {
         "type": work_type,
         "target": None if target is None else {"object": kind, "id": target},  # D27

@@ -20,9 +20,12 @@ def open_session(state: State, team: str, identifier: str, meaning: Json, identi
     expires_at = state.now + UPLOAD_WINDOW
     state.owner[session_id] = team
     state.things["upload"][session_id] = {
-        "type": meaning["content_type"], "size": meaning["size_bytes"], "file": None, "expires_at": expires_at,
+        "type": meaning["content_type"],
+        "size": meaning["size_bytes"],
+        "file": None,
+        "expires_at": expires_at,
         "is_open": True,
-    }  # fmt: skip
+    }
     status = {"object": "upload", "id": session_id, "status": "awaiting_upload"}
     return {**status, "method": "POST", "expires_at": timestamp(expires_at)}
 
@@ -117,10 +120,13 @@ def delete_product(state: State, team: str, identifier: str, meaning: Json, iden
 
 
 RULES: dict[str, tuple[int, Rule]] = {
-    "createUpload": (201, open_session), "completeUpload": (201, complete), "deleteAsset": (200, delete_asset),
-    "createProduct": (201, create_product), "updateProduct": (200, change_product),
+    "createUpload": (201, open_session),
+    "completeUpload": (201, complete),
+    "deleteAsset": (200, delete_asset),
+    "createProduct": (201, create_product),
+    "updateProduct": (200, change_product),
     "deleteProduct": (204, delete_product),
-}  # fmt: skip
+}
 """By operation: the status of its success, and what it does."""
 WITH_LOCATION = {"completeUpload": "assets", "createProduct": "products"}
 """By operation: below which collection the Location of its answer is (D38)."""

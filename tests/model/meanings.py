@@ -11,10 +11,16 @@ from tests.support.contract_check import shipped_checker
 Json = dict[str, Any]
 
 KINDS = {
-    "assets": "asset", "products": "product", "photography-styles": "photography_style",
-    "backgrounds": "background", "poses": "pose", "fashion-models": "fashion_model", "operations": "operation",
-    "generations": "generation", "uploads": "upload",
-}  # fmt: skip
+    "assets": "asset",
+    "products": "product",
+    "photography-styles": "photography_style",
+    "backgrounds": "background",
+    "poses": "pose",
+    "fashion-models": "fashion_model",
+    "operations": "operation",
+    "generations": "generation",
+    "uploads": "upload",
+}
 """By the first step of a path: the kind of resource behind it."""
 COLLECTIONS = {kind: collection for collection, kind in KINDS.items()}
 INGREDIENTS = ("photography_style", "background", "pose", "fashion_model")

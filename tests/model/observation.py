@@ -10,10 +10,12 @@ from tests.model.sandbox_client import SandboxClient
 from tests.support.emulator_client import Answer, Call
 
 OPAQUE = {
-    "asset": ("url", "size_bytes"), "photography_style": ("preview_image_urls",),
-    "background": ("card_image_url", "description"), "pose": ("card_image_url", "description"),
+    "asset": ("url", "size_bytes"),
+    "photography_style": ("preview_image_urls",),
+    "background": ("card_image_url", "description"),
+    "pose": ("card_image_url", "description"),
     "fashion_model": ("card_image_url",),
-}  # fmt: skip
+}
 """By kind: what only the service can know. It must stay as it was first seen."""
 TERMINAL = ("completed", "failed")
 LISTED = tuple(kind for kind in COLLECTIONS if kind != "upload")

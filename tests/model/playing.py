@@ -27,8 +27,10 @@ TURNS: Final = 20
 """Of the event loop, which image work takes here: more than any request needs that comes between."""
 
 _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "jpeg": ("L", {}), "png": ("L", {"compress_level": 1}), "webp": ("RGB", {"method": 0, "lossless": True}),
-}  # fmt: skip
+    "jpeg": ("L", {}),
+    "png": ("L", {"compress_level": 1}),
+    "webp": ("RGB", {"method": 0, "lossless": True}),
+}
 """How a large picture of one colour is made in the least time: its mode, and how it is encoded."""
 
 

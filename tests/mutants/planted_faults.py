@@ -560,10 +560,15 @@ def failed_output_leaves_its_asset(
     recipe = generation.plan[slot].picture
     if generation.plan[slot].failure:
         asset = Asset(
-            id=sandbox.identifiers.next("ast"), team_id=generation.team_id, source="generation",
-            source_generation_id=generation.id, format=recipe.format, width=recipe.width, height=recipe.height,
+            id=sandbox.identifiers.next("ast"),
+            team_id=generation.team_id,
+            source="generation",
+            source_generation_id=generation.id,
+            format=recipe.format,
+            width=recipe.width,
+            height=recipe.height,
             created_at=now,
-        )  # fmt: skip
+        )
         sandbox.images.plan(asset.id, recipe)
         sandbox.store.assets.add(asset)
     original(sandbox, generation_id, slot, now)

@@ -69,10 +69,16 @@ def an_order(workflow: str) -> Play:
 def a_lost_credential(seconds: float, code: str) -> Play:
     """Another credential finds the work of one that was lost."""
     return (
-        ("", wait(seconds - 0.001)), ("202", upscale()), ("", wait(0.001)),
-        (code, get("{work}")), (code, upscale()), (code, get("/team")),
-        ("", replace_key), ("1", count("/generations")), ("completed", end),
-    )  # fmt: skip
+        ("", wait(seconds - 0.001)),
+        ("202", upscale()),
+        ("", wait(0.001)),
+        (code, get("{work}")),
+        (code, upscale()),
+        (code, get("/team")),
+        ("", replace_key),
+        ("1", count("/generations")),
+        ("completed", end),
+    )
 
 
 def a_completion(player: Player) -> Call:

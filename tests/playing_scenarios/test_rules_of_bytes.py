@@ -41,11 +41,13 @@ def test_a_byte_surface_can_answer_with_a_problem(emulator: EmulatorUnderTest, c
 @pytest.mark.parametrize(
     ("match", "failing"),
     [
-        ({"bytes": "upload", "resource": "second"}, [2]), ({"bytes": "upload", "resource": "3rd"}, [3]),
-        ({"bytes": "upload", "team": "Demo"}, [1, 2, 3]), ({"bytes": "upload", "team": "Other"}, []),
+        ({"bytes": "upload", "resource": "second"}, [2]),
+        ({"bytes": "upload", "resource": "3rd"}, [3]),
+        ({"bytes": "upload", "team": "Demo"}, [1, 2, 3]),
+        ({"bytes": "upload", "team": "Other"}, []),
         ({"bytes": "download"}, []),
     ],
-)  # fmt: skip
+)
 def test_an_upload_is_found_by_its_place_and_team(emulator: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     sessions = [emulator.open_upload(len(PICTURE)) for _ in range(3)]
     emulator.rule(match, {"problem": "service_unavailable"})

@@ -21,10 +21,15 @@ def _failures(emulator: EmulatorUnderTest, count: int, call: Call | None = None)
 @pytest.mark.parametrize(
     ("failing", "nth"),
     [
-        ([3], "3"), ([3], 3), ([2, 3, 4], "2-4"), ([5, 6, 7, 8, 9], ">= 5"), ([3, 6, 9], "every 3"),
-        (list(range(1, 10)), "every 1"), ([], "10"),
+        ([3], "3"),
+        ([3], 3),
+        ([2, 3, 4], "2-4"),
+        ([5, 6, 7, 8, 9], ">= 5"),
+        ([3, 6, 9], "every 3"),
+        (list(range(1, 10)), "every 1"),
+        ([], "10"),
     ],
-)  # fmt: skip
+)
 def test_an_nth_counts_the_requests_that_match(emulator: EmulatorUnderTest, failing: list[int], nth: Any) -> None:
     emulator.rule(TEAM, FAILS, {"nth": nth})
     emulator.get("/assets")
@@ -110,23 +115,34 @@ def test_an_injected_answer_names_its_rule(emulator: EmulatorUnderTest, asset_id
 @pytest.mark.parametrize(
     ("match", "failing"),
     [
-        ({"credential": READ_ONLY}, [2]), ({"query": {"limit": 5}}, [3, 4]),
-        ({"query": {"limit": 5, "after": ""}}, []), ({"query": {"limit": 5, "source": "upload"}}, [4]),
+        ({"credential": READ_ONLY}, [2]),
+        ({"query": {"limit": 5}}, [3, 4]),
+        ({"query": {"limit": 5, "after": ""}}, []),
+        ({"query": {"limit": 5, "source": "upload"}}, [4]),
         ({}, [1, 2, 3, 4]),
     ],
-)  # fmt: skip
+)
 def test_a_rule_means_a_credential_or_a_query(emulator: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     emulator.rule({"operation": "listAssets"} | match, FAILS)
     calls = [
-        Call("GET", "/assets"), Call("GET", "/assets", key=READ_ONLY), Call("GET", "/assets?limit=5"),
+        Call("GET", "/assets"),
+        Call("GET", "/assets", key=READ_ONLY),
+        Call("GET", "/assets?limit=5"),
         Call("GET", "/assets?source=upload&limit=5"),
-    ]  # fmt: skip
+    ]
     statuses = [emulator.send(call).status for call in calls]
     assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
 
 
-@pytest.mark.parametrize(("glob", "failing"), [("order-*", ["order-1", "order-2"]), ("order-?", ["order-1", "order-2"]),
-                                               ("[o]rder-2", ["order-2"]), ("order", [])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("glob", "failing"),
+    [
+        ("order-*", ["order-1", "order-2"]),
+        ("order-?", ["order-1", "order-2"]),
+        ("[o]rder-2", ["order-2"]),
+        ("order", []),
+    ],
+)
 def test_a_rule_means_idempotency_keys_by_a_glob(emulator: EmulatorUnderTest, glob: str, failing: list[str]) -> None:
     emulator.rule({"idempotency_key": glob}, FAILS)
     keys = ["order-1", "order-2", "cart-1"]

@@ -70,12 +70,14 @@ WHOLE_CHUNKED = CHUNKED + b"1\r\na\r\n0\r\n\r\n"
 @pytest.mark.parametrize(
     ("sent", "limit"),
     [
-        ([GET[:30]], HEAD_SECONDS), ([b"\r\n" + GET[:30], GET[30:40]], HEAD_SECONDS),
-        ([WHOLE_CHUNKED + GET[:30]], HEAD_SECONDS), ([POST + b"{}"], BODY_SECONDS),
+        ([GET[:30]], HEAD_SECONDS),
+        ([b"\r\n" + GET[:30], GET[30:40]], HEAD_SECONDS),
+        ([WHOLE_CHUNKED + GET[:30]], HEAD_SECONDS),
+        ([POST + b"{}"], BODY_SECONDS),
         ([CHUNKED + b"1\r\na\r\n0\r\n"], BODY_SECONDS),
     ],
     ids=["half a head", "behind an empty line", "behind a chunked body", "half a body", "half of the trailers"],
-)  # fmt: skip
+)
 def test_a_silent_connection_is_closed_after_its_time(
     emulator: EmulatorUnderTest, sent: list[bytes], limit: float
 ) -> None:
@@ -214,10 +216,13 @@ def test_what_is_no_request_is_refused_after_the_requests_before(emulator: Emula
 @pytest.mark.parametrize(
     ("fault", "more"),
     [
-        ("stall", {}), ("reset", {}), ("truncate", {}), ({"latency": "1h"}, {"at": "after_commit"}),
+        ("stall", {}),
+        ("reset", {}),
+        ("truncate", {}),
+        ({"latency": "1h"}, {"at": "after_commit"}),
         ({"rate": "1KiB"}, {}),
     ],
-)  # fmt: skip
+)
 def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(
     emulator: EmulatorUnderTest, fault: Any, more: dict[str, str]
 ) -> None:
@@ -300,11 +305,13 @@ def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
 @pytest.mark.parametrize(
     ("target", "host", "status"),
     [
-        (b"http://evil.com/v1/team", b"localhost", 403), (b"HTTP://localhost:8038/v1/team", b"evil.com", 200),
-        (b"http://evil.com@localhost/v1/team", b"localhost", 400), (b"http:///v1/team", b"localhost", 400),
+        (b"http://evil.com/v1/team", b"localhost", 403),
+        (b"HTTP://localhost:8038/v1/team", b"evil.com", 200),
+        (b"http://evil.com@localhost/v1/team", b"localhost", 400),
+        (b"http:///v1/team", b"localhost", 400),
         (b"http://localhost", b"evil.com", 404),
     ],
-)  # fmt: skip
+)
 def test_the_host_of_an_absolute_target_counts(
     emulator: EmulatorUnderTest, target: bytes, host: bytes, status: int
 ) -> None:
@@ -316,9 +323,14 @@ def test_the_host_of_an_absolute_target_counts(
 def test_a_client_without_a_host_gets_links_to_the_address_that_it_came_to(emulator: EmulatorUnderTest) -> None:
     body = b'{"content_type": "image/png", "size_bytes": 9}'
     lines = [
-        "POST /v1/uploads HTTP/1.0", "Authorization: Bearer iwe_demo_full", "Idempotency-Key: one",
-        "Content-Type: application/json", f"Content-Length: {len(body)}", "", "",
-    ]  # fmt: skip
+        "POST /v1/uploads HTTP/1.0",
+        "Authorization: Bearer iwe_demo_full",
+        "Idempotency-Key: one",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        "",
+        "",
+    ]
     (answer,) = asyncio.run(converse(emulator.application, ["\r\n".join(lines).encode() + body])).responses()
     assert b'"url":"http://127.0.0.1:8038/direct-uploads/' in answer.body
 

@@ -122,10 +122,16 @@ class Story:
             "photography_style_id": self.made["photographyStyle"],
             "background": {"type": "background", "background_id": self.made["background"]},
             "fashion_model": {"type": "selected", "fashion_model_id": self.made["fashionModel"]},
-            "colorway": {"name": "Moss", "hex": "#5a6b3c"}, "pose_id": self.made["pose"], "camera_distance": "medium",
-            "custom_directions": "Looking out to sea", "output_mode": "single_shots", "image_count": 2,
-            "aspect_ratio": "4:5", "resolution": "2k", "output_format": "webp",
-        }  # fmt: skip
+            "colorway": {"name": "Moss", "hex": "#5a6b3c"},
+            "pose_id": self.made["pose"],
+            "camera_distance": "medium",
+            "custom_directions": "Looking out to sea",
+            "output_mode": "single_shots",
+            "image_count": 2,
+            "aspect_ratio": "4:5",
+            "resolution": "2k",
+            "output_format": "webp",
+        }
         answer = emulator.post(path, self.show("singleShots", "Two single shots with chosen ingredients", shots))
         self.show(answer.code, answer.json["title"], answer)
         group = {"type": "group", "fashion_model_ids": [self.made["fashionModel"], model]}

@@ -199,9 +199,12 @@ def _line(text: str) -> str:
 
 
 DOCUMENTS: Final = {
-    LEDGER_PAGE: ledger_page, CONTRACT: contract_page, SCENARIO_SCHEMA: scenario_schema,
-    SCENARIO_PAGE: scenario_page, TEAMS_PAGE: teams_page,
-}  # fmt: skip
+    LEDGER_PAGE: ledger_page,
+    CONTRACT: contract_page,
+    SCENARIO_SCHEMA: scenario_schema,
+    SCENARIO_PAGE: scenario_page,
+    TEAMS_PAGE: teams_page,
+}
 """What repeats words of the contract, and how it should read."""
 
 if __name__ == "__main__":

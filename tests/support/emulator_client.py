@@ -70,9 +70,11 @@ FOLLOWED: Final = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate",
 """What a browser adds to its request when somebody follows a link from another site."""
 
 INGREDIENT_PATHS: Final = {
-    "photography_style": "/photography-styles", "background": "/backgrounds", "pose": "/poses",
+    "photography_style": "/photography-styles",
+    "background": "/backgrounds",
+    "pose": "/poses",
     "fashion_model": "/fashion-models",
-}  # fmt: skip
+}
 LISTS: Final = ("/assets", "/products", *INGREDIENT_PATHS.values(), "/operations", "/generations")
 KINDS: Final = tuple(INGREDIENT_PATHS)
 SOURCES: Final = {"photography_style": 3, "background": 1, "pose": 1, "fashion_model": 1}
@@ -537,11 +539,19 @@ class EmulatorUnderTest(Client):
         """Return the head of a request as a server hands it on."""
         raw_path, query = self.place_of(call)
         return {
-            "type": "http", "asgi": {"version": "3.0", "spec_version": "2.4"}, "http_version": "1.1",
-            "method": call.method, "scheme": "http", "path": unquote(raw_path), "raw_path": raw_path.encode(),
-            "root_path": "", "query_string": query.encode("utf-8", "surrogateescape"),
-            "headers": self.headers_of(call), "client": ("127.0.0.1", 50000), "server": ("127.0.0.1", 8038),
-        }  # fmt: skip
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": call.method,
+            "scheme": "http",
+            "path": unquote(raw_path),
+            "raw_path": raw_path.encode(),
+            "root_path": "",
+            "query_string": query.encode("utf-8", "surrogateescape"),
+            "headers": self.headers_of(call),
+            "client": ("127.0.0.1", 50000),
+            "server": ("127.0.0.1", 8038),
+        }
 
     async def _send(self, call: Call) -> Answer | None:
         pieces = call.pieces or [call.body or b""]

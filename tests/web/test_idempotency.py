@@ -37,13 +37,17 @@ def test_jpeg_on_a_transparent_background_is_png_and_the_same_request(emulator: 
 @pytest.mark.parametrize(
     ("shared", "change"),
     [
-        ({}, {"image_count": 2}), ({}, {"custom_directions": ""}), ({}, {"output_mode": "photoshoot"}),
-        ({}, {"background": {"type": "color", "color": "#fff000"}}), ({}, {"colorway": {"name": "Red"}}),
-        ({}, {"fashion_model": {"type": "none"}}), ({}, {"asset_ids": ["ast_1"]}),
+        ({}, {"image_count": 2}),
+        ({}, {"custom_directions": ""}),
+        ({}, {"output_mode": "photoshoot"}),
+        ({}, {"background": {"type": "color", "color": "#fff000"}}),
+        ({}, {"colorway": {"name": "Red"}}),
+        ({}, {"fashion_model": {"type": "none"}}),
+        ({}, {"asset_ids": ["ast_1"]}),
         ({}, {"asset_ids": [], "product_ids": ["prd_1"]}),
         ({"background": {"type": "transparent"}}, {"output_format": "webp"}),
     ],
-)  # fmt: skip
+)
 def test_two_bodies_that_mean_something_else_are_not(
     emulator: EmulatorUnderTest, shared: dict[str, Any], change: dict[str, Any]
 ) -> None:

@@ -13,10 +13,14 @@ def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[i
 @pytest.mark.parametrize(
     ("expected", "target", "key"),
     [
-        (True, "/team", FULL), (True, "/assets/ast_1", FULL), (True, "/assets?limit=0", FULL),
-        (False, "/nothing", FULL), (False, "/uploads", FULL), (False, "/team", None),
+        (True, "/team", FULL),
+        (True, "/assets/ast_1", FULL),
+        (True, "/assets?limit=0", FULL),
+        (False, "/nothing", FULL),
+        (False, "/uploads", FULL),
+        (False, "/team", None),
     ],
-)  # fmt: skip
+)
 def test_every_request_to_an_operation_counts_whatever_its_answer(
     emulator: EmulatorUnderTest, expected: bool, target: str, key: str | None
 ) -> None:
