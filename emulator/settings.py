@@ -32,6 +32,12 @@ LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
+def local_url(host: str, port: int) -> str:
+    """Return the address under which this machine reaches a server that listens on a host and port."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 class UsageError(ValueError):
     """Something that the person who starts the emulator got wrong and can mend; its text is the whole message.
 

@@ -10,56 +10,60 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from emulator import __version__
 
 PROGRAM = "image-workflow-emulator"
-ENVIRONMENT = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
 
 
 class Command(NamedTuple):
-    """A row of the table: what a command does, and its default verb."""
+    """A row of the table: what a command does, and its default verb.
 
+    `adds` gives a parser its arguments, and says by the default of `run` what runs it: `MODULE.FUNCTION` in
+    `emulator.cli.commands`.
+    """
+
+    adds: str
     summary: str
     verb: str | None = None
 
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Give a parser what this command takes."""
+        module, _, function = self.adds.partition(".")
+        getattr(import_module(f"emulator.cli.commands.{module}"), function)(parser)
+
 
 COMMANDS: Mapping[str, Command] = {
-    "serve": Command("run the emulator until interrupted"),
-    "exec": Command("run a command with an emulator of its own, and exit with its status"),
-    "sweep": Command("repeat a command with each fault at each of its calls, and show what it survives"),
-    "wait": Command("wait until an emulator is ready"),
-    "requests": Command("list, follow, explain or clear recorded requests", "list"),
-    "scenario": Command("show, change or end the running scenario", "show"),
-    "scenarios": Command("list or show the scenarios of the library, or check files"),
-    "clock": Command("show the clock of a running emulator, move it forward, or change its mode", "show"),
-    "teams": Command("list or change Teams", "list"),
-    "credentials": Command("list, revoke or restore credentials", "list"),
-    "sandboxes": Command("list, create or delete sandboxes", "list"),
-    "reset": Command("reset a running emulator"),
-    "seed": Command("make the Products, ingredients and photoshoots of a file in a running emulator"),
-    "state": Command("save a sandbox of a running emulator to a file, or load one from it"),
-    "coverage": Command("merge and show how much of the contract runs have covered"),
-    "readings": Command("list the readings of the specification, where it is silent"),
-    "drift": Command("judge recorded traffic of the real service: which readings it has"),
-    "conduct": Command("judge recorded traffic of the real service: what its client does wrong"),
-    "operations": Command("list the operations of the API with their prices and problem codes"),
-    "contract": Command("print the machine-readable contract (OpenAPI 3.1)"),
-    "schema": Command("print the JSON Schema of a kind of file, for editors"),
+    "serve": Command("local.serve", "run the emulator until interrupted"),
+    "exec": Command("local.execute", "run a command with an emulator of its own, and exit with its status"),
+    "sweep": Command("local.sweep", "repeat a command with each fault at each of its calls, and show what it survives"),
+    "wait": Command("remote.wait", "wait until an emulator is ready"),
+    "requests": Command("requests.requests", "list, follow, explain or clear recorded requests", "list"),
+    "scenario": Command("remote.scenario", "show, change or end the running scenario", "show"),
+    "scenarios": Command("offline.scenarios", "list or show the scenarios of the library, or check files"),
+    "clock": Command(
+        "remote.clock", "show the clock of a running emulator, move it forward, or change its mode", "show"
+    ),
+    "teams": Command("remote.teams", "list or change Teams", "list"),
+    "credentials": Command("remote.credentials", "list, revoke or restore credentials", "list"),
+    "sandboxes": Command("remote.sandboxes", "list, create or delete sandboxes", "list"),
+    "reset": Command("remote.reset", "reset a running emulator"),
+    "seed": Command("remote.seed", "make the Products, ingredients and photoshoots of a file in a running emulator"),
+    "state": Command("remote.state", "save a sandbox of a running emulator to a file, or load one from it"),
+    "coverage": Command("offline.coverage", "merge and show how much of the contract runs have covered"),
+    "readings": Command("offline.readings", "list the readings of the specification, where it is silent"),
+    "drift": Command("recordings.drift", "judge recorded traffic of the real service: which readings it has"),
+    "conduct": Command("recordings.conduct", "judge recorded traffic of the real service: what its client does wrong"),
+    "operations": Command("offline.operations", "list the operations of the API with their prices and problem codes"),
+    "contract": Command("offline.contract", "print the machine-readable contract (OpenAPI 3.1)"),
+    "schema": Command("offline.schema", "print the JSON Schema of a kind of file, for editors"),
 }
-"""Every command: its module is `emulator.cli.commands.NAME`, with `add_arguments` and `run`."""
 
 _WITH_COMMAND = ("exec", "sweep", "drift")
 """The commands that run another command, which comes after `--`."""
 _COMMAND_OPTIONAL = ("drift",)
 _WITHOUT_VALUE = ("--follow",)
-
-
-def module_of(command: str) -> ModuleType:
-    """Return the module of a command."""
-    return import_module(f"emulator.cli.commands.{command}")
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -141,7 +145,7 @@ def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     for name, command in COMMANDS.items():
         added = _add(commands, name, command.summary)
         if typed in (None, name):
-            module_of(name).add_arguments(added)
+            command.add_to(added)
     return parser
 
 
@@ -160,36 +164,27 @@ def _add(parsers: "_Parsers[Any]", name: str, summary: str) -> argparse.Argument
     return parser
 
 
-def add_verbs(parser: argparse.ArgumentParser, **summaries: str) -> list[argparse.ArgumentParser]:
-    """Give a command its verbs, as `action` of the result; return a parser for each."""
-    verbs = parser.add_subparsers(dest="action", metavar="VERB", required=True)
+def add_parsers(parser: argparse.ArgumentParser, summaries: Mapping[str, str]) -> list[argparse.ArgumentParser]:
+    """Give a command its verbs; return a parser for each."""
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
     return [_add(verbs, name, summary) for name, summary in summaries.items()]
 
 
-def add_options(parser: argparse.ArgumentParser, options: Mapping[str, str], default: str | None = None) -> None:
-    """Give a command options, each by its name and its placeholder, with its help.
+def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, str], default: str | None = None) -> None:
+    """Give a command arguments as they are typed, each with its help.
 
-    `--report FILE` takes a value, `--ignore RULE ...` can be repeated, and `--quiet` is a switch.
+    `--report FILE` takes a value, `--ignore RULE ...` can be repeated, and `--quiet` is a switch. `key KEY` is the argument
+    `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
     """
-    for name, help_text in options.items():
-        match name.split():
-            case [flag]:
-                parser.add_argument(flag, action="store_true", help=help_text)
-            case [flag, placeholder]:
-                parser.add_argument(flag, metavar=placeholder, default=default, help=help_text)
-            case [flag, placeholder, _]:
-                parser.add_argument(flag, metavar=placeholder, action="append", default=[], help=help_text)
-
-
-def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | None = None) -> None:
-    """Give a command the options of a running emulator, each as text under the name of its field in Settings.
-
-    `defaults` words those that this command has instead of the usual ones.
-    """
-    from emulator.settings import OPTIONS
-
-    for option in OPTIONS:
-        default = (defaults or {}).get(option.field, option.default)
-        help_text = f"{option.description} (default: {default})"
-        action = "append" if option.repeated else "store"
-        parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text, action=action)
+    for spelling, help_text in arguments.items():
+        name, *form = spelling.split()
+        match form:
+            case []:
+                parser.add_argument(name, action="store_true", help=help_text)
+            case [placeholder]:
+                parser.add_argument(name, metavar=placeholder, default=default, help=help_text)
+            case [placeholder, "..."] if name.startswith("--"):
+                parser.add_argument(name, metavar=placeholder, action="append", default=[], help=help_text)
+            case [placeholder, number]:
+                nargs = "+" if number == "..." else number
+                parser.add_argument(name, metavar=placeholder, nargs=nargs, help=help_text)

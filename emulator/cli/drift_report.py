@@ -6,20 +6,23 @@ from html import escape
 from typing import Any, Final
 
 from emulator.cli.junit import Case, junit_text
+from emulator.cli.output import json_or_page
 from emulator.cli.verdict import finding, verdict
 from emulator.drift.comparison import Difference
 from emulator.drift.judgement import Report, Row
+from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of, first_of
+from emulator.scenario.readings_format import readings_file
 
 SUITE: Final = "image-workflow-emulator.drift"
-FAILS_ON: Final = ("other", "neither", "breach", "bug")
-"""What makes the command exit with 1, unless `--fail-on` says otherwise."""
 _WORDS: Final = {
     "other": "the service has another reading than the emulator",
     "neither": "no reading explains what the service did",
     "breach": "the service contradicts the specification",
     "bug": "a defect of the emulator",
 }
+FAILS_ON: Final = tuple(_WORDS)
+"""What makes the command exit with 1, unless `--fail-on` says otherwise."""
 _MAX_PLACES: Final = 3
 
 
@@ -32,13 +35,10 @@ def fails(report: Report, fail_on: tuple[str, ...]) -> bool:
 def as_json(report: Report, *, ok: bool) -> dict[str, Any]:
     """Return the report for programs."""
     pin = "image-workflow-emulator drift --pin image-workflow.readings.yaml FILE"
-    found = [
-        finding(
-            row.decision, "warning", "; ".join(row.where), f"read it as {row.reading}" if row.reading else row.what, pin
-        )
-        for row in report.rows
-        if row.verdict in ("other", "neither")
-    ]
+    found = []
+    for row in _telling(report):
+        remedy = f"read it as {row.reading}" if row.reading else row.what
+        found.append(finding(row.decision, "warning", "; ".join(row.where), remedy, pin))
     for rule, group in _groups(report):
         for one in group:
             where = f"{one.exchange} {one.operation} {one.where}"
@@ -50,18 +50,13 @@ def as_json(report: Report, *, ok: bool) -> dict[str, Any]:
 def lines(report: Report) -> Iterator[str]:
     """Iterate over the lines of the report for people: what differs first, what was not told last."""
     yield f"compared {report.compared} calls" + (f"; {report.noise} left aside" if report.noise else "")
-    for kind in ("other", "neither"):
-        for row in (row for row in report.rows if row.verdict == kind):
-            name = f"{row.decision}={row.reading}" if row.reading else row.decision
-            what = f": {row.what}" if row.what else ""
-            yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
-    for found in report.breaches:
-        yield f"breach   {_words(found)}; {found.sentence}"
-    for found in report.differences:
-        yield f"neither  {_words(found)}"
+    for row in _telling(report):
+        name = f"{row.decision}={row.reading}" if row.reading else row.decision
+        what = f": {row.what}" if row.what else ""
+        yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
+    for kind, group in _groups(report):
+        yield from (f"{kind:9}{_words(found)}" for found in group)
     yield from _new_entries(report)
-    for found in report.bugs:
-        yield f"bug      {_words(found)}"
     told = [row.decision for row in report.rows if row.verdict == "assumed"]
     untold = [row.decision for row in report.rows if row.verdict == "untold"]
     if told:
@@ -70,12 +65,23 @@ def lines(report: Report) -> Iterator[str]:
         yield f"not told by this recording: {', '.join(untold)} (`readings` says what would tell each)"
 
 
+def _telling(report: Report) -> Iterator[Row]:
+    """Iterate over the decisions that are not as assumed."""
+    return (row for verdict in ("other", "neither") for row in report.rows if row.verdict == verdict)
+
+
+def _groups(report: Report) -> tuple[tuple[str, tuple[Difference, ...]], ...]:
+    return ("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)
+
+
 def _places(row: Row) -> str:
     return first_of(row.where, _MAX_PLACES, "; ")
 
 
 def _words(found: Difference) -> str:
-    return f"{found.exchange} {found.operation} {found.where}: recorded {found.recorded}; expected {found.expected}"
+    sentence = f"; {found.sentence}" if found.sentence else ""
+    place = f"{found.exchange} {found.operation} {found.where}"
+    return f"{place}: recorded {found.recorded}; expected {found.expected}{sentence}"
 
 
 _NEW_ENTRY: Final = """\
@@ -98,37 +104,45 @@ def _new_entries(report: Report) -> Iterator[str]:
         yield from _NEW_ENTRY.format(title=title, **values).splitlines()
 
 
-def junit(report: Report) -> str:
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def content_of(report: Report, option: str, suffix: str, source: str) -> str:
+    """Return what is written to the file of an option: `report`, `junit` or `pin`. `source`: what was judged."""
+    if option == "report":
+        return json_or_page(suffix, report.as_json(), lambda: _page(report))
+    if option == "junit":
+        return _junit(report)
+    found = {row.decision: row for row in report.rows if row.verdict == "other"}
+    evidence = {
+        decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
+        for decision, row in found.items()
+    }
+    return readings_file({decision: str(row.reading) for decision, row in found.items()}, evidence)
+
+
+def _junit(report: Report) -> str:
     """Return the report as JUnit XML: a test case for each decision, and for the breaches, differences and defects."""
-    cases = [_case(row) for row in report.rows]
+    cases = []
+    for row in report.rows:
+        skipped = "not told by this recording" if row.verdict == "untold" else None
+        words = _WORDS.get(row.verdict)
+        failure = f"{words}: {row.reading or row.what}" if words else None
+        cases.append(Case(row.decision, failure, skipped, _places(row) if words else ""))
     for kind, found in _groups(report):
-        text = "\n".join(_words(one) + (f"; {one.sentence}" if one.sentence else "") for one in found)
-        cases += [Case(kind, _WORDS[kind], details=text)] if found else []
+        if found:
+            cases.append(Case(kind, _WORDS[kind], details="\n".join(map(_words, found))))
     return junit_text(SUITE, cases)
 
 
-def _groups(report: Report) -> tuple[tuple[str, tuple[Difference, ...]], ...]:
-    return ("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)
-
-
-def _case(row: Row) -> Case:
-    if row.verdict in ("assumed", "untold"):
-        return Case(row.decision, skipped="not told by this recording" if row.verdict == "untold" else None)
-    return Case(row.decision, f"{_WORDS[row.verdict]}: {row.reading or row.what}", details=_places(row))
-
-
-def page(report: Report) -> str:
+def _page(report: Report) -> str:
     """Return the report as one page for browsers, self-contained: no script, no network."""
     rows = "".join(
         f"<tr class={row.verdict}><th>{escape(row.decision)}<td>{row.verdict}<td>{escape(row.reading or '')}"
         f"<td>{row.seen}<td>{escape(row.what)}<td>{escape('; '.join(row.where))}"
         for row in report.rows
     )
-    found = "".join(
-        f"<li><b>{name}</b> {escape(_words(one))} <i>{escape(one.sentence)}</i>"
-        for name, group in _groups(report)
-        for one in group
-    )
+    found = "".join(f"<li><b>{name}</b> {escape(_words(one))}" for name, group in _groups(report) for one in group)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>Drift</title><style>{_STYLE}</style><h1>Is it like this in production?</h1>"

@@ -9,7 +9,7 @@ import os
 import sys
 from argparse import Namespace
 
-from emulator.cli.arguments import PROGRAM, ArgumentsError, build_parser, module_of, parse_arguments
+from emulator.cli.arguments import PROGRAM, ArgumentsError, build_parser, parse_arguments
 from emulator.kernel.printable import printable
 
 FAILURE = 1
@@ -23,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
         from emulator.cli.completion import complete
 
-        complete(build_parser())
+        typed = os.environ.get("COMP_LINE", "").split()
+        complete(build_parser(*typed[1:2]))
     try:
         return _run(parse_arguments(arguments))
     except ArgumentsError as error:
@@ -46,7 +47,7 @@ def _run(options: Namespace) -> int:
 
     try:
         try:
-            status: int = module_of(options.command).run(options, os.environ)
+            status: int = options.run(options, os.environ) or 0
         except (UsageError, DocumentError, UnusableFileError) as error:
             status = _refuse(error, BAD_USAGE, options)
         except CommandError as error:

@@ -56,18 +56,12 @@ def json_or_page(suffix: str, answer: Any, page: Callable[[], str]) -> str:
     return page() if is_page else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
 
 
-def show(
-    options: Namespace,
-    environment: Mapping[str, str],
-    answer: Any,
-    headers: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-) -> None:
+def show(options: Namespace, style: Style, answer: Any, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print an answer as --format asks for: as JSON, or as a table of these rows."""
     if options.format == "json":
         print_json(answer)
     else:
-        print_table(headers, rows, out(environment))
+        print_table(headers, rows, style)
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:

@@ -1,35 +1,58 @@
-"""The options of commands that name a running emulator, and a sandbox in it."""
+"""What commands about a running emulator share: their verbs, and the options that name an emulator and a sandbox in it."""
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple
 
-from emulator.cli.addresses import local_url
-from emulator.cli.arguments import add_options, add_verbs
-from emulator.settings import DEFAULT_URL, SettingError, read_settings
+from emulator.cli.arguments import add_arguments, add_parsers
+from emulator.cli.output import Style, add_format, out
+from emulator.settings import DEFAULT_URL, SettingError, local_url, read_settings
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 
 _URL = {
     "--url URL": f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
 }
 _TOKEN = {"--control-token TOKEN": "its control token (default: EMULATOR_CONTROL_TOKEN)"}
+_SANDBOX = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
 
 
-def add_emulator_options(parser: ArgumentParser, *, with_sandbox: bool = True) -> None:
-    """Give a command, or a verb of one, the options that name an emulator and, unless all are meant, a sandbox."""
-    sandbox = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
+class Verb(NamedTuple):
+    """What a verb does, and takes, as `add_arguments` has it. A command that has no verbs is one itself."""
+
+    summary: str
+    run: Callable[[ControlClient, Namespace, Style], None]
+    arguments: Mapping[str, str] = {}
+    formats: tuple[str, ...] = ("table", "json")
+
+
+def add_verbs(parser: ArgumentParser, verbs: Mapping[str, Verb], *, with_sandbox: bool = True) -> None:
+    """Give a command its verbs; the options that name an emulator can stand before and after the verb."""
+    _add_emulator(parser, with_sandbox=with_sandbox)
+    parsers = add_parsers(parser, {name: verb.summary for name, verb in verbs.items()})
+    for one, verb in zip(parsers, verbs.values(), strict=True):
+        take(one, verb, with_sandbox=with_sandbox)
+
+
+def take(parser: ArgumentParser, verb: Verb, *, with_sandbox: bool = True) -> None:
+    """Give a parser what a verb takes, and an emulator to do it with; `with_sandbox`: and one of its sandboxes."""
+    add_arguments(parser, verb.arguments)
+    if verb.formats:
+        add_format(parser, *verb.formats)
+    _add_emulator(parser, with_sandbox=with_sandbox)
+    parser.set_defaults(run=partial(_run, verb))
+
+
+def _add_emulator(parser: ArgumentParser, *, with_sandbox: bool) -> None:
     # Without a default, so that a verb does not take away what stands before it.
-    add_options(parser, {**_URL, **(sandbox if with_sandbox else {}), **_TOKEN}, default=SUPPRESS)
+    add_arguments(parser, {**_URL, **(_SANDBOX if with_sandbox else {}), **_TOKEN}, default=SUPPRESS)
 
 
-def add_emulator_verbs(parser: ArgumentParser, *, with_sandbox: bool = True, **summaries: str) -> list[ArgumentParser]:
-    """Give a command its verbs, and the options that name an emulator before and after the verb; return a parser for each."""
-    verbs = add_verbs(parser, **summaries)
-    for one in (parser, *verbs):
-        add_emulator_options(one, with_sandbox=with_sandbox)
-    return verbs
+def _run(verb: Verb, options: Namespace, environment: Mapping[str, str]) -> None:
+    verb.run(_control_client(options, environment), options, out(environment))
 
 
-def control_client(options: Namespace, environment: Mapping[str, str]) -> ControlClient:
+def _control_client(options: Namespace, environment: Mapping[str, str]) -> ControlClient:
     """Return the client for the control plane that a command addresses. Raises SettingError."""
     given = vars(options)
     name, url = ("--url", given["url"]) if "url" in given else _address(environment)

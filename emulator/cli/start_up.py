@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from emulator.cli.addresses import local_url
 from emulator.cli.errors import CommandError
 from emulator.cli.logs import configure_logging
-from emulator.settings import CLIENT_VARIABLES, OPTIONS, READINGS_FILE, VARIABLE_PREFIX, Settings, UsageError
+from emulator.settings import (
+    CLIENT_VARIABLES,
+    OPTIONS,
+    READINGS_FILE,
+    VARIABLE_PREFIX,
+    Settings,
+    UsageError,
+    local_url,
+)
 from emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from msgspec import structs
 
-from emulator.cli.commands import drift
+from emulator.cli.commands import recordings
 from emulator.cli.main import main
 from emulator.drift.har import as_har
 from emulator.traffic.exchanges import Exchange
@@ -69,7 +69,7 @@ def test_a_judgement_that_takes_long_tells_at_a_terminal_how_far_it_is_in_few_li
     terminal, exchanges = io.StringIO(), tour()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(drift, "host_elapsed_ms", ticking(step_ms))
+    monkeypatch.setattr(recordings, "host_elapsed_ms", ticking(step_ms))
     assert main(["drift", written(exchanges, tmp_path / "plain.har")]) == 0
     told = terminal.getvalue().splitlines()
     assert len(told) == lines

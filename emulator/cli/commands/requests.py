@@ -5,14 +5,13 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from msgspec import convert
 
-from emulator.cli.arguments import add_options
-from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
+from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, print_json, print_table
 from emulator.cli.recording import journal_as_har
-from emulator.cli.running_emulator import add_emulator_verbs, control_client
+from emulator.cli.running_emulator import Verb, add_verbs
 from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
 from emulator.kernel.printable import printable, printable_lines
@@ -40,46 +39,33 @@ _HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION"
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Take a verb, filters, and what to show."""
+def requests(parser: ArgumentParser) -> None:
+    """List, follow, explain or clear the journal."""
     parser.epilog = "`list` can be left out: requests --status 4xx --follow"
-    listing, show, _clear = add_emulator_verbs(
-        parser,
-        list="list recorded requests, the newest last (the default)",
-        show="explain one request",
-        clear="forget all recorded requests",
-    )
-    add_options(listing, _OPTIONS)
-    add_format(listing, "table", "json", "har")
-    show.add_argument("request", metavar="REQUEST", help="`last`, a sequence number, or the Request-Id of its answer")
-    add_format(show, "text", "json", "curl")
+    which = {"request REQUEST": "`last`, a sequence number, or the Request-Id of its answer"}
+    verbs = {
+        "list": Verb(
+            "list recorded requests, the newest last (the default)", _list, _OPTIONS, ("table", "json", "har")
+        ),
+        "show": Verb("explain one request", _show, which, ("text", "json", "curl")),
+        "clear": Verb("forget all recorded requests", _clear, formats=()),
+    }
+    add_verbs(parser, verbs)
 
 
-def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Run the command and return its exit status. Raises UsageError and EmulatorError."""
-    control = control_client(options, environment)
-    match options.action:
-        case "clear":
-            control.call("DELETE", "requests")
-            print("cleared")
-        case "show":
-            _show(explained(control, options.request), options.format, out(environment))
-        case _ if options.follow:
-            _follow(control, options, out(environment))
-        case _:
-            _list(control, options, out(environment))
-    return 0
+def _clear(control: ControlClient, _options: Namespace, _style: Style) -> None:
+    control.call("DELETE", "requests")
+    print("cleared")
 
 
 # The list -------------------------------------------------------------------------------------------------------------
 
 
-def _query(options: Namespace) -> dict[str, str]:
-    return {name: vars(options)[name] for name in _FILTERS if vars(options)[name] is not None}
-
-
 def _list(control: ControlClient, options: Namespace, style: Style) -> None:
-    answer = control.call("GET", "requests", query=_query(options))
+    query = {name: vars(options)[name] for name in _FILTERS if vars(options)[name] is not None}
+    if options.follow:
+        _follow(control, query, options.format, style)
+    answer = control.call("GET", "requests", query=query)
     entries = list(reversed(answer["data"]))
     if options.format == "json":
         print_json(answer)
@@ -99,20 +85,17 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
     return request.sequence, request.at, request.status, what, request.code, took, request.team
 
 
-def _follow(control: ControlClient, options: Namespace, style: Style) -> None:
-    if options.format == "har":
+def _follow(control: ControlClient, query: Mapping[str, str], form: str, style: Style) -> NoReturn:
+    if form == "har":
         raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
-    for entry in _answered(control, _query(options)):
+    for entry in _answered(control, query):
         request = convert(entry, RecordedRequest)
-        line = (
-            printable(json.dumps(entry, ensure_ascii=False))
-            if options.format == "json"
-            else style.status(request_line(request), request.status)
-        )
-        print(line, flush=True)
+        line = style.status(request_line(request), request.status)
+        print(printable(json.dumps(entry, ensure_ascii=False)) if form == "json" else line, flush=True)
+    raise AssertionError("it goes on until it is interrupted")
 
 
-def _answered(control: ControlClient, query: dict[str, str]) -> Iterator[Any]:
+def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]:
     """Go through the requests that a query selects, those that a list shows first, each once it is answered; without end."""
     told: set[int] = set()
     listed = control.call("GET", "requests", query=query)["data"]
@@ -134,14 +117,14 @@ def _answered(control: ControlClient, query: dict[str, str]) -> Iterator[Any]:
 # One request ----------------------------------------------------------------------------------------------------------
 
 
-def _show(found: Mapping[str, Any], form: str, style: Style) -> None:
-    if form == "json":
+def _show(control: ControlClient, options: Namespace, style: Style) -> None:
+    found = explained(control, options.request)
+    if options.format == "json":
         print_json(_verdict_on(found) | dict(found))
-    elif form == "curl":
+    elif options.format == "curl":
         print(found["curl"])
     else:
-        for line in _text(found, style):
-            print(line)
+        print("\n".join(_text(found, style)))
 
 
 def _verdict_on(found: Mapping[str, Any]) -> dict[str, Any]:

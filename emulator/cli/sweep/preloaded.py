@@ -5,7 +5,7 @@ from importlib import import_module
 
 for name in (
     "emulator.app",
-    "emulator.cli.commands.exec",
+    "emulator.cli.commands.local",
     "emulator.cli.execution",
     "emulator.cli.sweep.runs",
     "emulator.examiner.coverage_page",

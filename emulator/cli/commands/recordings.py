@@ -1,6 +1,6 @@
-"""`drift`: which readings of the specification the real service has, by recorded traffic, or by asking it.
+"""The commands about recorded traffic of the real service: `conduct` judges its client, `drift` the service itself.
 
-Three ways in: recordings that are judged offline, `record`, which makes one, and `--base-url`, which runs the probes.
+Three ways into `drift`: recordings that are judged offline, `record`, which makes one, and `--base-url`, which runs the probes.
 """
 
 import asyncio
@@ -9,30 +9,96 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
-from emulator.cli.arguments import add_options
+from msgspec import structs
+
+from emulator.cli.arguments import add_arguments
+from emulator.cli.drift_report import FAILS_ON, as_json, content_of, fails, lines
 from emulator.cli.errors import CommandError, writable_files, write_file
-from emulator.cli.output import add_format, json_or_page, print_json
+from emulator.cli.output import add_format, print_json
+from emulator.cli.verdict import verdict
+from emulator.contract import load_contract
+from emulator.domain.readings import NO_READINGS
+from emulator.drift.active import Service
+from emulator.drift.conduct import RecordedConduct, examine_recording
+from emulator.drift.judgement import judge
+from emulator.drift.probes import probes_within
+from emulator.drift.recorder import Recorder
+from emulator.drift.recordings import read_recordings
+from emulator.drift.secrets import SurvivorError, scrubbed_har
+from emulator.examiner.findings import Finding
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable
-from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.wording import count_of, first_of
+from emulator.scenario.readings_format import readings_of_option
 from emulator.settings import SettingError, UsageError
+from emulator.traffic.exchanges import Exchange, RecordingError
 
-if TYPE_CHECKING:
-    from emulator.drift.judgement import Report
-    from emulator.drift.recorder import Recorder
-    from emulator.traffic.exchanges import Exchange
+# conduct --------------------------------------------------------------------------------------------------------------
 
-RECORD: Final = "record"
+
+def conduct(parser: ArgumentParser) -> None:
+    """Judge what the recorded client does wrong, without an emulator running."""
+    parser.epilog = (
+        "Exit status: 1 if there is an error, 2 if a file cannot be read or holds no call of the service; else 0."
+    )
+    add_arguments(parser, {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"})
+    add_format(parser, "text", "json")
+    parser.set_defaults(run=_judge_conduct)
+
+
+def _judge_conduct(options: Namespace, _environment: Mapping[str, str]) -> int:
+    try:
+        found = examine_recording(read_recordings(options.files), load_contract())
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+    if found is None:
+        raise UsageError(f"{options.files[-1]}: no exchange is a call of the Image Workflow Service")
+    if options.format == "json":
+        print_json(_conduct_as_json(found))
+    else:
+        print("\n".join(map(printable, _conduct_lines(found))))
+    return int(bool(found.judgement.conduct.errors))
+
+
+def _conduct_as_json(found: RecordedConduct) -> dict[str, Any]:
+    judged = found.judgement.conduct
+    checked = {rule: number for rule, number in judged.checked.items() if rule not in found.not_checked}
+    findings = [
+        {**structs.asdict(finding), "where": list(_places(found, finding)), "command": None}
+        for finding in judged.findings
+    ]
+    answer = verdict(_conduct_summary(found), findings, ok=not judged.errors)
+    return {**answer, "checked": checked, "not_checked": dict(found.not_checked)}
+
+
+def _conduct_lines(found: RecordedConduct) -> Iterator[str]:
+    yield _conduct_summary(found)
+    for finding in found.judgement.conduct.findings:
+        places = first_of(_places(found, finding), separator="; ")
+        yield f"{finding.severity}: {finding.rule}: {finding.message} ({places})"
+        yield f"  remedy: {finding.remedy}"
+    for rule, reason in found.not_checked.items():
+        yield f"not checked: {rule}: {reason}"
+
+
+def _conduct_summary(found: RecordedConduct) -> str:
+    return f"{count_of(len(found.places), 'call')}, {count_of(len(found.judgement.conduct.findings), 'finding')}"
+
+
+def _places(found: RecordedConduct, finding: Finding) -> Iterator[str]:
+    return (found.places[number] for number in finding.requests)
+
+
+# drift ----------------------------------------------------------------------------------------------------------------
+
 BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
 API_KEY_VARIABLE: Final = "IMAGE_WORKFLOW_API_KEY"
-_FAIL_ON: Final = "other,neither,breach,bug"
-_KEY_BYTES: Final = 32
 _FIRST_TOLD_MS: Final = 2_000.0
-_OPTIONS: Final = {
+_DRIFT_OPTIONS: Final = {
     "--base-url URL": "ask this service instead, by probes (it ends in /v1)",
     "--api-key KEY": f"the key for --base-url (default: {API_KEY_VARIABLE})",
     "--target URL": "record: the base URL of the service (it ends in /v1)",
@@ -43,48 +109,35 @@ _OPTIONS: Final = {
     "--ignore DECISION ...": "leave out a decision; repeatable",
     "--report FILE": "write the report: JSON, or HTML by suffix",
     "--junit FILE": "write the report as JUnit XML",
-    "--fail-on VERDICTS": f"exit with 1 for these (default: {_FAIL_ON})",
+    "--fail-on VERDICTS": f"exit with 1 for these (default: {','.join(FAILS_ON)})",
 }
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Take recordings, or a service, and where the findings go."""
+def drift(parser: ArgumentParser) -> None:
+    """Judge which readings of the specification the service has."""
     parser.epilog = (
         "drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes."
     )
-    parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="a HAR, a VCR.py cassette, or a journal of this emulator"
-    )
+    files = "a HAR, a VCR.py cassette, or a journal of this emulator"
+    parser.add_argument("files", metavar="FILE", nargs="*", help=files)
     parser.add_argument("--spend", metavar="N", type=int, help="Credits that the probes may spend (default: only read)")
-    add_options(parser, _OPTIONS)
-    parser.set_defaults(fail_on=_FAIL_ON)
+    add_arguments(parser, _DRIFT_OPTIONS)
     add_format(parser, "text", "json")
+    parser.set_defaults(run=_drift, fail_on=",".join(FAILS_ON))
 
 
-def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Judge or record, and return the exit status. Raises UsageError, CommandError."""
-    from emulator.traffic.exchanges import RecordingError
-
+def _drift(options: Namespace, environment: Mapping[str, str]) -> int:
     try:
-        if options.files[:1] == [RECORD]:
-            return _record(options, environment)
-        return _judge(options, environment)
+        return _record(options, environment) if options.files[:1] == ["record"] else _judge(options, environment)
     except RecordingError as error:
         raise UsageError(str(error)) from None
 
 
 def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
-    from emulator.cli.drift_report import FAILS_ON, as_json, fails, lines
-    from emulator.contract import load_contract
-    from emulator.domain.readings import NO_READINGS
-    from emulator.drift.judgement import judge
-    from emulator.drift.recordings import read_recordings
-    from emulator.scenario.readings_format import readings_of_option
-
     fail_on = tuple(filter(None, options.fail_on.split(",")))
-    for verdict in fail_on:
-        if verdict not in FAILS_ON:
-            raise SettingError("--fail-on", verdict, f"some of {', '.join(FAILS_ON)}, with commas between")
+    for word in fail_on:
+        if word not in FAILS_ON:
+            raise SettingError("--fail-on", word, f"some of {', '.join(FAILS_ON)}, with commas between")
     if bool(options.files) == bool(options.base_url):
         raise UsageError("drift: give recordings, or --base-url of a service to ask")
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
@@ -95,12 +148,13 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     if not report.compared:
         raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")
     for name, file in files.items():
-        write_file(file, _content(name, file.suffix, report, source))
+        write_file(file, content_of(report, name, file.suffix, source))
+    is_failure = fails(report, fail_on)
     if options.format == "json":
-        print_json(as_json(report, ok=not fails(report, fail_on)))
+        print_json(as_json(report, ok=not is_failure))
     else:
         print("\n".join(map(printable, lines(report))))
-    return int(fails(report, fail_on))
+    return int(is_failure)
 
 
 def _progress() -> Callable[[int, int], None]:
@@ -116,32 +170,11 @@ def _progress() -> Callable[[int, int], None]:
     return tell
 
 
-def _content(name: str, suffix: str, report: "Report", source: str) -> str:
-    """Return what is written to the file of an option."""
-    from emulator.cli.drift_report import junit, page
-    from emulator.scenario.readings_format import readings_file
-
-    if name == "report":
-        return json_or_page(suffix, report.as_json(), lambda: page(report))
-    if name == "junit":
-        return junit(report)
-    found = {row.decision: row for row in report.rows if row.verdict == "other"}
-    evidence = {
-        decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
-        for decision, row in found.items()
-    }
-    return readings_file({decision: str(row.reading) for decision, row in found.items()}, evidence)
-
-
 # A service that is asked ----------------------------------------------------------------------------------------------
 
 
-def _asked(options: Namespace, environment: Mapping[str, str]) -> "list[Exchange]":
+def _asked(options: Namespace, environment: Mapping[str, str]) -> list[Exchange]:
     """Run the probes and return what was exchanged, which is kept as a HAR too. Raises RecordingError, UsageError."""
-    from emulator.contract import load_contract
-    from emulator.drift.active import Service
-    from emulator.drift.probes import probes_within
-
     key = options.api_key or environment.get(API_KEY_VARIABLE)
     if not key:
         raise UsageError(f"drift: --base-url needs a key: give --api-key, or set {API_KEY_VARIABLE}")
@@ -169,8 +202,6 @@ def _base_url(flag: str, url: str | None) -> str:
 
 def _record(options: Namespace, environment: Mapping[str, str]) -> int:
     """Record what a command sends, or until interrupted; return the command's status."""
-    from emulator.drift.recorder import Recorder
-
     target = _base_url("--target", options.target)
     if options.out is None:
         raise UsageError("drift record: give --out FILE.har")
@@ -184,7 +215,7 @@ def _record(options: Namespace, environment: Mapping[str, str]) -> int:
     return status
 
 
-def _run(recorder: "Recorder", words: Sequence[str], environment: Mapping[str, str]) -> int:
+def _run(recorder: Recorder, words: Sequence[str], environment: Mapping[str, str]) -> int:
     print(f"recording; the base URL is {recorder.base_url}", file=sys.stderr)
     try:
         if not words:
@@ -197,13 +228,11 @@ def _run(recorder: "Recorder", words: Sequence[str], environment: Mapping[str, s
         raise CommandError(f"{words[0]}: {error.strerror}") from None
 
 
-def _keep(file: Path, exchanges: "Sequence[Exchange]", base_url: str, *, keep_text: bool) -> None:
+def _keep(file: Path, exchanges: Sequence[Exchange], base_url: str, *, keep_text: bool) -> None:
     """Write what may be kept of a recording. Raises CommandError, UsageError."""
-    from emulator.drift.secrets import SurvivorError, scrubbed_har
-
     try:
         # A key of this run, which nobody knows.
-        content = scrubbed_har(exchanges, os.urandom(_KEY_BYTES), base_url, keep_text=keep_text)  # noqa: TID251
+        content = scrubbed_har(exchanges, os.urandom(32), base_url, keep_text=keep_text)  # noqa: TID251
     except SurvivorError as error:
         raise CommandError(f"drift record: {error}") from None
     write_file(file, content)
