@@ -12,18 +12,17 @@ import logging
 import socket
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard
 from emulator.cli.errors import writable_files, write_file
-from emulator.cli.exec_verdict import Refusals, exec_verdict
-from emulator.cli.recording import Recording
-from emulator.cli.report import NO_REQUEST, conduct_lines, report_on, report_text
+from emulator.cli.observers import Recording, Refusals
+from emulator.cli.report import NO_REQUEST, Report, conduct_junit, conduct_lines, exec_verdict, report_on, report_text
 from emulator.cli.start_up import resume_collection, started
 from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
@@ -61,115 +60,61 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     settings = read_settings(vars(options), environment, {"port": "0"})
     files = writable_files(options, *_FILES)
-    recording, refusals, guard = Recording(), Refusals(), Guard()
-    prints_json = options.format == "json"
+    guard = Guard()
     try:
         with started(settings, environment, is_logged=False) as (listener, address, application):
             variables = _variables(environment, address, application, settings)
-            application.examiner.keeps_conduct = options.conduct != "off"
-            if "journal" in files:
-                application.sandboxes.watch(recording.note)
-            if prints_json:
-                application.sandboxes.watch(refusals.note)
-            cell: CellRun | None = None
-            if options.cell is not None:  # this is one run of a sweep
-                from emulator.cli.sweep import runs
-
-                cell = runs.CellRun(Path(options.cell), application)
-                variables |= cell.variables
-            run = _Run(
-                application,
-                lambda: Child(options.words, variables, guard, _STANDARD_ERROR if prints_json else None),
-                (lambda: None) if cell is None else cell.limit_seconds,
-                _saver(files.get("save_state"), address, settings),
-            )
+            run = _Run(options, files, application, address, variables, guard)
             resume_collection()
             run.run(sockets=[listener])
     finally:
         guard.dismiss()
-    if cell is not None:
-        cell.conclude(None if run.is_hung else run.status, run.duration_ms)
-    return _conclude(options, files, run, application, refusals, lambda suffix: recording.content(suffix, address))
-
-
-def _conclude(
-    options: Namespace,
-    files: Mapping[str, Path],
-    run: "_Run",
-    application: "Application",
-    refusals: Refusals,
-    journal: Callable[[str], bytes],
-) -> int:
-    """Print the report, write the files, and return the exit status."""
-    from emulator.cli.junit import conduct_junit
-    from emulator.examiner.coverage_page import coverage_text
-
-    prints_json, least = options.format == "json", options.coverage_fail_under
-    coverage = application.coverage() if prints_json or "coverage" in files or least is not None else None
-    is_low = coverage is not None and least is not None and coverage["percent"] < least
-    conduct = None if options.conduct == "off" else run.conduct.without(frozenset(options.ignore))
-    is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not run.tally.requests)
-    report = report_on(
-        options.words,
-        run.status or int(is_bad or is_low),
-        run.duration_ms,
-        run.tally,
-        list(application.contract.operations),
-        conduct,
-        chosen(application.sandboxes.default.readings),
-    )
-    coverage_lines = [_coverage_words(coverage, least if is_low else None)] if coverage and not prints_json else []
-    if not options.quiet:
-        _say("\n".join([report_text(report), *coverage_lines]))
-    elif not run.status:  # else the command has said why
-        reasons = [*([] if run.tally.requests else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
-        for line in (*reasons, *(coverage_lines if is_low else ())):
-            _say(f"{PROGRAM}: {line.removeprefix('  ')}")
-    contents: Mapping[str, Callable[[Path], bytes]] = {
-        "report": lambda _: json.dumps(report, indent=2).encode() + b"\n",
-        "journal": lambda file: journal(file.suffix),
-        "save_state": lambda _: run.state,
-        "coverage": lambda file: coverage_text(coverage or {}, file.suffix).encode(),
-        "junit": lambda _: conduct_junit(report, options.conduct == "fail").encode(),
-    }
-    statuses = [_write(file, contents[name]) for name, file in files.items()]
-    report["exit_status"] = report["exit_status"] or max(statuses, default=0)
-    if prints_json:
-        print_compact(exec_verdict(report, run.status, coverage or {}, refusals))
-    return int(report["exit_status"])
-
-
-def _coverage_words(coverage: "Coverage", wanted: float | None) -> str:
-    wish = "" if wanted is None else f", wanted {wanted:g} %"
-    used = f"{coverage['percent_of_used']:g} % of the operations used"
-    return f"  coverage: {coverage['percent']:g} % of the contract{wish}; {used}"
+    return run.conclude()
 
 
 class _Run(WatchedServer):
-    """A server that serves as long as a command runs, and then ends at once."""
+    """A server that serves as long as a command runs, and then ends at once; what is observed meanwhile, and its report."""
 
     tally: Tally
     conduct: Totals
     status: int
     duration_ms: int
     state: bytes
-    """The default sandbox as it was at the end, as a file, if that was to be saved."""
+    """The default sandbox as it was at the end, as a file, if that is to be saved."""
     is_hung: bool = False
     """Whether it took longer than it may."""
 
     def __init__(
         self,
+        options: Namespace,
+        files: Mapping[str, Path],
         application: "Application",
-        start: Callable[[], Child],
-        limit_seconds: Callable[[], float | None],
-        save: Callable[[], bytes] | None,
+        address: str,
+        variables: Mapping[str, str],
+        guard: Guard,
     ) -> None:
-        """`start` starts the command; `limit_seconds` returns how long it may take in all, as it is known now."""
         super().__init__(application)
+        self._options = options
+        self._files = files
         self._application = application
-        self._start = start
-        self._limit_seconds = limit_seconds
-        self._save = save
+        self._address = address
+        self._variables = variables
+        self._guard = guard
+        self._prints_json = options.format == "json"
+        self._recording, self._refusals = Recording(), Refusals()
+        self._cell: CellRun | None = None
+        application.examiner.keeps_conduct = options.conduct != "off"
+        if "journal" in files:
+            application.sandboxes.watch(self._recording.note)
+        if self._prints_json:
+            application.sandboxes.watch(self._refusals.note)
+        if options.cell is not None:  # this is one run of a sweep
+            from emulator.cli.sweep import runs
+
+            self._cell = runs.CellRun(Path(options.cell), application)
+            self._variables = {**variables, **self._cell.variables}
+
+    # While it runs --------------------------------------------------------------------------------------------------
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -177,12 +122,13 @@ class _Run(WatchedServer):
 
     async def main_loop(self) -> None:
         began_at = host_elapsed_ms()
-        child = self._start()
+        output = _STANDARD_ERROR if self._prints_json else None
+        child = Child(self._options.words, self._variables, self._guard, output)
         try:
             self.status = await self._wait_for(child)
             self.duration_ms = round(host_elapsed_ms() - began_at)
-            if self._save is not None:
-                self.state = await asyncio.to_thread(self._save)
+            if "save_state" in self._files:
+                self.state = await asyncio.to_thread(self._saved)
         finally:
             sandboxes = self._application.sandboxes
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
@@ -195,13 +141,21 @@ class _Run(WatchedServer):
         """Wait for the command's end and return its status, or that of a timeout where it takes longer than it may."""
         began_at, waiting = host_elapsed_ms(), asyncio.ensure_future(child.wait())
         while not waiting.done():
-            limit = self._limit_seconds()
+            limit = self._cell.limit_seconds() if self._cell else None
             left = None if limit is None else limit - (host_elapsed_ms() - began_at) / 1000
             if left is not None and left <= 0:
                 self.is_hung = True
                 return _TIMED_OUT
             await asyncio.wait({waiting}, timeout=None if left is None else min(left, _LIMIT_CHECK_SECONDS))
         return waiting.result()
+
+    def _saved(self) -> bytes:
+        """Return the default sandbox as a file: as `state save` does, by asking for it."""
+        from emulator.testing.control import ControlClient, HttpTransport
+        from emulator.testing.session_file import saved_sandbox
+
+        client = ControlClient(HttpTransport(self._address), self._application.settings.control_token)
+        return saved_sandbox(client, self._files["save_state"].name)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""
@@ -217,15 +171,67 @@ class _Run(WatchedServer):
             await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
         self._application.close()
 
+    # Afterwards -----------------------------------------------------------------------------------------------------
 
-def _saver(file: Path | None, address: str, settings: Settings) -> Callable[[], bytes] | None:
-    """Return what saves the default sandbox, if there is a file for it: as `state save` does, by asking for it."""
-    if file is None:
-        return None
-    from emulator.testing.control import ControlClient, HttpTransport
-    from emulator.testing.session_file import saved_sandbox
+    def conclude(self) -> int:
+        """Print the report, write the files, and return the exit status."""
+        options, least = self._options, self._options.coverage_fail_under
+        if self._cell is not None:
+            self._cell.conclude(None if self.is_hung else self.status, self.duration_ms)
+        is_covered = self._prints_json or "coverage" in self._files or least is not None
+        is_low = least is not None and self._coverage["percent"] < least
+        conduct = None if options.conduct == "off" else self.conduct.without(frozenset(options.ignore))
+        is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self.tally.requests)
+        report = report_on(
+            options.words,
+            self.status or int(is_bad or is_low),
+            self.duration_ms,
+            self.tally,
+            list(self._application.contract.operations),
+            conduct,
+            chosen(self._application.sandboxes.default.readings),
+        )
+        coverage_lines = [self._coverage_words(is_low)] if is_covered and not self._prints_json else []
+        if not options.quiet:
+            _say("\n".join([report_text(report), *coverage_lines]))
+        elif not self.status:  # else the command has said why
+            reasons = [*([] if self.tally.requests else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
+            for line in (*reasons, *(coverage_lines if is_low else ())):
+                _say(f"{PROGRAM}: {line.removeprefix('  ')}")
+        for name, file in self._files.items():
+            try:
+                write_file(file, self._content(name, file, report))
+            except UsageError as error:
+                _say(f"{PROGRAM}: {error}")
+                report["exit_status"] = report["exit_status"] or 2
+        if self._prints_json:
+            print_compact(exec_verdict(report, self.status, self._coverage, self._refusals))
+        return int(report["exit_status"])
 
-    return partial(saved_sandbox, ControlClient(HttpTransport(address), settings.control_token), file.name)
+    @cached_property
+    def _coverage(self) -> "Coverage":
+        return self._application.coverage()
+
+    def _coverage_words(self, is_low: bool) -> str:
+        wish = f", wanted {self._options.coverage_fail_under:g} %" if is_low else ""
+        used = f"{self._coverage['percent_of_used']:g} % of the operations used"
+        return f"  coverage: {self._coverage['percent']:g} % of the contract{wish}; {used}"
+
+    def _content(self, name: str, file: Path, report: Report) -> str | bytes:
+        """Return what is written to the file of an option."""
+        from emulator.examiner.coverage_page import coverage_text
+
+        match name:
+            case "report":
+                return json.dumps(report, indent=2) + "\n"
+            case "journal":
+                return self._recording.content(file.suffix, self._address)
+            case "save_state":
+                return self.state
+            case "coverage":
+                return coverage_text(self._coverage, file.suffix)
+            case _:
+                return conduct_junit(report, self._options.conduct == "fail")
 
 
 def _variables(
@@ -240,16 +246,6 @@ def _variables(
     if settings.control_token is not None:
         variables["EMULATOR_CONTROL_TOKEN"] = settings.control_token
     return variables
-
-
-def _write(file: Path, content: Callable[[Path], bytes]) -> int:
-    """Write a file; return 0, or 2 if it cannot be written."""
-    try:
-        write_file(file, content(file))
-    except UsageError as error:
-        _say(f"{PROGRAM}: {error}")
-        return 2
-    return 0
 
 
 def _say(text: str) -> None:

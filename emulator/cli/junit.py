@@ -1,12 +1,8 @@
 """JUnit XML, with which a CI shows what commands found where it shows tests."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
-
-from emulator.cli.report import Report
-
-CONDUCT_SUITE = "image-workflow-emulator.conduct"
 
 
 class Case(NamedTuple):
@@ -38,23 +34,3 @@ def junit_text(suite: str, cases: Iterable[Case]) -> str:
             SubElement(element, "system-out").text = case.details
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
-
-
-def conduct_junit(report: Report, fails: bool) -> str:
-    """Return the conduct of a run, with a case for each rule. `fails`: errors make the run fail."""
-    conduct = report["conduct"] or {"findings": [], "checked": {}, "not_checked": []}
-    cases = []
-    for rule, number in conduct["checked"].items():
-        found = [finding for finding in conduct["findings"] if finding["rule"] == rule]
-        errors = [finding["message"] for finding in found if fails and finding["severity"] == "error"]
-        is_off = rule in conduct["not_checked"]
-        why = "not checked on an auto clock" if is_off else "nothing that this rule is about has happened"
-        skipped = None if found or number else why
-        cases.append(Case(rule, "; ".join(errors) or None, skipped, "".join(map(_text, found))))
-    return junit_text(CONDUCT_SUITE, cases)
-
-
-def _text(finding: dict[str, Any]) -> str:
-    requests = ", ".join(map(str, finding["requests"]))
-    sentences = f"{finding['severity']}: {finding['message']}\nrequests: {requests}\n{finding['source']}\n"
-    return f"{sentences}remedy: {finding['remedy']}\n"

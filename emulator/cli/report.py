@@ -21,13 +21,17 @@ The text is made of the JSON, which has these keys. New ones may be added; these
   `--conduct off`. `not_checked` names the rules that could not be checked since an auto clock took every wait.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from emulator import __version__
+from emulator.cli.junit import Case, junit_text
+from emulator.cli.observers import Refusals
+from emulator.cli.verdict import finding, gaps_of, shortened, verdict
 from emulator.examiner.examiner import Totals
 from emulator.examiner.findings import SEVERITIES, request_numbers
 from emulator.kernel.wording import count_of
@@ -39,6 +43,9 @@ from emulator.testing.records import Rule
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
+CONDUCT_SUITE = "image-workflow-emulator.conduct"
+_MAX_COMMAND: Final = 200
+"""A longer command stands as CMD in the commands to run next."""
 
 NO_REQUEST = (
     "  warning: the command sent no request to its emulator: does it call the address in IMAGE_WORKFLOW_BASE_URL?"
@@ -155,11 +162,71 @@ def conduct_lines(report: Report) -> Iterator[str]:
     if conduct["not_checked"]:
         yield f"  not checked on an auto clock: {', '.join(conduct['not_checked'])}"
     told: set[str] = set()
-    for finding in conduct["findings"]:
-        user_agent, sandbox = finding["client"]["user_agent"], finding["sandbox"]
-        where = request_numbers(finding["requests"]) + (f", by {user_agent}" if user_agent else "")
+    for one in conduct["findings"]:
+        user_agent, sandbox = one["client"]["user_agent"], one["sandbox"]
+        where = request_numbers(one["requests"]) + (f", by {user_agent}" if user_agent else "")
         where += "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
-        yield f"  {finding['severity']}: {finding['rule']}: {finding['message']} ({where})"
-        advice = (finding["source"], f"remedy: {finding['remedy']}")
+        yield f"  {one['severity']}: {one['rule']}: {one['message']} ({where})"
+        advice = (one["source"], f"remedy: {one['remedy']}")
         yield from (f"    {line}" for line in advice if line not in told)
         told.update(advice)
+
+
+# For CI and for programs ------------------------------------------------------------------------------------------------
+
+
+def conduct_junit(report: Report, fails: bool) -> str:
+    """Return the conduct of a run, with a case for each rule. `fails`: errors make the run fail."""
+    conduct = report["conduct"] or {"findings": [], "checked": {}, "not_checked": []}
+    cases = []
+    for rule, number in conduct["checked"].items():
+        found = [finding for finding in conduct["findings"] if finding["rule"] == rule]
+        errors = [finding["message"] for finding in found if fails and finding["severity"] == "error"]
+        is_off = rule in conduct["not_checked"]
+        why = "not checked on an auto clock" if is_off else "nothing that this rule is about has happened"
+        skipped = None if found or number else why
+        cases.append(Case(rule, "; ".join(errors) or None, skipped, "".join(map(_case_text, found))))
+    return junit_text(CONDUCT_SUITE, cases)
+
+
+def _case_text(finding: dict[str, Any]) -> str:
+    requests = ", ".join(map(str, finding["requests"]))
+    sentences = f"{finding['severity']}: {finding['message']}\nrequests: {requests}\n{finding['source']}\n"
+    return f"{sentences}remedy: {finding['remedy']}\n"
+
+
+def exec_verdict(
+    report: Report, command_status: int, coverage: Mapping[str, Any], refusals: Refusals
+) -> dict[str, Any]:
+    """Return the one object that `exec --format json` prints, in at most 4,096 bytes; `command_status` is the command's own."""
+    found = []
+    for one in (report["conduct"] or {"findings": []})["findings"]:
+        inside = "" if one["sandbox"] == DEFAULT_SANDBOX_ID else f" of the sandbox {one['sandbox']}"
+        where = request_numbers(one["requests"]) + inside
+        found.append(finding(one["rule"], one["severity"], where, one["remedy"]))
+    severities = Counter(one["severity"] for one in found)
+    requests = report["requests_total"]
+    if not requests:
+        remedy = "let the command call the address in IMAGE_WORKFLOW_BASE_URL"
+        found.insert(0, finding("no-request", "warning", None, remedy))
+    unmet = [gap["where"] for gap in gaps_of(coverage)]
+    never = [f"{rule['scenario']}: {rule['name']}" for rule in report["rules"] if not rule["fired"]]
+    refused = refusals.as_json()
+    summary = (
+        f"the command exited with {command_status}; {count_of(requests, 'request')}, "
+        f"{count_of(sum(one['count'] for one in refused), 'refusal')}, {count_of(len(found), 'finding')}"
+    )
+    is_good = report["exit_status"] == 0
+    command = shlex.join(report["command"])
+    command = command if len(command) <= _MAX_COMMAND else "CMD"
+    step = f"sweep -- {command}" if is_good and not found else f"exec --journal journal.json -- {command}"
+    answer = verdict(summary, found, ok=is_good, commands=[f"image-workflow-emulator {step}"])
+    answer["data"] = {
+        "exit": command_status,
+        "refusals": refused,
+        "conduct": severities,
+        "coverage": {"percent": coverage["percent"], "unmet": unmet},
+        "rules_never_fired": never,
+        "left_out": 0,
+    }
+    return shortened(answer, [answer["findings"], refused, unmet, never])

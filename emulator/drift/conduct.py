@@ -5,31 +5,21 @@ Owns what a recording can show of the client's conduct, and says of each rule th
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from msgspec import Struct
 
 from emulator.contract import BASE_PATH, Contract
-from emulator.domain.problems import CATALOGUE, Problem
-from emulator.domain.resources import (
-    Generation,
-    Operation,
-    OperationOutcome,
-    UploadSession,
-    WorkflowName,
-    operation_admitting,
-)
+from emulator.domain.resources import Generation, Operation, UploadSession, operation_admitting
 from emulator.examiner.conduct import Judgement, examine
 from emulator.examiner.rules.registry import RULES
 from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
-from emulator.service.record import Observed, RequestOutcome, RequestRecord, digest
+from emulator.service.record import Observed, RequestRecord, digest
 from emulator.traffic.calls import Call, Traffic, Work
 from emulator.traffic.exchanges import Exchange
 
 _EARLIER_MS: Final = MINUTE_MS
 """How much earlier than its request work may seem to be created: two clocks are not the same."""
-_MOMENTS: Final = ("created", "updated", "started", "finished")
-_NO_OUTCOME: Final = OperationOutcome(0, None, None, 0, ())
 
 
 class RecordedConduct(Struct, frozen=True):
@@ -45,13 +35,12 @@ class RecordedConduct(Struct, frozen=True):
 class _Record(RequestRecord, frozen=True, eq=False):  # type: ignore[misc]  # as RequestRecord itself
     """A record whose answer and code are known from the recording alone."""
 
-    is_unanswered: bool = False
     recorded_code: str | None = None
 
     @property
     def loss(self) -> str | None:
         """How the answer was lost: nobody knows."""
-        return "lost" if self.is_unanswered else None
+        return "lost" if self.status is None else None
 
     @property
     def code(self) -> str | None:
@@ -87,22 +76,13 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
     ends = [call.at + round(call.exchange.took_ms or 0) for call in traffic.calls]
     sessions = {url: str(session.answer.get("id")) for url, session in traffic.sessions.items()}
     admitted = _admitted_unseen(traffic)
-    request_ids: set[str] = set()
     for call, left_at in zip(traffic.calls, ends, strict=True):
         last_arrival = sum(other.at < left_at for other in traffic.calls[call.number + 1 :]) + call.number + 1
-        request_id = call.headers.get("request-id", "")
-        is_replay = bool(request_id) and request_id in request_ids
-        request_ids.add(request_id)
-        yield _record(call, left_at, last_arrival, request_id if is_replay else None, sessions, admitted)
+        yield _record(call, left_at, last_arrival, sessions, admitted)
 
 
 def _record(
-    call: Call,
-    left_at: int,
-    last_arrival: int,
-    replay_of: str | None,
-    sessions: Mapping[str, str],
-    admitted: Mapping[int, str],
+    call: Call, left_at: int, last_arrival: int, sessions: Mapping[str, str], admitted: Mapping[int, str]
 ) -> RequestRecord:
     exchange, headers = call.exchange, call.exchange.request_headers
     authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
@@ -111,14 +91,12 @@ def _record(
     return _Record(
         sequence=call.number + 1,
         at=call.at,
-        arrived_at=call.at,
         arrived_ms=float(call.at),
         left_at=left_at,
         duration_ms=float(left_at - call.at),
         is_timed=exchange.at is not None,
         last_arrival=last_arrival,
-        request_id=call.headers.get("request-id", ""),
-        replay_of=replay_of,
+        request_id="",
         method=exchange.method,
         path=_path(call, sessions),
         query=exchange.url.partition("?")[2].encode() if call.operation else b"",
@@ -132,15 +110,12 @@ def _record(
         work_id=admitted.get(call.number),
         request_body=exchange.request_body if call.operation else None,
         request_digest=f"unknown body {call.number}" if is_body_lost else "",
-        outcome=_outcome(call, replay_of),
         status=call.status,
-        problem=_problem(call),
         response_headers=tuple(
             (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
             for name, value in call.headers.items()
         ),
         response_body=exchange.response_body if call.operation else None,
-        is_unanswered=call.status is None,
         recorded_code=call.code,
     )
 
@@ -152,20 +127,6 @@ def _path(call: Call, sessions: Mapping[str, str]) -> str:
         return BASE_PATH + address.partition(BASE_PATH)[2]
     session = sessions.get(call.exchange.url.partition("#")[0])
     return address if session is None else f"{BASE_PATH}/uploads/{session}/bytes"
-
-
-def _outcome(call: Call, replay_of: str | None) -> RequestOutcome:
-    if call.status is None:
-        return "lost"
-    if replay_of is not None:
-        return "replayed"
-    return "answered" if call.status < 400 else "refused"
-
-
-def _problem(call: Call) -> Problem | None:
-    if call.code is None or call.code not in CATALOGUE:
-        return None
-    return Problem(call.code, str(call.answer.get("detail")), call.status or 0)
 
 
 def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
@@ -207,34 +168,22 @@ class _RecordedWorks:
         self._traffic = traffic
 
     def find_work(self, identifier: str) -> Operation | Generation | None:
-        """Return a piece of work as it was seen last."""
+        """Return a piece of work as it was seen last: what the rules ask of it, and nothing in all other fields."""
         work = self._traffic.works.get(identifier)
         if work is None:
             return None
-        shown, amounts = work.last, work.last.get("credits")
+        amounts = work.last.get("credits")
         amounts = amounts if isinstance(amounts, dict) else {}
-        common: dict[str, Any] = {
+        known = {
             "id": work.id,
-            "team_id": "",
-            "status": shown.get("status"),
-            "request": {},
             "reserved_credits": _count(amounts.get("reserved")) or 0,
             "charged_credits": _count(amounts.get("charged")),
-            **{f"{name}_at": _instant(shown.get(f"{name}_at")) for name in _MOMENTS},
+            "finished_at": _instant(work.last.get("finished_at")),
+            "outputs": (),
         }
-        if shown.get("object") == "operation":
-            parts: dict[str, Any] = {"type": shown.get("type"), "target_id": None, "result_id": None, "error": None}
-            return Operation(**common, **parts, outcome=_NO_OUTCOME)
-        return Generation(
-            **common,
-            credential_id="",
-            credential_name="",
-            workflow=cast(WorkflowName, shown.get("workflow")),
-            resolved_asset_ids=(),
-            outputs=(),
-            starts_at=0,
-            plan=(),
-        )
+        kind: Any = Operation if work.last.get("object") == "operation" else Generation
+        found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
+        return found
 
     def find_upload(self, identifier: str) -> UploadSession | None:
         """Return an Upload Session as it was seen last."""

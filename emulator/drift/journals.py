@@ -1,10 +1,11 @@
 """Recordings as this emulator's own journal writes them: `requests --format json` and `exec --journal FILE`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
+from emulator.drift.har import as_har
 from emulator.http.requests import encoded_path
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import Exchange
@@ -39,6 +40,11 @@ def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> Ex
         surface=entry.get("bytes"),
         is_partial="is not shown" in note and not str(entry.get("bytes") or ""),
     )
+
+
+def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
+    """Return entries of the journal of the emulator at `url` as HAR, in the emulator's time."""
+    return as_har(read_entry(entry, "", url) for entry in entries)
 
 
 def _request_headers(entry: Mapping[str, Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from emulator.drift.conduct import examine_recording
 from emulator.drift.har import as_har
@@ -76,6 +77,13 @@ def test_a_poll_that_comes_too_early_is_found(service: RecordedService) -> None:
     for _ in range(3):
         service.call("getGeneration", generation_id=work)
     assert "poll-before-retry-after" in rules_of(service.exchanges)
+
+
+def test_a_call_of_what_has_gone_is_found_in_a_plain_answer(service: RecordedService) -> None:
+    service.call("getTeam")
+    gone = {"deprecation": "@1577836800", "sunset": "Wed, 01 Jan 2020 00:00:00 GMT"}
+    old = [structs.replace(one, response_headers={**one.response_headers, **gone}) for one in service.exchanges]
+    assert ["use-after-sunset"] == rules_of(old)
 
 
 # The command ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,59 @@
+"""What `exec` observes of all sandboxes while its command runs: the whole journal, and what was refused."""
+
+import tempfile
+from collections import Counter
+from typing import Any, Final
+
+import orjson
+
+from emulator.control.describing import describe_request
+from emulator.control.explanations import remedy_of
+from emulator.control.masks import Masks
+from emulator.drift.journals import journal_as_har
+from emulator.service.record import RequestRecord
+from emulator.service.sandbox import Sandbox
+
+MOST_BYTES_IN_MEMORY: Final = 4 * 2**20
+
+
+class Recording:
+    """Entries of the journal as they are completed, each with the id of its sandbox. They are kept on disk meanwhile."""
+
+    def __init__(self) -> None:
+        self._lines = tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
+
+    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
+        """Take a record of a sandbox's journal, once it is complete."""
+        if record.is_complete:
+            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
+            self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
+
+    def content(self, suffix: str, url: str) -> bytes:
+        """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
+        self._lines.seek(0)
+        with self._lines:
+            entries = sorted(map(orjson.loads, self._lines), key=lambda record: record["arrived_at"])
+        content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
+        return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+class Refusals:
+    """The refused requests of all sandboxes, counted by operation and code, each with the remedy of the first."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._remedies: dict[tuple[str, str], str | None] = {}
+
+    def note(self, _sandbox: Sandbox, record: RequestRecord) -> None:
+        """Take a record of a sandbox's journal, once it is complete."""
+        if record.is_complete and record.problem is not None:
+            kind = (record.operation or record.byte_surface or record.path, record.problem.code)
+            self._counts[kind] += 1
+            self._remedies.setdefault(kind, remedy_of(record))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return them as JSON, the most frequent first."""
+        return [
+            {"operation": kind[0], "code": kind[1], "count": count, "remedy": self._remedies[kind]}
+            for kind, count in self._counts.most_common()
+        ]
