@@ -14,7 +14,8 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
 from emulator.domain.readings import NO_READINGS, Readings
-from emulator.examiner.examiner import Examiner, Totals
+from emulator.examiner.examiner import Totals
+from emulator.examiner.thread import ExaminerThread
 from emulator.http.hosts import Hosts, is_loopback
 from emulator.http.problems import problem_response
 from emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
@@ -67,8 +68,8 @@ class Application:
         """
         self.settings = settings
         self.contract = contract or load_contract()
-        self.examiner = Examiner()
-        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.examiner)
+        self.observer = ExaminerThread()
+        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.observer)
         # Who listens on the loopback is called by no name of the local network, but a page may be.
         trusts_network = not (is_served and is_loopback(settings.host))
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
@@ -132,7 +133,7 @@ class Application:
 
         plane = ControlPlane(
             self.sandboxes,
-            self.examiner,
+            self.observer,
             self.contract,
             self.settings,
             self._options,
@@ -156,14 +157,16 @@ class Application:
         """Return what clients did wrong in all sandboxes, those included that are gone; no request comes any more."""
         for sandbox in self.sandboxes.by_id.values():
             engine.enter(sandbox)
-        return self.examiner.conclude_all(sandbox.observed() for sandbox in self.sandboxes.by_id.values())
+        observed = [sandbox.observed() for sandbox in self.sandboxes.by_id.values()]
+        return self.observer.ask(lambda examiner: examiner.conclude_all(observed)).result()
 
     def coverage(self) -> "Coverage":
         """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
         from emulator.examiner import coverage
 
-        covered = self.examiner.covered_in_all(sandbox.observed() for sandbox in self.sandboxes.by_id.values())
-        return coverage.document(self.contract, covered)
+        observed = [sandbox.observed() for sandbox in self.sandboxes.by_id.values()]
+        covered = self.observer.ask(lambda examiner: examiner.covered_in_all(observed))
+        return coverage.document(self.contract, covered.result())
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

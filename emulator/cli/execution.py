@@ -103,7 +103,7 @@ class _Run(WatchedServer):
         self._prints_json = options.format == "json"
         self._recording, self._refusals = Recording(), Refusals()
         self._cell: CellRun | None = None
-        application.examiner.keeps_conduct = options.conduct != "off"
+        application.observer.examiner.keeps_conduct = options.conduct != "off"
         if "journal" in files:
             application.sandboxes.watch(self._recording.note)
         if self._prints_json:

@@ -21,7 +21,7 @@ from emulator.contract import Contract
 from emulator.control.fields import read_fields, read_parameters
 from emulator.domain.problems import Problem, invalid_request
 from emulator.domain.readings import Readings
-from emulator.examiner.examiner import Examiner
+from emulator.examiner.thread import ExaminerThread
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
@@ -73,7 +73,7 @@ class ControlPlane:
     """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
 
     sandboxes: Sandboxes
-    examiner: Examiner
+    observer: ExaminerThread
     contract: Contract
     settings: Settings
     options: SandboxOptions

@@ -1,5 +1,7 @@
 """Conduct as the control plane shows it: what it outlives, what empties it, and when nothing is judged."""
 
+from threading import Event
+
 import pytest
 
 from emulator.examiner import examiner
@@ -103,6 +105,18 @@ def test_findings_outlive_the_bound_of_the_journal(service: EmulatorUnderTest, m
     assert (1, before["findings"]) == (len(service.sandbox.journal.requests), after["findings"])
     assert before["checked"] == after["checked"]
     assert covered["percent"] < service.told("GET", "/coverage")["percent"]
+
+
+def test_no_request_waits_for_what_is_judged(service: EmulatorUnderTest) -> None:
+    ExampleClient(service).play(BREAKS)
+    before, is_free = conduct(service), Event()
+    service.application.observer.ask(lambda _: is_free.wait(10))
+    assert 204 == service.ask("DELETE", "/requests").status
+    assert 200 == service.ask("POST", "/reset").status
+    assert 200 == service.get("/products").status
+    is_free.set()
+    after = conduct(service, "?whole=true")
+    assert before["findings"] == after["findings"]
 
 
 def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnderTest) -> None:
