@@ -38,7 +38,8 @@ class Journal:
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
-    _counts_of_released: Counter[RequestCount] = field(default_factory=Counter)
+    counts: Counter[RequestCount] = field(default_factory=Counter)
+    """Of the complete requests since the sandbox began."""
     _cleared_up_to: int = 0
     _leaving: list[RequestRecord] = field(default_factory=list)
     """Dropped, and not handed over yet."""
@@ -58,6 +59,7 @@ class Journal:
         request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
         record = request.complete()
+        self.counts[record.counted] += 1
         index = record.sequence - self._first_sequence
         if index >= 0:
             self.requests[index] = record
@@ -102,10 +104,6 @@ class Journal:
         """Return the records that were not handed over: of those that were dropped, the last, and of all that are kept."""
         return [*self._leaving, *self.completed()]
 
-    def counts(self) -> Counter[RequestCount]:
-        """Count the complete requests since the sandbox began."""
-        return self._counts_of_released + Counter(record.counted for record in self.remaining())
-
     def find(self, identifier: str) -> RequestRecord | None:
         """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is none.
 
@@ -148,9 +146,8 @@ class Journal:
                 self._release()
 
     def _release(self) -> None:
-        """Count the records that are kept no longer, and hand them over."""
+        """Hand over the records that are kept no longer."""
         records, self._leaving = self._leaving, []
-        self._counts_of_released.update(record.counted for record in records)
         if self.hand_over is not None and records:
             self.hand_over(records)
 

@@ -56,7 +56,7 @@ class Tally:
     def add(self, sandbox: Sandbox) -> None:
         """Add the counts of a sandbox before it is reset or deleted."""
         self._count(sandbox, 1)
-        self.requests.update(sandbox.journal.counts())
+        self.requests.update(sandbox.journal.counts)
         self.requests.update(request.counted for request in sandbox.journal.requests if not request.is_complete)
         self.dropped += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
