@@ -3,7 +3,7 @@
 Counts and windows only: the caller knows who is limited, and what to answer.
 """
 
-from collections import deque
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from emulator.kernel.ranges import Amount, Instant
@@ -18,13 +18,13 @@ NOTHING_DUE_MS = 60_000
 class RateWindow:
     """The instants of the requests let in during the last minute: an exact sliding window (D41)."""
 
-    admitted: deque[int] = field(default_factory=deque)
+    admitted: list[Instant] = field(default_factory=list)
 
     def wait_ms(self, now: int, limit: int) -> int:
         """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
         admitted, window_begins = self.admitted, now - RATE_WINDOW_MS
-        while admitted and admitted[0] <= window_begins:
-            admitted.popleft()
+        if admitted and admitted[0] <= window_begins:
+            del admitted[: bisect_right(admitted, window_begins)]
         if len(admitted) < limit:
             return 0
         if limit <= 0:

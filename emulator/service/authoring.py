@@ -102,15 +102,10 @@ def _find_changeable(call: Call, kind: str) -> Ingredient:
             remedy=f"use the id of a {kind.replace('_', ' ')} of the Team's own",
         )
     call.passed.append(Check.READ_ONLY)
-    operation_id = call.sandbox.store.operation_on_target.get(ingredient.id)
-    if operation_id is not None:
-        raise Problem(
-            "resource_operation_in_progress",
-            f"{kind}_id: found {ingredient.id}, whose sources the unfinished Operation {operation_id} replaces; "
-            "expected it to be finished",
-            active_operation_id=operation_id,
-            remedy=remedies.for_unfinished(call.sandbox.store.operations.items[operation_id]),
-        )
+    for operation in work.unfinished_operations(call):
+        if operation.target_id == ingredient.id:
+            replaces = f"{ingredient.id}, whose sources the unfinished Operation {operation.id} replaces"
+            raise remedies.operation_in_progress(f"{kind}_id", replaces, operation)
     call.passed.append(Check.STATE)
     return ingredient
 
@@ -168,7 +163,6 @@ def _admit(call: Call, kind: str, target: Ingredient | None, source_ids: tuple[s
     )
     work.admit(call, operation.id, price, outcome.finishes_at)
     sandbox.store.operations.add(operation)
-    sandbox.store.index_operation(operation)
     sandbox.images.hold(source_ids)
     if work.skips_queue(sandbox):
         start_operation(sandbox, operation.id, call.now)
@@ -217,7 +211,6 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     result_id = None if outcome.failure else _write_ingredient(sandbox, operation, now).id
     ended = work.finished(sandbox, operation, "failed" if outcome.failure else "succeeded", outcome.charge, now)
     store.operations.replace(structs.replace(ended, result_id=result_id, error=outcome.failure))
-    store.unindex_operation(operation)
     sandbox.images.release(outcome.source_keys)
 
 

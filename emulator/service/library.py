@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from emulator.domain.problems import Check, Problem, invalid_input
+from emulator.domain.problems import Check, invalid_input
 from emulator.domain.product_photos import primary_of
 from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Asset, Product
-from emulator.service import remedies
+from emulator.service import remedies, work
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
 from emulator.service.sandbox import Sandbox
@@ -128,14 +128,11 @@ def delete_asset(call: Call) -> Commit[AssetDeletion]:
     Raises:
         Problem: asset_not_found; resource_operation_in_progress while authoring work uses it as a source (D23).
     """
-    asset, store = find(call, ASSET), call.sandbox.store
-    for operation_id in store.operations_on_source.get(asset.id, ()):
-        raise Problem(
-            "resource_operation_in_progress",
-            f"asset_id: found {asset.id}, a source of the unfinished Operation {operation_id}; expected it to be finished",
-            active_operation_id=operation_id,
-            remedy=remedies.for_unfinished(store.operations.items[operation_id]),
-        )
+    asset = find(call, ASSET)
+    for operation in work.unfinished_operations(call):
+        if asset.id in operation.outcome.source_keys:
+            used = f"{asset.id}, a source of the unfinished Operation {operation.id}"
+            raise remedies.operation_in_progress("asset_id", used, operation)
     call.passed.append(Check.STATE)
     return lambda: _delete(call, asset)
 

@@ -1,5 +1,6 @@
 """What a caller can do about a refusal, in words. Looks at the state; changes and refuses nothing."""
 
+from emulator.domain.problems import Problem
 from emulator.domain.resources import Operation
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service.calls import Call
@@ -23,8 +24,10 @@ def by_another_credential(call: Call, only_full: bool = False) -> str:
     return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
 
 
-def for_unfinished(operation: Operation) -> str:
-    """Say what to do about an Operation that is in the way."""
-    if operation.outcome.finishes_at is None:
-        return f"reset the sandbox: a scenario stalls {operation.id} for ever"
-    return f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
+def operation_in_progress(where: str, found: str, operation: Operation) -> Problem:
+    """Return the refusal of what an unfinished Operation is in the way of, and say what to do about it."""
+    remedy = f"reset the sandbox: a scenario stalls {operation.id} for ever"
+    if operation.outcome.finishes_at is not None:
+        remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
+    detail = f"{where}: found {found}; expected it to be finished"
+    return Problem("resource_operation_in_progress", detail, active_operation_id=operation.id, remedy=remedy)

@@ -121,10 +121,6 @@ class Store:
     """A heap of the ids of the sessions that nothing more can happen to."""
     memberships: dict[str, dict[str, None]] = field(default_factory=dict)
     """By Asset: the Products that have it among their photos, in the order in which they took it."""
-    operation_on_target: dict[str, str] = field(default_factory=dict)
-    """By ingredient: its unfinished source-changing Operation."""
-    operations_on_source: dict[str, dict[str, None]] = field(default_factory=dict)
-    """By Asset: the unfinished Operations that use it as a source (D23)."""
 
     def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work; None if there is none of this id."""
@@ -152,20 +148,6 @@ class Store:
         """Take a Product's photos out of the index of memberships."""
         for asset_id in product.asset_ids:
             remove_from_index(self.memberships, asset_id, product.id)
-
-    def index_operation(self, operation: Operation) -> None:
-        """Enter an unfinished Operation under its target and its sources."""
-        if operation.target_id is not None:
-            self.operation_on_target[operation.target_id] = operation.id
-        for asset_id in operation.outcome.source_keys:
-            self.operations_on_source.setdefault(asset_id, {})[operation.id] = None
-
-    def unindex_operation(self, operation: Operation) -> None:
-        """Take a finished Operation out of the indexes."""
-        if operation.target_id is not None:
-            del self.operation_on_target[operation.target_id]
-        for asset_id in operation.outcome.source_keys:
-            remove_from_index(self.operations_on_source, asset_id, operation.id)
 
 
 def _remove_sorted(ids: list[str], identifier: str) -> None:

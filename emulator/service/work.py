@@ -51,6 +51,12 @@ def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     return decision.outcome
 
 
+def unfinished_operations(call: Call) -> list[Operation]:
+    """Return the Team's unfinished Operations, in the order of their admission."""
+    operations = call.sandbox.store.operations.items
+    return [operations[one] for one in call.caller.account.budget.places if one in operations]
+
+
 def queued(call: Call, price: int) -> dict[str, Any]:
     """Return the fields that all work has when it is admitted."""
     return {

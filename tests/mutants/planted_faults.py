@@ -40,7 +40,7 @@ from emulator.service.images import ImageStore
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.service.state.tables import Loading
-from emulator.service.store import Collection, Store
+from emulator.service.store import Collection
 from emulator.web.exchange import Exchange
 from emulator.web.operations import OPERATIONS
 from emulator.web.queries import parse_query
@@ -211,12 +211,14 @@ def primary_not_reassigned(original: Function, asset_ids: object, preferred: str
     return preferred
 
 
-@planted_in(Store.index_operation)
-def source_in_use_is_deleted(original: Function, store: Store, operation: Operation) -> None:
+@planted_in(work.unfinished_operations)
+def source_in_use_is_deleted(original: Function, call: Call) -> list[Operation]:
     """An Asset can be deleted while an Operation works from it."""
-    original(store, operation)
-    for asset_id in operation.outcome.source_keys:
-        store.operations_on_source.pop(asset_id, None)
+    operations: list[Operation] = original(call)
+    return [
+        structs.replace(operation, outcome=structs.replace(operation.outcome, source_keys=()))
+        for operation in operations
+    ]
 
 
 @planted_in(authoring.finish_operation)

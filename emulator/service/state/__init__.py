@@ -3,7 +3,7 @@
 The file holds `state.jsonl`, `pictures/<SHA-256>` for the bytes of each encoded picture, and `state.sha256`, the digest
 of `state.jsonl` as `sha256sum` writes it. So damage is found, and what was edited by hand. The first line of
 `state.jsonl` is a `Head`, of what a sandbox has once; every other line is `[table, row]`, one thing of which there are
-many, in the order of the tables (`tables`). So a file is written (`saving`) and read (`loading`) piece by piece, however
+many, in the order of the tables (`tables`). So a file is written and read piece by piece (`files`), however
 large it is, and other threads are not blocked.
 
 A sandbox that is loaded continues byte for byte as the original would have. What is not in the file: requests that were
@@ -15,8 +15,7 @@ A sandbox of another id can take the file: its keys then have its own id worked 
 cursors that the original gave out stay good.
 """
 
-from emulator.service.state.layout import StateError
-from emulator.service.state.loading import load
-from emulator.service.state.saving import save
+from emulator.service.state.files import load, save
+from emulator.service.state.tables import StateError
 
 __all__ = ["StateError", "load", "save"]

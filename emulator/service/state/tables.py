@@ -1,4 +1,4 @@
-"""The tables of a state file: what the rows of each are, how they are listed, and how a row is taken over.
+"""What a state file says: its first line, and its tables: what the rows of each are, how they are listed and taken over.
 
 A row may refer to rows of tables before its own, and to none after it. What can be derived is rebuilt as the rows come:
 indexes, sums of Credits, places in budgets, holds of pictures, and the events to come, of which the file has only the
@@ -7,39 +7,146 @@ are refused.
 """
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
+import msgspec
 import orjson
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from emulator.contract import Contract
+from emulator.documents.complaints import DocumentError
 from emulator.domain import resources
 from emulator.domain.admission import AdmissionPause, RateWindow
-from emulator.domain.idempotency import Scope, StoredAnswer
+from emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope, StoredAnswer
 from emulator.domain.ledger import Ledger
 from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.readings import Readings
 from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Generation, Ingredient, Operation, Product, UploadSession, operation_admitting
-from emulator.kernel.ranges import Amount, Instant
+from emulator.kernel.clock import Clock, ClockSetting
+from emulator.kernel.ranges import Amount, Count, Instant
+from emulator.kernel.seed import LARGEST_SEED, Seed
 from emulator.kernel.timeline import Event
+from emulator.kernel.timestamps import LATEST_INSTANT
+from emulator.scenario.format import parse_scenario
 from emulator.scenario.playbook import AwaitedChange, Playbook, RuleCounts
-from emulator.scenario.scenario import Scenario
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.world import Timings
 from emulator.service.engine import HOLD_EVENT
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from emulator.service.images import MemoryBudget
+from emulator.service.journal import Journal
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Beginning, Sandbox, SandboxOptions, SandboxState
 from emulator.service.scenarios import CHANGE_EVENT, EVERYONE
-from emulator.service.state.layout import SavedScenario, StateError, saved_scenario
 from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 from emulator.service.work import places_of
 
+FORMAT: Final = "image-workflow-emulator state"
+VERSION: Final = 9
+_Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 _Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _PictureKey: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z]{1,10}_[0-9a-f]{1,80}(\.[0-9]{1,15}\.[0-9]{1,2})?$")]
 _HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+:[\t\x20-\x7e\x80-\xff]*")
+
+
+class StateError(ValueError):
+    """A state file that cannot be loaded; the text says where and why."""
+
+
+# The first line -------------------------------------------------------------------------------------------------------
+
+
+class SavedScenario(Struct, frozen=True):
+    """A scenario as it was read; both are empty where none is meant."""
+
+    text: str
+    file: str
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> "SavedScenario":
+        """Return what a state file keeps of a scenario."""
+        return cls(scenario.text, scenario.file)
+
+    def read(self, contract: Contract) -> Scenario:
+        """Read the scenario again. Raises DocumentError."""
+        return parse_scenario(self.text, self.file, contract) if self.text else NO_SCENARIO
+
+
+class SavedOptions(Beginning, frozen=True, kw_only=True):
+    """How a sandbox begins again with a reset."""
+
+    scenario: SavedScenario
+
+
+class FileVersion(Struct, frozen=True):
+    """What the first line of every version has, by which a file of another one is recognized."""
+
+    format: str
+    version: int
+
+
+class Head(FileVersion, frozen=True):
+    """The first line: what a sandbox has once."""
+
+    sandbox: str
+    """The id of the sandbox that was saved."""
+    options: SavedOptions
+    signing_name: str
+    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
+    clock: ClockSetting
+    now: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)]
+    began_at: Instant
+    rate_limits: bool
+    timings: Timings
+    readings: Readings
+    pause: AdmissionPause
+    counters: dict[str, _Number]
+    last_sequence: Count
+    """The number of the journal's last request."""
+    dropped_uploads: Count
+
+
+_ONCE = ("signing_name", "began_at", "rate_limits", "timings", "readings", "pause", "counters", "dropped_uploads")
+"""The fields of a `Head` that are those of a sandbox as they are."""
+
+
+def head_of(sandbox: Sandbox, now: int) -> Head:
+    """Return the first line of the state file of a sandbox; it shows what the sandbox goes on to change."""
+    scenario = SavedScenario.of(sandbox.options.scenario)
+    return Head(
+        format=FORMAT,
+        version=VERSION,
+        sandbox=sandbox.id,
+        options=SavedOptions(**asdict(sandbox.options) | {"scenario": scenario}),
+        seed=sandbox.seed.value,
+        clock=sandbox.clock.setting,
+        now=now,
+        last_sequence=sandbox.journal.last_sequence,
+        **{name: getattr(sandbox, name) for name in _ONCE},
+    )
+
+
+def begin(head: Head, identifier: str, memory: MemoryBudget, contract: Contract) -> Sandbox:
+    """Make the sandbox of a first line, without anything of which there are many. Raises DocumentError."""
+    try:
+        scenario = head.options.scenario.read(contract)
+    except DocumentError as error:
+        raise StateError(f"the scenario of a reset: {error}") from None
+    state = SandboxState(
+        options=SandboxOptions(**asdict(head.options) | {"scenario": scenario}),
+        seed=Seed(head.seed),
+        clock=Clock(head.clock, head.now),
+        idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[head.readings.key_retention]),
+        journal=Journal(last_sequence=head.last_sequence),
+        **{name: getattr(head, name) for name in _ONCE},
+    )
+    return Sandbox(identifier, memory, state)
+
+
+# The rows -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -47,11 +154,8 @@ class Loading:
     """A sandbox that is being loaded, with what the rows need beside it."""
 
     sandbox: Sandbox
-    original_id: str
-    now: int
-    """The instant at which the sandbox was saved."""
+    head: Head
     contract: Contract
-    read_scenario: Callable[[SavedScenario], Scenario]
     read_bytes: Callable[[str], bytes]
     """Returns the bytes of a picture by their SHA-256."""
     places: dict[str, int] = field(default_factory=dict)
@@ -86,6 +190,11 @@ class Table(Struct, frozen=True):
     add: Callable[[Loading, Any], None]
 
 
+def _table_of_changing(kind: Any, rows: Callable[[Sandbox], Iterable[Any]], add: _Enter) -> Table:
+    """Return a table whose rows go on to change: they are encoded at once."""
+    return Table(kind, lambda sandbox: [msgspec.Raw(msgspec.json.encode(row)) for row in rows(sandbox)], add)
+
+
 # The order of events --------------------------------------------------------------------------------------------------
 
 
@@ -107,48 +216,34 @@ def _add_scheduled(loading: Loading, subject: str) -> None:
 
 
 class SavedAccount(Struct, frozen=True):
-    """A Team with its available Credits and the instants of its admitted requests."""
+    """A Team with its available Credits, its admitted requests, and the pause of its writes."""
 
     team: resources.Team
     available: Amount
-    admitted: list[Instant]
+    rate: RateWindow
     pause: AdmissionPause
 
 
-def _accounts(sandbox: Sandbox) -> list[SavedAccount]:
-    return [
-        SavedAccount(account.team, account.ledger.available, list(account.rate.admitted), account.pause)
-        for account in sandbox.accounts.values()
-    ]
+def _accounts(sandbox: Sandbox) -> Iterable[SavedAccount]:
+    for account in sandbox.accounts.values():
+        yield SavedAccount(account.team, account.ledger.available, account.rate, account.pause)
 
 
 def _add_account(loading: Loading, row: SavedAccount) -> None:
     loading.check_given("team", row.team.id)
-    account = TeamAccount(row.team, Ledger(row.available), RateWindow(deque(sorted(row.admitted))), row.pause)
-    loading.sandbox.accounts[row.team.id] = account
+    loading.sandbox.accounts[row.team.id] = TeamAccount(row.team, Ledger(row.available), row.rate, row.pause)
 
 
-class SavedCredential(Struct, frozen=True):
-    """A credential with the instants of its admitted requests."""
-
-    credential: resources.Credential
-    admitted: list[Instant]
-
-
-def _credentials(sandbox: Sandbox) -> list[SavedCredential]:
-    return [SavedCredential(held.credential, list(held.rate.admitted)) for held in sandbox.credentials.values()]
-
-
-def _add_credential(loading: Loading, row: SavedCredential) -> None:
+def _add_credential(loading: Loading, row: CredentialAccount) -> None:
     """Take over a credential, with its key as this sandbox has it."""
     sandbox, credential = loading.sandbox, row.credential
     loading.check_given("cred", credential.id)
     sandbox.accounts[credential.team_id]
     world_key = credential.key
-    if loading.original_id != DEFAULT_SANDBOX_ID:
-        world_key = world_key.removesuffix(f"_{loading.original_id}")
-    credential = replace(credential, key=sandbox.key_of(world_key))
-    sandbox.credentials[credential.key] = CredentialAccount(credential, RateWindow(deque(sorted(row.admitted))))
+    if loading.head.sandbox != DEFAULT_SANDBOX_ID:
+        world_key = world_key.removesuffix(f"_{loading.head.sandbox}")
+    row.credential = replace(credential, key=sandbox.key_of(world_key))
+    sandbox.credentials[row.credential.key] = row
 
 
 class SavedPlaybook(Struct, frozen=True):
@@ -161,29 +256,22 @@ class SavedPlaybook(Struct, frozen=True):
     awaited: list[AwaitedChange]
 
 
-def _playbooks(sandbox: Sandbox) -> list[SavedPlaybook]:
-    return [
-        SavedPlaybook(
-            playbook.team,
-            saved_scenario(playbook.scenario),
-            playbook.began_at,
-            {name: RuleCounts(one.matched, one.fired, one.each.copy()) for name, one in playbook.counts.items()},
-            [copy(awaited) for awaited in playbook.awaited],
-        )
-        for playbook in sandbox.playbooks.values()
-    ]
+def _playbooks(sandbox: Sandbox) -> Iterable[SavedPlaybook]:
+    for playbook in sandbox.playbooks.values():
+        scenario = SavedScenario.of(playbook.scenario)
+        yield SavedPlaybook(playbook.team, scenario, playbook.began_at, playbook.counts, playbook.awaited)
 
 
 def _add_playbook(loading: Loading, row: SavedPlaybook) -> None:
     sandbox, key = loading.sandbox, row.team or EVERYONE
     if key != EVERYONE:
         sandbox.accounts[key]
-    scenario = loading.read_scenario(row.scenario)
+    scenario = row.scenario.read(loading.contract)
     playbook = Playbook(scenario, row.began_at, sandbox.seed, key or None, row.counts, row.awaited)
     if sandbox.playbooks.setdefault(key, playbook) is not playbook:
         raise StateError("there is a second scenario for the same Teams")
     for due, index in playbook.scheduled():
-        if due > loading.now:
+        if due > loading.head.now:
             loading.expect_event(due, CHANGE_EVENT, key, index)
 
 
@@ -244,7 +332,7 @@ def _enter_product(loading: Loading, product: Product) -> None:
 
 def _enter_upload(loading: Loading, session: UploadSession) -> None:
     sandbox, picture = loading.sandbox, loading.sandbox.images.pictures.get(session.id)
-    if session.status in TERMINAL or session.expires_at <= loading.now:
+    if session.status in TERMINAL or session.expires_at <= loading.head.now:
         sandbox.store.finished_uploads.append(session.id)  # in ascending order, which is a heap
         return
     if (session.status == "received") != (picture is not None and picture.data is not None):
@@ -268,10 +356,8 @@ def _enter_operation(loading: Loading, operation: Operation) -> None:
     body = loading.contract.operations[operation_admitting(operation.type)].body
     assert body is not None, "what admits work has a body"
     violations = loading.contract.violations(body, operation.request, first_only=True)
-    is_second = operation.target_id in sandbox.store.operation_on_target
-    if violations or is_second or outcome.charge > operation.reserved_credits:
+    if violations or outcome.charge > operation.reserved_credits:
         raise StateError(f"{operation.id} is not work that could have been admitted")
-    sandbox.store.index_operation(operation)
     sandbox.images.hold(outcome.source_keys)
     _enter_unfinished(loading, operation, outcome.finishes_at)
     if operation.status == "queued":
@@ -344,9 +430,9 @@ def _add_record(loading: Loading, row: tuple[Scope, StoredAnswer]) -> None:
 
 TABLES: Mapping[str, Table] = {
     "scheduled": Table(str, _scheduled, _add_scheduled),
-    "accounts": Table(SavedAccount, _accounts, _add_account),
-    "credentials": Table(SavedCredential, _credentials, _add_credential),
-    "playbooks": Table(SavedPlaybook, _playbooks, _add_playbook),
+    "accounts": _table_of_changing(SavedAccount, _accounts, _add_account),
+    "credentials": _table_of_changing(CredentialAccount, lambda sandbox: sandbox.credentials.values(), _add_credential),
+    "playbooks": _table_of_changing(SavedPlaybook, _playbooks, _add_playbook),
     "pictures": Table(SavedPicture, lambda sandbox: list(sandbox.images.pictures.items()), _add_picture),
     "assets": _collection(
         resources.Asset, "ast", lambda sandbox: sandbox.store.assets, lambda loading, asset: _show(loading, [asset.id])
