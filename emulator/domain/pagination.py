@@ -6,26 +6,19 @@ increase with creation (D09), so descending ids are "created_at descending, then
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from emulator.domain.problems import Problem
+from emulator.domain.resources import AnyResource
 from emulator.kernel.signing import Signer
 from emulator.kernel.wording import excerpt
 
 DEFAULT_LIMIT = 25
 
 
-class Listed(Protocol):
-    """What a collection holds: something with an id."""
-
-    @property
-    def id(self) -> str:
-        """Its identifier."""
-
-
-Item = TypeVar("Item", bound=Listed)
+Item = TypeVar("Item", bound=AnyResource)
 
 
 class PageRequest(Struct, frozen=True):

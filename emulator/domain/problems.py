@@ -6,7 +6,6 @@ Nothing else in the project says which status or title a code has, or where a ch
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
@@ -102,39 +101,32 @@ _ROWS = (
 )
 # fmt: on
 
-CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType({row.code: row for row in _ROWS})
+CATALOGUE: Mapping[str, ProblemKind] = {row.code: row for row in _ROWS}
 """The codes of section 7."""
 
-CONTROL_CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType(
-    {
-        "invalid_scenario": ProblemKind(
-            "invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file"
-        )
-    }
-)
+_INVALID_SCENARIO = ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")
+CONTROL_CATALOGUE: Mapping[str, ProblemKind] = {_INVALID_SCENARIO.code: _INVALID_SCENARIO}
 """What only the control plane answers."""
 
 
-_SOURCES: Mapping[Check, Source] = MappingProxyType(
-    {
-        Check.ROUTE: Source("4", ("D06",)),
-        Check.CREDENTIAL: Source("5, rule 5", ("D48",)),
-        Check.RATE: Source("8", ("D41", "D42")),
-        Check.PROFILE: Source("5, rule 2"),
-        Check.SHAPE: Source("4", ("D02", "D03", "D44", "D48")),
-        Check.BODY: Source("4", ("D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39")),
-        Check.IDEMPOTENCY: Source("4", ("D10", "D11", "D12", "D13", "D14")),
-        Check.PAUSE: Source("7"),
-        Check.SUBSCRIPTION: Source("5, rule 4", ("D20",)),
-        Check.RESOURCE: Source("5, rule 6", ("D07",)),
-        Check.READ_ONLY: Source("2", ("D21",)),
-        Check.STATE: Source("3", ("D17", "D23")),
-        Check.REFERENCES: Source("7"),
-        Check.RULES: Source("4", ("D17", "D22", "D34")),
-        Check.CONCURRENCY: Source("8", ("D40", "D42", "D47")),
-        Check.CREDITS: Source("4", ("D10", "D29", "D30")),
-    }
-)
+_SOURCES: Mapping[Check, Source] = {
+    Check.ROUTE: Source("4", ("D06",)),
+    Check.CREDENTIAL: Source("5, rule 5", ("D48",)),
+    Check.RATE: Source("8", ("D41", "D42")),
+    Check.PROFILE: Source("5, rule 2"),
+    Check.SHAPE: Source("4", ("D02", "D03", "D44", "D48")),
+    Check.BODY: Source("4", ("D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39")),
+    Check.IDEMPOTENCY: Source("4", ("D10", "D11", "D12", "D13", "D14")),
+    Check.PAUSE: Source("7"),
+    Check.SUBSCRIPTION: Source("5, rule 4", ("D20",)),
+    Check.RESOURCE: Source("5, rule 6", ("D07",)),
+    Check.READ_ONLY: Source("2", ("D21",)),
+    Check.STATE: Source("3", ("D17", "D23")),
+    Check.REFERENCES: Source("7"),
+    Check.RULES: Source("4", ("D17", "D22", "D34")),
+    Check.CONCURRENCY: Source("8", ("D40", "D42", "D47")),
+    Check.CREDITS: Source("4", ("D10", "D29", "D30")),
+}
 """By check."""
 
 

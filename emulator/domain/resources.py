@@ -282,3 +282,7 @@ class Generation(RenderedOnce, Struct, frozen=True, gc=False):
     finished_at: Instant | None
     starts_at: Instant
     plan: tuple[PlannedOutput, ...]
+
+
+AnyResource: TypeAlias = UploadSession | Asset | Product | Ingredient | Operation | Generation
+"""What a collection holds: it has an id, and belongs to a Team unless it is a global ingredient."""

@@ -46,16 +46,6 @@ class RequestFacts(Struct, frozen=True):
     idempotency_key: str = ""
     bytes: ByteSurface | None = None
 
-    def value_of(self, subject: Subject) -> str:
-        """Return what identifies the subject; empty if the request has none."""
-        values = {
-            "resource": self.resource_id,
-            "credential": self.credential,
-            "team": self.team_id,
-            "idempotency_key": self.idempotency_key,
-        }
-        return values[subject]
-
 
 class WorkFacts(Struct, frozen=True):
     """What a rule may know of work: a workflow or an Operation type, its Team, and how many outputs it makes."""
@@ -66,10 +56,6 @@ class WorkFacts(Struct, frozen=True):
     operation: str = ""
     """The operation that admits it."""
     outputs: int = 1
-
-    def value_of(self, subject: Subject) -> str:
-        """Return what identifies the subject: for work, only the Team."""
-        return self.team_id if subject == "team" else ""
 
 
 class Miss(Struct, frozen=True):
@@ -192,6 +178,12 @@ class When(Struct, frozen=True):
 ALWAYS: Final = When()
 EVERY_REQUEST: Final = RequestMatch()
 ALL_WORK: Final = WorkMatch()
+
+
+def value_of(facts: RequestFacts | WorkFacts, subject: Subject) -> str:
+    """Return what identifies the subject; empty if the request has none, and for work unless it is the Team."""
+    name = {"resource": "resource_id", "team": "team_id"}.get(subject, subject)
+    return str(getattr(facts, name, ""))
 
 
 def is_team(wanted: str | None, team_id: str, team_name: str) -> bool:

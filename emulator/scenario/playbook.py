@@ -19,7 +19,7 @@ from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
-from emulator.scenario.matching import RequestFacts, WorkFacts, is_team
+from emulator.scenario.matching import RequestFacts, WorkFacts, is_team, value_of
 from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import Scenario
@@ -134,7 +134,7 @@ class Playbook:
     def _is_due(self, rule: Rule, facts: RequestFacts | WorkFacts, now: int) -> bool:
         """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
         when, counts = rule.when, self.counts[rule.name]
-        number = counts.count(None if when.per is None else facts.value_of(when.per))
+        number = counts.count(None if when.per is None else value_of(facts, when.per))
         draw = 0.0
         if when.probability < 1:
             draw = self.seed.number("scenario rule", rule.name, counts.matched) / _DRAW_RANGE

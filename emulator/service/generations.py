@@ -237,8 +237,7 @@ def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
     generations = sandbox.store.generations
     generation = work.started(generations.items[generation_id], now)
     outputs = tuple(
-        structs.replace(output, status=lifecycles.move(lifecycles.OUTPUT, output.status, "started"))
-        for output in generation.outputs
+        structs.replace(output, status=lifecycles.move(output.status, "started")) for output in generation.outputs
     )
     generations.replace(structs.replace(generation, outputs=outputs))
 
@@ -252,9 +251,7 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     if planned.failure is None:
         asset_id = add_asset(sandbox, generation.team_id, planned.picture, now, generation.id).id
     sandbox.images.release(planned.picture.inputs)
-    output = Output(
-        lifecycles.move(lifecycles.OUTPUT, generation.outputs[slot].status, event), asset_id, planned.failure
-    )
+    output = Output(lifecycles.move(generation.outputs[slot].status, event), asset_id, planned.failure)
     sandbox.accounts[generation.team_id].budget.give_back_place(generation.id)
     outputs = (*generation.outputs[:slot], output, *generation.outputs[slot + 1 :])
     changed = structs.replace(generation, outputs=outputs, updated_at=now)

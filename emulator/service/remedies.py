@@ -1,13 +1,12 @@
 """What a caller can do about a refusal, in words. Looks at the state; changes and refuses nothing."""
 
 from emulator.domain.problems import Problem
-from emulator.domain.resources import Operation
+from emulator.domain.resources import AnyResource, Operation
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service.calls import Call
-from emulator.service.store import Owned
 
 
-def for_absent(call: Call, item: Owned | None, otherwise: str) -> str:
+def for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
     """Say what to do about a resource that this Team cannot see; another Team's is visible to that Team's keys only."""
     owner = None if item is None or item.team_id is None else call.sandbox.accounts.get(item.team_id)
     if owner is None or owner is call.caller.account:

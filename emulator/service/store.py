@@ -8,10 +8,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from types import MappingProxyType
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from emulator.domain.resources import (
     INGREDIENT_KINDS,
+    AnyResource,
     Asset,
     Generation,
     Ingredient,
@@ -25,19 +26,7 @@ MAXIMUM_FINISHED_UPLOADS = 10_000
 """Beyond this number of Upload Sessions that are completed, failed or past their window, the old ones are dropped (D58)."""
 
 
-class Owned(Protocol):
-    """What a collection holds: something with an id, and a Team unless it is global."""
-
-    @property
-    def id(self) -> str:
-        """Its identifier."""
-
-    @property
-    def team_id(self) -> str | None:
-        """The Team that owns it, None for a global one."""
-
-
-Resource = TypeVar("Resource", bound=Owned)
+Resource = TypeVar("Resource", bound=AnyResource)
 
 
 @dataclass(slots=True, eq=False)

@@ -132,7 +132,7 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, n
         return lambda: token(sandbox, session, digest)
 
     def commit() -> str:
-        status = lifecycles.move(lifecycles.UPLOAD, session.status, "bytes_accepted")
+        status = lifecycles.move(session.status, "bytes_accepted")
         sandbox.store.uploads.replace(structs.replace(session, status=status, digest=digest))
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
@@ -219,10 +219,10 @@ def _check_present(session: UploadSession) -> None:
 
 
 def _finish(call: Call, session: UploadSession, event: str) -> None:
-    sandbox, status = call.sandbox, lifecycles.move(lifecycles.UPLOAD, session.status, event)
+    sandbox, status = call.sandbox, lifecycles.move(session.status, event)
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
-    sandbox.timeline.cancel("upload_expired", session.id)
+    sandbox.timeline.remove("upload_expired", session.id)
     sandbox.dropped_uploads += sandbox.store.retire_upload(session.id, call.now)
 
 

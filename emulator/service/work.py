@@ -83,13 +83,13 @@ def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs
 
 def started(work: Work, now: int) -> Work:
     """Return work whose time in the queue is over."""
-    status = lifecycles.move(lifecycles.WORK, work.status, "started")
+    status = lifecycles.move(work.status, "started")
     return structs.replace(work, status=status, started_at=now, updated_at=now)
 
 
 def finished(sandbox: Sandbox, work: Work, event: Literal["succeeded", "failed"], charge: int, now: int) -> Work:
     """Return work that has ended, when its Credits are settled and its place is free."""
-    status = lifecycles.move(lifecycles.WORK, work.status, event)
+    status = lifecycles.move(work.status, event)
     finish(sandbox.accounts[work.team_id], work.id, charge)
     return structs.replace(work, status=status, charged_credits=charge, updated_at=now, finished_at=now)
 

@@ -1,13 +1,12 @@
 """Pages of a collection (section 4): newest first, each item once, by cursors that are bound to their list."""
 
-from dataclasses import dataclass
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.domain.pagination import PageRequest, paginate
 from emulator.domain.problems import Problem
+from emulator.domain.resources import Asset
 from emulator.kernel.signing import Signer
 
 SIGNER = Signer(b"a key")
@@ -15,9 +14,8 @@ BINDING = ("team_1", "assets")
 IDS = st.sets(st.integers(100, 200), max_size=12)
 
 
-@dataclass(frozen=True)
-class Item:
-    id: str
+def asset(identifier: str) -> Asset:
+    return Asset(identifier, "team_1", "upload", None, "png", 1, 1, 0)
 
 
 @given(IDS, IDS, st.integers(1, 5))
@@ -27,7 +25,7 @@ def test_the_pages_of_a_list_hold_each_item_once_newest_first(shared: set[int], 
     found: list[str] = []
     after: str | None = None
     while after != "" and len(found) <= len(expected):
-        page = paginate(sections, Item, PageRequest(limit, after, BINDING), SIGNER)
+        page = paginate(sections, asset, PageRequest(limit, after, BINDING), SIGNER)
         assert page.has_more == (len(found) + len(page.items) < len(expected))
         found, after = found + [item.id for item in page.items], page.next_cursor
     assert expected == found
@@ -37,10 +35,10 @@ def test_the_pages_of_a_list_hold_each_item_once_newest_first(shared: set[int], 
 def test_a_cursor_is_good_for_its_team_list_and_filters_alone(binding: tuple[str, ...]) -> None:
     """D02."""
     ids = ["a", "b"]
-    cursor = paginate([ids], Item, PageRequest(1, None, BINDING), SIGNER).next_cursor
-    assert [Item("a")] == paginate([ids], Item, PageRequest(1, cursor, BINDING), SIGNER).items
+    cursor = paginate([ids], asset, PageRequest(1, None, BINDING), SIGNER).next_cursor
+    assert [asset("a")] == paginate([ids], asset, PageRequest(1, cursor, BINDING), SIGNER).items
     for wrong in (cursor[:-1] + "z", cursor.replace("-", ""), ""):
         with pytest.raises(Problem, match="next_cursor"):
-            paginate([ids], Item, PageRequest(1, wrong, BINDING), SIGNER)
+            paginate([ids], asset, PageRequest(1, wrong, BINDING), SIGNER)
     with pytest.raises(Problem, match="next_cursor"):
-        paginate([ids], Item, PageRequest(1, cursor, binding), SIGNER)
+        paginate([ids], asset, PageRequest(1, cursor, binding), SIGNER)
