@@ -12,7 +12,7 @@ from emulator.documents.complaints import sentence
 from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, source_of
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of
-from emulator.scenario.rules import Rule
+from emulator.scenario.scenario import Rule
 from emulator.service.journal import Journal
 from emulator.service.record import RequestRecord
 

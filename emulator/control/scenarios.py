@@ -19,11 +19,10 @@ from emulator.documents.yaml_reader import document_of, read_document
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.kernel.wording import excerpt
-from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.format import scenario_of
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.reach import warnings_of
-from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
+from emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions

@@ -11,9 +11,8 @@ from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Profile
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.scenario.timeline_format import credential_change
 from emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
-from emulator.scenario.world_format import team_change
+from emulator.scenario.world_format import credential_change, team_change
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount

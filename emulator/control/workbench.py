@@ -14,7 +14,7 @@ from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.reach import warnings_of
-from emulator.scenario.rules import Rule, WorkRule
+from emulator.scenario.scenario import Rule, WorkRule
 from emulator.service import scenarios
 from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox

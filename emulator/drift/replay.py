@@ -16,7 +16,7 @@ from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from emulator.drift.beginning import found_at_start, put
 from emulator.drift.service import DescribedPictures
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
-from emulator.scenario.outcomes import FAILURE_CODES
+from emulator.scenario.scenario import FAILURE_CODES
 from emulator.settings import read_settings
 from emulator.testing.exchanges import Answer, ask
 from emulator.testing.options import option_texts

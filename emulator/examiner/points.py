@@ -14,7 +14,7 @@ from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, Operation, operation_admitting
 from emulator.examiner.reading import LOOKS, shows_end, work_id_of
-from emulator.scenario.outcomes import FAILURE_CODES
+from emulator.scenario.scenario import FAILURE_CODES
 from emulator.service.record import RequestRecord, Works
 
 Point: TypeAlias = tuple[str, str]

@@ -1,10 +1,11 @@
 """The scenario file: one document of what should go wrong, read and checked as a whole.
 
-`contract/scenario.schema.json` says its shape. What no schema can say is checked here for the world and the clock, and
-in `rule_format` and `timeline_format` for the rest. Nothing happens here: the playbook follows a scenario, the engine and
+`contract/scenario.schema.json` says its shape. What no schema can say is checked here for the clock and the
+timeline, and in `rule_format` and `world_format` for the rest. Nothing happens here: the playbook follows a scenario, the engine and
 the exchange carry out what it says.
 """
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
@@ -14,18 +15,25 @@ from emulator.documents import shipped_document
 from emulator.documents.complaints import nearest
 from emulator.documents.document import Document
 from emulator.documents.schemas import Schemas, Steps
-from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, optional, parse_seed
+from emulator.documents.values import (
+    FORMATS,
+    RATE_WORDS,
+    clock_setting,
+    optional,
+    parse_seed,
+    parse_span_ms,
+    parse_whole_number,
+)
 from emulator.documents.yaml_reader import read_document
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.clock import CLOCK_MODES
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import check_names
 from emulator.scenario.readings_format import read_readings
-from emulator.scenario.rule_format import parse_nth, read_rules
-from emulator.scenario.scenario import Scenario, ScenarioClock
-from emulator.scenario.timeline_format import read_timeline
+from emulator.scenario.rule_format import parse_nth, read_match, read_rules
+from emulator.scenario.scenario import AdmissionChange, After, Change, Scenario, ScenarioClock, TimedChange
 from emulator.scenario.world import WorldNames
-from emulator.scenario.world_format import check_world, world_changes
+from emulator.scenario.world_format import check_world, credential_change, team_change, world_changes
 
 _OUTPUT_MODES: Final = ("photoshoot", "single_shots")
 """Words for what product_photography makes."""
@@ -74,7 +82,7 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
         clock=_read_clock(document, texts.get("clock", {})),
         world=world_changes(texts.get("world", {})),
         rules=read_rules(document, contract),
-        timeline=read_timeline(document, contract),
+        timeline=_read_timeline(document, contract),
         file=document.file,
         text=document.source,
         readings=read_readings(document),
@@ -90,3 +98,35 @@ def _read_clock(document: Document, clock: Mapping[str, Any]) -> ScenarioClock:
     except ValueError:
         document.complain(("clock", "rate"), RATE_WORDS)
     return ScenarioClock(setting, optional(clock, "start", parse_timestamp))
+
+
+def _read_timeline(document: Document, contract: Contract) -> tuple[TimedChange, ...]:
+    """Read the changes, whose shape is valid, in the order of time; those of one time, and those after requests at
+    the end, keep the order of the file.
+    """
+    changes = [
+        TimedChange(
+            _moment(document, index, texts, contract),
+            _change(texts["set"]),
+            document.position("timeline", index).line,
+            {**document.at("timeline", index), **({"at": texts["at"]} if "at" in texts else {})},
+        )
+        for index, texts in enumerate(document.texts.get("timeline", ()))
+    ]
+    return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
+
+
+def _moment(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> int | After:
+    if "at" in texts:
+        return parse_span_ms(texts["at"])
+    after = texts["after"]
+    match = read_match(document, ("timeline", index, "after", "match"), after["match"], contract)
+    return After(match, optional(after, "nth", parse_whole_number) or 1)
+
+
+def _change(given: Mapping[str, Any]) -> Change:
+    if "admission" in given:
+        return AdmissionChange(given["admission"], optional(given, "retry_after", parse_whole_number))
+    if "team" in given:
+        return team_change(given["team"], given)
+    return credential_change(given["credential"], given)

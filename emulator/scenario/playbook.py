@@ -17,12 +17,19 @@ from msgspec.structs import replace
 
 from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import Seed
-from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import RequestFacts, WorkFacts, is_team, value_of
-from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
-from emulator.scenario.rules import RequestRule, Rule, WorkRule
-from emulator.scenario.scenario import Scenario
+from emulator.scenario.scenario import (
+    NO_OUTCOME,
+    AdmissionChange,
+    After,
+    RequestRule,
+    Rule,
+    Scenario,
+    TimedChange,
+    WorkOutcome,
+    WorkRule,
+)
 
 AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 _DRAW_RANGE: Final = 2**32

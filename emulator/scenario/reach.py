@@ -10,8 +10,7 @@ from emulator.contract import Contract, OperationContract
 from emulator.documents.document import Document
 from emulator.documents.schemas import Steps, Violation
 from emulator.scenario.matching import ALWAYS, EVERY, RequestMatch
-from emulator.scenario.rules import Rule, WorkRule
-from emulator.scenario.scenario import Scenario
+from emulator.scenario.scenario import Rule, Scenario, WorkRule
 from emulator.scenario.world import TeamChange
 
 

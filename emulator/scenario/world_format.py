@@ -17,6 +17,7 @@ from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_wh
 from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.kernel.wording import excerpt
+from emulator.scenario.scenario import CredentialChange
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     CREDENTIAL_NAMES,
@@ -89,6 +90,14 @@ def team_change(name: str, team: Mapping[str, Any]) -> TeamChange:
     if "subscription" in team:
         values["subscription_active"] = team["subscription"] == "active"
     return TeamChange(name, values)
+
+
+def credential_change(key: str, given: Mapping[str, Any]) -> CredentialChange:
+    """Read the values of a credential under the keys that a timeline and the control plane share."""
+    values = {name: given[name] for name in ("state", "profile") if name in given}
+    if "expires_at" in given:
+        values["expires_at"] = parse_timestamp(given["expires_at"])
+    return CredentialChange(key, values)
 
 
 def _credential(credential: Mapping[str, Any]) -> WorldCredential:

@@ -22,7 +22,7 @@ from emulator.domain.resources import (
     PhotographyStyle,
     Pose,
 )
-from emulator.scenario.outcomes import WorkOutcome
+from emulator.scenario.scenario import WorkOutcome
 from emulator.service import remedies, work
 from emulator.service.admission import check_budget, check_credits
 from emulator.service.calls import Call, Commit

@@ -14,7 +14,7 @@ from emulator.domain.intents import Intent
 from emulator.domain.problems import Check
 from emulator.domain.recipes import PictureFormat
 from emulator.domain.resources import Scene
-from emulator.scenario.rules import WorkRule
+from emulator.scenario.scenario import WorkRule
 from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
 

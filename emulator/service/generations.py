@@ -17,7 +17,7 @@ from emulator.domain.product_photos import PACKED_PHOTOS, pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.domain.resources import Generation, Ingredient, Output, PlannedOutput, Pose
 from emulator.kernel.wording import excerpt
-from emulator.scenario.outcomes import WorkOutcome
+from emulator.scenario.scenario import WorkOutcome
 from emulator.service import work
 from emulator.service.admission import check_budget, check_credits
 from emulator.service.calls import Call, Commit

@@ -18,7 +18,7 @@ from msgspec import Struct, field, structs
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Credential, Generation, Operation, Team, UploadSession
 from emulator.scenario.matching import ByteSurface
-from emulator.scenario.rules import RequestRule, WorkRule
+from emulator.scenario.scenario import RequestRule, WorkRule
 
 MAX_BODY_BYTES = 64 * 1024
 """A longer body is left out of a record; its size is kept."""

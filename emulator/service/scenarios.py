@@ -13,10 +13,9 @@ from msgspec import structs
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.problems import Cause
 from emulator.domain.resources import Team
-from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
 from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
-from emulator.scenario.scenario import Scenario
+from emulator.scenario.scenario import AdmissionChange, Change, CredentialChange, Scenario
 from emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
 from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox

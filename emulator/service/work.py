@@ -7,7 +7,7 @@ from msgspec import structs
 
 from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation, WorkError
-from emulator.scenario.outcomes import FailureCode, WorkOutcome
+from emulator.scenario.scenario import FailureCode, WorkOutcome
 from emulator.service import scenarios
 from emulator.service.calls import Call
 from emulator.service.sandbox import Sandbox

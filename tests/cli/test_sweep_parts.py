@@ -24,8 +24,7 @@ from emulator.documents.complaints import DocumentError
 from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
-from emulator.scenario.outcomes import WorkOutcome
-from emulator.scenario.rules import RequestRule
+from emulator.scenario.scenario import RequestRule, WorkOutcome
 
 
 @pytest.mark.parametrize(

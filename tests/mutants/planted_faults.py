@@ -28,11 +28,11 @@ from emulator.domain.product_photos import primary_of
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
 from emulator.http.problems import problem_response
 from emulator.http.responses import Response
-from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.matching import RequestFacts
 from emulator.scenario.playbook import Playbook
+from emulator.scenario.scenario import AdmissionChange
 from emulator.scenario.world import WorldNames
 from emulator.service import admission, authoring, engine, generations, scenarios, uploads, work
 from emulator.service.calls import Call, Commit

@@ -2,8 +2,7 @@
 
 from emulator.http.responses import Response
 from emulator.scenario.faults.base import Fault, FaultContext
-from emulator.scenario.rules import RequestRule
-from emulator.scenario.scenario import Scenario
+from emulator.scenario.scenario import RequestRule, Scenario
 from emulator.service import scenarios
 from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
 

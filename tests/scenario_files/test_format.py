@@ -10,8 +10,7 @@ from emulator.kernel.timestamps import DAY_MS
 from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.format import parse_scenario, scenario_of
 from emulator.scenario.matching import RequestMatch, WorkMatch
-from emulator.scenario.rules import RequestRule
-from emulator.scenario.scenario import Scenario, ScenarioClock
+from emulator.scenario.scenario import RequestRule, Scenario, ScenarioClock
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     NO_WORLD_CHANGES,

@@ -8,7 +8,7 @@ from jsonschema_rs import meta
 
 from emulator.documents.values import LARGEST_INTEGER, LONGEST_NAME, LONGEST_SPAN_MS
 from emulator.kernel.seed import LARGEST_SEED
-from emulator.scenario.outcomes import OUTCOME_WORDS
+from emulator.scenario.scenario import OUTCOME_WORDS
 from tests.support.served import ROOT
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())

@@ -14,7 +14,7 @@ from emulator.domain.pricing import AUTHORING_PRICES, generation_price
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from emulator.kernel.wording import count_of
-from emulator.scenario.outcomes import FAILURE_CODES
+from emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"

@@ -17,9 +17,7 @@ from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.matching import BYTE_SURFACES, Nth, RequestMatch, When, WorkMatch
-from emulator.scenario.outcomes import FAILURE_CODES, WorkOutcome
-from emulator.scenario.rules import RequestRule, Rule, WorkRule
-from emulator.scenario.scenario import Scenario
+from emulator.scenario.scenario import FAILURE_CODES, RequestRule, Rule, Scenario, WorkOutcome, WorkRule
 
 GROUPS: Final = ("problems", "network", "outputs", "readings")
 """The kinds of faults that can be chosen."""
