@@ -49,13 +49,9 @@ class Pictures(Protocol):
         """Decode and normalize an uploaded file."""
 
 
-class AskOffRecord(Protocol):
-    """Asks `/v1` as a client would, with no trace in a journal."""
-
-    async def __call__(
-        self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
-    ) -> dict[str, Any]:
-        """Return what is answered. `scope` is that of the request behind it. Raises Problem where it is refused."""
+AskOffRecord: TypeAlias = Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
+"""Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is that of the
+request behind it. Returns what is answered; raises Problem where it is refused."""
 
 
 class JsonResponse(Response):

@@ -6,7 +6,6 @@ at the instant at which its hold ends, so a long move comes to the same as many 
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import closing
 from typing import Any, Final
 
 from emulator.control.calls import ControlCall
@@ -143,18 +142,19 @@ async def move_to(sandbox: Sandbox, target: int | None) -> int:
 
 
 async def _advance(sandbox: Sandbox, instant: int) -> int:
-    """Move to an instant, and let other requests be answered on the way; return how many events fired.
+    """Move to an instant in slices, between which other requests are answered; return how many events fired.
 
     It ends early where such a request is held in admission, and its hold ends before that instant.
     """
     timeline, fired = sandbox.timeline, 0
-    with closing(engine.move(sandbox, instant)) as slices:
-        for slice_fired in slices:
-            fired += slice_fired
-            await asyncio.sleep(0)
-            if (_next_hold_end(sandbox) or instant) < instant:
-                break
-    _check_goes_on(sandbox, timeline)
+    while slice_fired := engine.settle(sandbox, instant, engine.SLICE_MS):
+        fired += slice_fired
+        await asyncio.sleep(0)
+        _check_goes_on(sandbox, timeline)
+        if (_next_hold_end(sandbox) or instant) < instant:
+            return fired
+    fired += engine.advance(sandbox, instant)
+    await asyncio.sleep(0)  # who waits for changes sees this one before the next
     return fired
 
 

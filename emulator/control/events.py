@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import orjson
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from emulator.control.calls import ControlCall, ControlPlane
 from emulator.control.clock import describe_clock
@@ -20,7 +20,6 @@ from emulator.control.fields import number_in, unfit
 from emulator.control.masks import Masks
 from emulator.control.scenarios import describe_scenario
 from emulator.control.shown import shown
-from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import Problem
@@ -60,14 +59,8 @@ async def stream_events(call: ControlCall) -> Response:
     if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
         detail = f"There are {MAX_STREAMS} streams of events already; close one of them."
         raise Problem("service_unavailable", detail, retry_after=RETRY_SECONDS)
-    woken, is_left = asyncio.Event(), asyncio.Event()
-
-    def leave() -> None:
-        is_left.set()
-        woken.set()
-
-    events = _events(call.plane, call.sandbox.id, feed, number, woken, is_left)
-    return Stream(events, _HEADERS, _MEDIA_TYPE, leave)
+    events = _events(call.plane, call.sandbox.id, feed, number)
+    return StreamingResponse(events, headers=_HEADERS, media_type=_MEDIA_TYPE)
 
 
 def _last_number(call: ControlCall, feed: Feed) -> int:
@@ -81,14 +74,13 @@ def _last_number(call: ControlCall, feed: Feed) -> int:
     return number
 
 
-async def _events(
-    plane: ControlPlane, sandbox_id: str, feed: Feed, number: int, woken: asyncio.Event, is_left: asyncio.Event
-) -> AsyncIterator[bytes]:
-    """Yield what happens after a change, until nobody reads it any more; what sets `is_left` sets `woken` as well."""
+async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int) -> AsyncIterator[bytes]:
+    """Yield what happens after a change, until the sandbox or the client is gone or the emulator stops."""
+    woken = asyncio.Event()
     feed.listeners.add(woken.set)
     try:
         yield b"retry: 1000\n" + _event_id(number)
-        while not (feed.is_closed or is_left.is_set()):
+        while not feed.is_closed:
             sandbox = plane.sandboxes.by_id[sandbox_id]
             engine.enter(sandbox)  # apply what fell due since the last visit
             woken.clear()
@@ -165,7 +157,7 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
             return describe_clock(sandbox, subject)
         case "team":
             account = sandbox.accounts.get(subject)
-            return None if account is None else describe_team(account, sandbox.credentials_of(subject))
+            return None if account is None else describe_team(sandbox, account)
         case "scenario":
             return describe_scenario(sandbox, subject, sandbox.clock.now())
         case "cleared":

@@ -25,13 +25,10 @@ _MAX_SLUG_CHARACTERS: Final = 40
 
 def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
     """Return the Teams of a sandbox as the control plane shows them, in the order of their opening."""
-    credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
-    for held in sandbox.credentials.values():
-        credentials[held.credential.team_id].append(held.credential)
-    return [describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
+    return [describe_team(sandbox, account) for account in sandbox.accounts.values()]
 
 
-def describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[str, Any]:
+def describe_team(sandbox: Sandbox, account: TeamAccount) -> dict[str, Any]:
     """Return a Team as the control plane shows it."""
     team, ledger = account.team, account.ledger
     return {
@@ -40,7 +37,7 @@ def describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[s
         "reserved": ledger.reserved,
         "subscription": "active" if team.subscription_active else "inactive",
         "concurrency_used": account.budget.used,
-        "credentials": [_describe_credential(credential) for credential in credentials],
+        "credentials": [_describe_credential(credential) for credential in sandbox.credentials_of(team.id)],
     }
 
 
@@ -64,15 +61,16 @@ def create_team(call: ControlCall) -> JsonResponse:
     _check_is_free(call.sandbox, fields["name"])
     account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
     scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
-    credentials = [_add_credential(call, account, profile, None).credential for profile in _ENDS_OF_KEYS]
-    return JsonResponse(describe_team(account, credentials), 201)
+    for profile in _ENDS_OF_KEYS:
+        _add_credential(call, account, profile, None)
+    return JsonResponse(describe_team(call.sandbox, account), 201)
 
 
 def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")))
-    return describe_team(account, call.sandbox.credentials_of(account.team.id))
+    return describe_team(call.sandbox, account)
 
 
 def create_credential(call: ControlCall) -> JsonResponse:

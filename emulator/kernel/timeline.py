@@ -24,9 +24,6 @@ class Timeline:
 
     sequence: int = 0
     _queue: list[Event] = field(default_factory=list, init=False)
-    moves: int = field(default=0, init=False)
-    """How many moves of the clock are under way: each is made in slices, between which other requests are served. Here, so
-    that a reset, which makes a new timeline, ends them."""
 
     def __len__(self) -> int:
         return len(self._queue)

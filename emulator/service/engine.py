@@ -4,7 +4,6 @@ There is no background task and no sleep. Every request first enters its sandbox
 observed does not depend on when requests come. Owns the list of the kinds of events.
 """
 
-from collections.abc import Generator
 from math import inf
 
 from emulator.domain import lifecycles
@@ -77,13 +76,9 @@ def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
 
 
 def enter(sandbox: Sandbox) -> int:
-    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes.
-
-    While a move of the clock is under way, it alone settles: what has happened so far, in order, is what can be seen.
-    """
+    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes."""
     now = sandbox.clock.now()
-    if not sandbox.timeline.moves:
-        settle(sandbox, now)
+    settle(sandbox, now)
     return now
 
 
@@ -100,22 +95,6 @@ def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
     """Change the clock's mode or rate from now on, without a jump."""
     sandbox.clock.change_setting(setting)
     sandbox.feed.note("clock", sandbox.clock.now())
-
-
-def move(sandbox: Sandbox, instant: int) -> Generator[int, None, None]:
-    """Do as `advance` in slices, between which other requests can be served: yields how many events fired in each.
-
-    It ends early if the sandbox is reset meanwhile.
-    """
-    timeline = sandbox.timeline
-    timeline.moves += 1
-    try:
-        while sandbox.timeline is timeline and (fired := settle(sandbox, instant, SLICE_MS)):
-            yield fired
-    finally:
-        timeline.moves -= 1
-    if sandbox.timeline is timeline:
-        yield advance(sandbox, instant)
 
 
 def idle_at(sandbox: Sandbox) -> int | None:

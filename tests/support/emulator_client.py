@@ -540,7 +540,7 @@ class EmulatorUnderTest(Client):
         raw_path, query = self.place_of(call)
         return {
             "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",
             "method": call.method,
             "scheme": "http",
