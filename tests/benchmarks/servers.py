@@ -1,7 +1,5 @@
 """The servers of the measurements: spawned, timed until ready, and ended again."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -10,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from tests.support.served import started
+
 RAW = ("-m", "tests.benchmarks.raw_server")
 EMULATOR = ("-m", "emulator", "serve", "--port", "0")
 
@@ -47,21 +46,12 @@ class RunningServer:
 @contextmanager
 def running(*arguments: str) -> Iterator[RunningServer]:
     start = time.perf_counter()
-    command = [sys.executable, *arguments]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    with subprocess.Popen(
-        command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            ready = next((line for line in process.stdout if line.startswith("ready ")), None)
-            ready_ms = (time.perf_counter() - start) * 1000
-            if ready is None:
-                raise RuntimeError(f"{' '.join(arguments)} ended before it was ready")
-            yield RunningServer(int(ready.split(":")[2].split("/")[0]), ready_ms, process)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(15)
+    with started(sys.executable, *arguments, stderr=subprocess.DEVNULL) as process:
+        ready = next((line for line in process.stdout or () if line.startswith("ready ")), None)
+        ready_ms = (time.perf_counter() - start) * 1000
+        if ready is None:
+            raise RuntimeError(f"{' '.join(arguments)} ended before it was ready")
+        yield RunningServer(int(ready.split(":")[2].split("/")[0]), ready_ms, process)
 
 
 def key(number: int) -> str:

@@ -1,16 +1,13 @@
 """What programs read first: `llms.txt`, the skill, and the documentation that a running emulator has."""
 
-import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from emulator.cli.arguments import PROGRAM
 from tests.cli.command import request_bytes
-from tests.packaging.pages import fences
+from tests.packaging.pages import fences, path_with_program
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import ROOT, run_program, serving
 
@@ -57,12 +54,8 @@ def test_the_skill_is_short_and_says_when_to_use_it() -> None:
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="the commands are for bash")
 def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
-    program = tmp_path / "bin" / PROGRAM
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m emulator "$@"\n')
-    program.chmod(0o755)
     script = "\n".join(text for _, text in fences(SKILL, "bash"))
-    path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+    path = path_with_program(tmp_path)
     with serving("--clock", "auto") as server:
         server.converse(request_bytes("GET /v1/team", ends=True))
         outcome = run_program(

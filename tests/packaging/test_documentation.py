@@ -20,7 +20,7 @@ from emulator.scenario.world import BUILT_IN_WORLD, world_names
 from emulator.scenario.world_format import parse_world
 from emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences
-from tests.scenario_files.contract import CONTRACT
+from tests.support.specification import CONTRACT
 from tests.support.contract_check import read_contract
 from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.served import ROOT

@@ -1,16 +1,13 @@
 """The examples, and the TypeScript that the documentation shows, are run as their reader would run them."""
 
-import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from emulator.cli.arguments import PROGRAM
 from emulator.domain.readings import READINGS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
-from tests.packaging.pages import fences
+from tests.packaging.pages import fences, path_with_program
 from tests.support.served import EMULATOR, ROOT, Outcome, run_program, run_pytest
 
 EXAMPLES = ROOT / "examples"
@@ -123,11 +120,7 @@ def run_tests_of(language: str, folder: Path, **variables: str) -> Outcome:
 def test_the_tests_in_another_language_pass_and_a_careless_client_fails_its_test(language: str, tmp_path: Path) -> None:
     folder = tmp_path / language
     shutil.copytree(EXAMPLES / language, folder)
-    program = tmp_path / "bin" / PROGRAM
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m emulator "$@"\n')
-    program.chmod(0o755)
-    path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
+    path = path_with_program(tmp_path)
     outcome = run_tests_of(language, folder, PATH=path)
     assert outcome.status == 0, outcome.output + outcome.complaint
     (folder / FILES[language]).write_text(CARELESS[language])

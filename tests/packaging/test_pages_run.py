@@ -17,7 +17,7 @@ import pytest
 
 from emulator.cli.arguments import PROGRAM
 from emulator.settings import DEFAULT_URL
-from tests.packaging.pages import DOCUMENTATION, fences, pattern_of
+from tests.packaging.pages import DOCUMENTATION, fences, pattern_of, write_program
 from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
 from tests.support.served_client import ServedClient
@@ -53,7 +53,6 @@ AS_RUN = {
 """What is run in place of some words."""
 
 OWN_PROGRAM = """\
-#!/bin/sh
 # Stands in for the reader's own program or tests: one call, which is tried again.
 for attempt in 1 2 3; do
   curl -sSf -o /dev/null -H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY" "$IMAGE_WORKFLOW_BASE_URL/team" && exit
@@ -62,7 +61,6 @@ exit 1
 """
 PROGRAMS = {
     PROGRAM: f"""\
-#!/bin/sh
 export PYTHONPATH="{ROOT}"
 case "$*" in serve*) set -- "$@" --port 0 ;; *--follow*) ;; *) exec "{sys.executable}" -m emulator "$@" ;; esac
 "{sys.executable}" -m emulator "$@" >said.txt &  # has no end: its reader has seen enough when it has said something
@@ -71,14 +69,12 @@ kill $!
 wait $! || [ $? = 143 ]
 """,
     "curl": f"""\
-#!/bin/sh
 # A refused request to the control plane is a mistake of the page; a stream has no end.
 case "$*" in *_emulator*) set -- --fail-with-body "$@" ;; esac
 case "$*" in *-N*) {shutil.which("curl")} --max-time 0.5 "$@" 2>/dev/null; [ $? = 28 ]; exit ;; esac
 exec {shutil.which("curl")} "$@"
 """,
     "pytest": f"""\
-#!/bin/sh
 case "$*" in *--image-workflow*) ;; *) exec own-program ;; esac
 export PYTHONPATH="{ROOT}" PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
 exec "{sys.executable}" -m pytest -q -p emulator.pytest_plugin -p no:cacheprovider "$@" test_mine.py
@@ -88,7 +84,6 @@ exec "{sys.executable}" -m pytest -q -p emulator.pytest_plugin -p no:cacheprovid
     "node": OWN_PROGRAM,
 }
 SLEEP = """\
-#!/bin/sh
 echo "$1" >>"{folder}/waits"
 exec curl -o /dev/null -sS -H "Content-Type: application/json" --data '{{"seconds": '"$1"'}}' "{url}/_emulator/clock/advance"
 """
@@ -164,7 +159,7 @@ def emulator(served: Server) -> Server:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder like that of a reader: programs, a client and its photo, and the files that the pages show."""
-    (tmp_path / "bin").mkdir()
+
     for name, text in PROGRAMS.items():
         write_program(tmp_path / "bin" / name, text)
     for page in PAGES.values():
@@ -175,11 +170,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "smoke.sh").write_text(OWN_PROGRAM)
     (tmp_path / "test_mine.py").write_text(TEST_FILE)
     return tmp_path
-
-
-def write_program(program: Path, text: str) -> None:
-    program.write_text(text)
-    program.chmod(0o755)
 
 
 @NEEDS_SHELL

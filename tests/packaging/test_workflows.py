@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from emulator import __version__
+from tests.packaging.pages import write_program
 from tests.support.served import ROOT, run_program, serving
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 SCRIPTS = sorted((ROOT / ".ci").iterdir())
 DOCKER = """\
-#!/bin/sh
 case "$1" in run) echo container ;; inspect) echo "$HEALTH" ;; port) echo "$ADDRESS" ;; esac
 """
 """Stands in for Docker: the container is an emulator that is served."""
@@ -66,8 +66,7 @@ def test_every_step_is_a_script_that_the_shell_can_read(path: Path) -> None:
 def test_an_image_is_good_if_it_is_healthy_and_has_the_version(
     tmp_path: Path, health: str, version: str, is_good: bool
 ) -> None:
-    (tmp_path / "docker").write_text(DOCKER)
-    (tmp_path / "docker").chmod(0o755)
+    write_program(tmp_path / "docker", DOCKER)
     path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
     with serving() as server:
         address = server.url.removeprefix("http://")

@@ -23,7 +23,7 @@ from emulator.scenario.world import (
     world_names,
 )
 from emulator.scenario.world_format import parse_world
-from tests.scenario_files.contract import CONTRACT
+from tests.support.specification import CONTRACT
 from tests.support.served import ROOT
 
 FILE = "s.yaml"

@@ -8,7 +8,7 @@ import pytest
 from emulator.documents.complaints import DocumentError
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
-from tests.scenario_files.contract import CONTRACT
+from tests.support.specification import CONTRACT
 from tests.support.served import ROOT
 
 FOLDER = ROOT / "scenarios"

@@ -8,7 +8,7 @@ from emulator.documents.document import MAX_COMPLAINTS
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
 from emulator.scenario.world_format import parse_world, world_of
-from tests.scenario_files.contract import CONTRACT
+from tests.support.specification import CONTRACT
 
 
 def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:

@@ -5,7 +5,7 @@ import pytest
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.reach import warnings_of
-from tests.scenario_files.contract import CONTRACT
+from tests.support.specification import CONTRACT
 from tests.support.served import ROOT
 
 

@@ -1,9 +1,12 @@
-"""What the contract says of problem codes, for tests that hold the emulator against it."""
+"""The contract as the emulator reads it, and what it says of problem codes by itself."""
 
 from collections.abc import Mapping
 from typing import Final
 
+from emulator.contract import Contract, load_contract
 from tests.support.contract_check import read_contract
+
+CONTRACT: Final[Contract] = load_contract()
 
 
 def _statuses() -> dict[str, int]:
