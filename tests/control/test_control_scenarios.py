@@ -113,6 +113,24 @@ def test_no_scenario_at_all_is_an_invalid_request(emulator: EmulatorUnderTest, c
     assert emulator.refusal("PUT", "/scenario", content=content)[:2] == (status, "invalid_request")
 
 
+SET_BACK = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
+"""The scenario that README names for this."""
+
+
+@pytest.mark.parametrize("end", [("DELETE", b""), ("PUT", b"scenario: another")])
+@pytest.mark.parametrize("undo", [("POST", "/reset", b""), ("PUT", "/scenario", SET_BACK)])
+def test_a_pause_outlives_its_scenario_until_it_is_undone(
+    emulator: EmulatorUnderTest, end: tuple[str, bytes], undo: tuple[str, str, bytes]
+) -> None:
+    emulator.use(CHANGES)
+    emulator.advance(10)
+    emulator.ask(end[0], "/scenario", content=end[1])
+    emulator.advance(60)
+    assert emulator.post("/uploads", UPLOAD).outcome == (503, "service_unavailable")
+    assert emulator.ask(undo[0], undo[1], content=undo[2]).status == 200
+    assert emulator.post("/uploads", UPLOAD).status == 201
+
+
 def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: EmulatorUnderTest) -> None:
     paused = {"admission": "paused", "retry_after": 7}
     emulator.advance(100)

@@ -104,6 +104,12 @@ def test_a_request_without_an_answer_has_no_status_and_its_time_all_the_same(emu
         assert entry["duration_ms"] is not None
 
 
+def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"work": "product_photography"}, {"outputs": {1: "content_rejected"}})
+    emulator.photograph()
+    assert "the rule" == newest(emulator)["rule"]["name"]
+
+
 # Bodies and secrets ---------------------------------------------------------------------------------------------------
 
 

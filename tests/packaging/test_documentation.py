@@ -20,10 +20,10 @@ from emulator.scenario.world import BUILT_IN_WORLD, world_names
 from emulator.scenario.world_format import parse_world
 from emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences
-from tests.support.specification import CONTRACT
 from tests.support.contract_check import read_contract
 from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.served import ROOT
+from tests.support.specification import CONTRACT
 
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
 CODE = re.compile(r"`([^`]+)`")

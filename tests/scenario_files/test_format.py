@@ -23,8 +23,8 @@ from emulator.scenario.world import (
     world_names,
 )
 from emulator.scenario.world_format import parse_world
-from tests.support.specification import CONTRACT
 from tests.support.served import ROOT
+from tests.support.specification import CONTRACT
 
 FILE = "s.yaml"
 

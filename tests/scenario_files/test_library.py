@@ -8,8 +8,8 @@ import pytest
 from emulator.documents.complaints import DocumentError
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
-from tests.support.specification import CONTRACT
 from tests.support.served import ROOT
+from tests.support.specification import CONTRACT
 
 FOLDER = ROOT / "scenarios"
 NAMES = sorted(file.stem for file in FOLDER.iterdir())

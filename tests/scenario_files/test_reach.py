@@ -5,8 +5,8 @@ import pytest
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.reach import warnings_of
-from tests.support.specification import CONTRACT
 from tests.support.served import ROOT
+from tests.support.specification import CONTRACT
 
 
 def warned(rules: str) -> list[str]:
