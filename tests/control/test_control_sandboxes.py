@@ -110,21 +110,20 @@ def test_rate_limits_are_on_if_said_so(emulator: EmulatorUnderTest, switch: Any)
     assert emulator.get("/team", "iwe_demo_full_mine").status == 429
 
 
-def test_an_id_that_is_taken_is_refused(emulator: EmulatorUnderTest) -> None:
+def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(emulator: EmulatorUnderTest) -> None:
     for identifier in ("default", "mine"):
         emulator.ask("POST", "/sandboxes", {"id": identifier})
         status, code, detail = emulator.refusal("POST", "/sandboxes", {"id": identifier})
         assert (status, code) == (409, "invalid_request")
         assert identifier in detail
-
-
-def test_a_key_that_another_sandbox_has_is_refused(emulator: EmulatorUnderTest) -> None:
     body = {"id": "full", "world": {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}}
     status, code, detail = emulator.refusal("POST", "/sandboxes", body)
     assert (status, code) == (409, "invalid_request")
     assert "'iwe_demo_full' belongs to another sandbox" in detail
     assert emulator.get("/team").json["name"] == "Demo"
     assert emulator.ask("GET", "/sandboxes/full").status == 404
+    assert emulator.refusal("DELETE", "/sandboxes/default")[:2] == (400, "invalid_request")
+    assert emulator.get("/team").status == 200
 
 
 @pytest.mark.slow
@@ -135,11 +134,6 @@ def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
     status, code, detail = emulator.refusal("POST", "/sandboxes", {"world": tiny})
     assert (status, code) == (409, "invalid_request")
     assert "delete one first" in detail
-
-
-def test_the_default_sandbox_stays(emulator: EmulatorUnderTest) -> None:
-    assert emulator.refusal("DELETE", "/sandboxes/default")[:2] == (400, "invalid_request")
-    assert emulator.get("/team").status == 200
 
 
 def test_a_sandbox_deleted_while_a_body_comes_is_not_found(emulator: EmulatorUnderTest) -> None:

@@ -40,7 +40,7 @@ def test_an_unknown_team_or_credential_is_404(emulator: EmulatorUnderTest, metho
     assert '"Nobody"' in detail
 
 
-def test_a_new_team_has_a_full_and_a_read_only_credential(emulator: EmulatorUnderTest) -> None:
+def test_a_new_team_is_as_it_is_described_with_a_full_and_a_read_only_credential(emulator: EmulatorUnderTest) -> None:
     team = emulator.told("POST", "/teams", {"name": "Studio Nord"})
     assert (team["credits"], team["subscription"], team["concurrency_limit"]) == (100, "active", 20)
     keys = {one["profile"]: one["key"] for one in team["credentials"]}
@@ -48,9 +48,6 @@ def test_a_new_team_has_a_full_and_a_read_only_credential(emulator: EmulatorUnde
     assert emulator.get("/team", keys["full"]).json["name"] == "Studio Nord"
     assert emulator.get("/team", keys["read_only"]).json["credential"]["profile"] == "read_only"
     assert emulator.team("Studio Nord") == team
-
-
-def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
     described = {"credits": 5, "subscription": "inactive", "concurrency_limit": 1, "requests_per_minute": 9}
     team = emulator.told("POST", "/teams", {"name": "Small", **described})
     assert {name: team[name] for name in described} == described
@@ -86,7 +83,7 @@ def test_a_team_is_found_by_any_name(emulator: EmulatorUnderTest, name: str) -> 
     assert emulator.told("PATCH", f"/teams/{quote(name, safe='')}", {"credits": 1})["name"] == name
 
 
-def test_a_credential_can_be_added_with_an_expiry(emulator: EmulatorUnderTest) -> None:
+def test_a_credential_can_be_added_with_an_expiry_and_given_another(emulator: EmulatorUnderTest) -> None:
     described = {"profile": "full", "expires_at": "2026-01-01T00:01:00.000Z"}
     credential = emulator.told("POST", "/teams/Demo/credentials", described)
     assert {"state": "active", **described}.items() <= credential.items()
@@ -96,9 +93,6 @@ def test_a_credential_can_be_added_with_an_expiry(emulator: EmulatorUnderTest) -
     assert emulator.get("/team", key).json["credential"]["expires_at"] == described["expires_at"]
     emulator.advance(0.001)
     assert emulator.get("/team", key).outcome == (401, "credential_expired")
-
-
-def test_a_credential_can_be_given_another_expiry(emulator: EmulatorUnderTest) -> None:
     path = f"/credentials/{EXPIRED}"
     emulator.told("PATCH", path, {"expires_at": "2027-01-01T00:00:00.000Z"})
     assert emulator.get("/team", EXPIRED).status == 200

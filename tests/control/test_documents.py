@@ -9,8 +9,9 @@ from emulator.documents import shipped_document, shipped_path
 from tests.support.emulator_client import EmulatorUnderTest
 
 
-def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:
+def test_health_tells_the_versions_and_the_ledger_is_served_as_json(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/health") == {"status": "ok", "version": __version__, "contract_version": "1.0.0"}
+    assert emulator.told("GET", "/decisions") == {"data": shipped_document("contract/decisions.yaml")["decisions"]}
 
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])
@@ -41,7 +42,3 @@ def test_the_schemas_of_scenarios_and_worlds_are_served(emulator: EmulatorUnderT
     assert world.is_valid({"teams": {"Demo": {"credits": 5}}, "premade": False})
     assert not world.is_valid({"scenario": "x"})
     assert not world.is_valid({"teams": {"Demo": {"credits": "many"}}})
-
-
-def test_the_ledger_is_served_as_json(emulator: EmulatorUnderTest) -> None:
-    assert emulator.told("GET", "/decisions") == {"data": shipped_document("contract/decisions.yaml")["decisions"]}

@@ -34,13 +34,17 @@ def kinds(told: list[Event]) -> list[str]:
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_begins_at_once_and_tells_nothing_of_before(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_a_stream_begins_at_once_tells_nothing_of_before_and_has_a_head(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     emulator.get("/team")
     stream = watch()
     assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
     assert stream.headers["cache-control"] == "no-store"
     emulator.get("/poses")
     assert stream.read(1)[0].data["path"] == "/v1/poses"
+    answer = emulator.ask("HEAD", "/events")
+    assert (200, b"") == (answer.status, answer.body)
 
 
 def test_a_request_is_told_when_it_arrives_and_when_it_leaves(emulator: EmulatorUnderTest, watch: Watch) -> None:
@@ -216,11 +220,6 @@ def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, m
     stream = watch()
     stream._run(stream._until(lambda: stream.comments > 2))
     assert stream.events == []
-
-
-def test_a_head_of_the_stream_is_answered_at_once(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.ask("HEAD", "/events")
-    assert (200, b"") == (answer.status, answer.body)
 
 
 def test_there_is_a_limit_of_streams(

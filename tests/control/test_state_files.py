@@ -94,16 +94,13 @@ def test_a_reset_after_loading_goes_back_to_the_originals_start(make_emulator: M
     assert original.get("/team").json == copy.get("/team").json
 
 
-def test_another_sandbox_takes_a_file_with_keys_and_links_of_its_own(emulator: EmulatorUnderTest) -> None:
+def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(picture_with_subject())
     emulator.told("POST", "/sandboxes", {"id": "copy"})
     emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
     copied = emulator.get(f"/assets/{asset['id']}", "iwe_demo_full_copy").json
     assert "/files/copy/" in copied["url"]
     assert emulator.fetch(asset["url"]).body == emulator.fetch(copied["url"]).body
-
-
-def test_the_default_sandbox_takes_a_file_of_another_with_its_own_keys(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "aside"})
     emulator.photograph(key=f"{FULL}_aside")
     file = saved(emulator, "aside")

@@ -138,13 +138,10 @@ def test_the_first_photoshoot_takes_the_newest_upload_and_never_an_output(emulat
     assert untouched(emulator)[0] == before
 
 
-def test_the_first_photoshoot_makes_do_with_a_sample(emulator: EmulatorUnderTest) -> None:
+def test_the_first_photoshoot_makes_do_with_a_sample_and_is_refused_as_any_work_is(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/first-photoshoot")
     (sample,) = listed(emulator, "/assets")
     assert fetched(emulator, sample["url"])[:4] == b"\x89PNG"
-
-
-def test_the_first_photoshoot_is_refused_as_any_work_is(emulator: EmulatorUnderTest) -> None:
     assert emulator.refusal("POST", "/first-photoshoot?team=Broke")[:2] == (402, "insufficient_credits")
     assert emulator.refusal("POST", "/first-photoshoot?team=Lapsed")[:2] == (403, "subscription_required")
     emulator.told("PUT", "/admission", {"state": "paused"})

@@ -48,17 +48,10 @@ def read_contract(checkout: Path) -> tuple[object, bool]:
 CONTENT = {"openapi": "3.1.0", "since": "2026-01-01", "switch": "on", "count": 3}
 
 
-def test_without_its_compiled_form_a_document_is_parsed(checkout: Path) -> None:
+def test_a_document_is_parsed_unless_its_compiled_form_is_up_to_date(checkout: Path) -> None:
     assert read_contract(checkout) == (CONTENT, True)
-
-
-def test_the_compiled_form_is_read_instead_of_the_yaml(checkout: Path) -> None:
     compile_in(checkout)
     assert read_contract(checkout) == (CONTENT, False)
-
-
-def test_a_compiled_form_that_is_out_of_date_is_passed_over(checkout: Path) -> None:
-    compile_in(checkout)
     (checkout / CONTRACT).write_text("openapi: 3.1.1\n")
     assert read_contract(checkout) == ({"openapi": "3.1.1"}, True)
 

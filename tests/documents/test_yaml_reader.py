@@ -85,20 +85,14 @@ def test_half_a_surrogate_pair_is_told_where_only_the_slower_parser_of_yaml_is_t
         read_document(text, "f")
 
 
-def test_aliases_cannot_multiply_values_without_bound() -> None:
+def test_neither_aliases_nor_data_have_more_values_or_depth_than_is_allowed() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 12)]
     with pytest.raises(DocumentError, match=r"^f:\d+:\d+: found more than 20000 values; expected a smaller document$"):
         read_document("\n".join(lines), "f")
-
-
-def test_aliases_cannot_add_up_to_a_depth_that_brackets_may_not_have() -> None:
     lines = ["a0: &a0 [x]"] + [f"a{level}: &a{level} [*a{level - 1}]" for level in range(1, MAX_DEPTH + 1)]
     with pytest.raises(DocumentError, match="nested too deeply"):
         read_document("\n".join(lines), "f")
-
-
-def test_data_that_is_nested_too_deeply_is_refused() -> None:
     data = json.loads("[" * 40 + "]" * 40)
     with pytest.raises(DocumentError, match=r"^f: found arrays and objects nested too deeply"):
         document_of(data, "f")

@@ -72,14 +72,11 @@ def wide_png() -> bytes:
     return encoded(Image.new("L", (WIDE_EDGE, WIDE_EDGE), 90), "PNG")
 
 
-def test_an_upload_becomes_what_it_becomes_in_process(helpers: Helpers) -> None:
+def test_an_upload_becomes_what_it_becomes_in_process_or_is_refused_in_words(helpers: Helpers) -> None:
     expected = normalize(SMALL_JPEG, "image/jpeg")
     head, parts = run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
     assert head == {"format": "jpeg", "width": 48, "height": 32, "scene": expected.scene}
     assert parts == [expected.data]
-
-
-def test_what_cannot_be_used_is_told_in_words(helpers: Helpers) -> None:
     head, parts = run(helpers, NORMALIZE_JPEG, b"no picture")
     assert "The bytes are no image of a known format" in head["refusal"]
     assert parts == []

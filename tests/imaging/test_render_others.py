@@ -47,16 +47,13 @@ def test_upscaling_adds_lines_that_only_the_larger_size_has() -> None:
 
 
 @pytest.mark.parametrize("target", ["png", "webp"])
-def test_upscaling_keeps_transparency(target: PictureFormat) -> None:
+def test_upscaling_keeps_transparency_and_lays_it_on_white_in_jpeg(target: PictureFormat) -> None:
     source = Image.new("RGBA", (40, 40), (250, 20, 20, 0))
     source.paste((20, 20, 200, 255), (10, 10, 30, 30))
     found = upscaled(source, 400, 400, target)
     assert (0, 255) == (pixel(found, 2, 2)[3], pixel(found, 200, 200)[3])
     edge = next(pixel(found, x, 200) for x in range(80, 130) if pixel(found, x, 200)[3] > 60)
     assert edge[2] > edge[0], "a hidden colour shines through at the edge"
-
-
-def test_upscaling_to_jpeg_lays_transparency_on_white() -> None:
     found = upscaled(Image.new("RGBA", (20, 20), (0, 0, 0, 0)), 80, 80, "jpeg")
     assert (255, 255, 255) == pixel(found, 40, 40)
 

@@ -12,14 +12,11 @@ def test_the_page_is_made_of_the_last_figures() -> None:
     assert render(read_figures()) == PAGE.read_text(encoding="utf-8")
 
 
-def test_each_claim_is_proved_by_tests_that_there_are_or_by_a_measurement() -> None:
+def test_each_claim_counts_what_there_is_and_is_proved_by_tests_or_a_measurement() -> None:
     for claim in CLAIMS:
         places = re.findall(r"tests/[\w/.]+", claim.command)
         assert places or claim.command in ("make soak", "make bench")
         assert all((ROOT / place).exists() for place in places)
-
-
-def test_the_claims_count_what_there_is() -> None:
     promises = " ".join(claim.promise for claim in CLAIMS)
     assert f"All {len(load_contract().operations)} operations" in promises
     assert f"the {len(CATALOGUE)} problem codes" in promises

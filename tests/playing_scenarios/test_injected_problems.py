@@ -100,14 +100,13 @@ def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_
     assert before == emulator.library_of()
 
 
-def test_the_header_goes_before_the_scenario_which_is_not_asked(emulator: EmulatorUnderTest) -> None:
+def test_the_header_goes_before_the_scenario_and_does_nothing_where_no_operation_is(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
     assert 429 == emulator.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
     assert {"the rule": (0, 0)} == emulator.rules()
     assert [500, 200] == [emulator.get("/team").status for _ in range(2)]
-
-
-def test_the_header_does_nothing_where_no_operation_is(emulator: EmulatorUnderTest) -> None:
     ask = {"Emulator-Fault": "internal_error"}
     assert (404, "not_found") == emulator.get("/nothing", headers=ask).outcome
     assert 405 == emulator.delete("/team", headers=ask).status

@@ -27,9 +27,15 @@ def get_team(sandbox: Sandbox, key: str | None = None) -> httpx.Response:
 # Emulators --------------------------------------------------------------------------------------------------------------
 
 
-def test_an_option_that_serve_does_not_have_is_told_with_those_that_it_has() -> None:
+def test_what_cannot_be_an_option_or_an_address_is_told() -> None:
     with pytest.raises(TypeError, match=r"unknown option 'sed'; expected one of: host, port, seed, "):
         Emulator.start(sed=1)
+    with pytest.raises(EmulatorError, match=r"found the address '127\.0\.0\.1:8038'; expected one such as http://"):
+        Emulator.connect("127.0.0.1:8038")
+    with pytest.raises(ValueError, match="has no time zone"):
+        Emulator.start(start=datetime(2030, 1, 1))  # noqa: DTZ001
+    with pytest.raises(TypeError, match="seed: found object"):
+        Emulator.start(seed=object())
 
 
 def test_options_are_plain_values(tmp_path: Path) -> None:
@@ -129,7 +135,7 @@ def test_the_key_stays_demos_when_it_is_revoked(sandbox: Sandbox) -> None:
 # The clock --------------------------------------------------------------------------------------------------------------
 
 
-def test_the_clock_is_moved_by_spans_and_to_instants(sandbox: Sandbox) -> None:
+def test_the_clock_is_moved_by_spans_and_to_instants_and_its_mode_is_set(sandbox: Sandbox) -> None:
     clock = sandbox.clock
     for span in (90, 0.5, "90s", timedelta(seconds=1)):
         clock.advance(span)
@@ -139,6 +145,9 @@ def test_the_clock_is_moved_by_spans_and_to_instants(sandbox: Sandbox) -> None:
     assert START + timedelta(hours=2) == clock.now
     with pytest.raises(EmulatorError, match=r"clock\.advance: .* such as 250ms, 90s, 2m or 1h, found 'soon'"):
         clock.advance("soon")
+    for mode in ("manual", "auto", "x60"):
+        clock.mode = mode
+        assert mode == clock.mode
 
 
 def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
@@ -149,12 +158,6 @@ def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
     assert 0 == sandbox.clock.idle()
     assert 1 == sandbox.clock.next()
     assert (due, None) == (sandbox.clock.now, sandbox.clock.next_event_at)
-
-
-@pytest.mark.parametrize("mode", ["manual", "auto", "x60"])
-def test_the_mode_of_the_clock_can_be_set(sandbox: Sandbox, mode: str) -> None:
-    sandbox.clock.mode = mode
-    assert mode == sandbox.clock.mode
 
 
 # Scenarios, Teams, the journal, state -----------------------------------------------------------------------------------
@@ -233,15 +236,3 @@ def test_a_session_hides_the_key_and_says_how_many_pictures_are_not_in_it(
     sandbox.save(tmp_path / "few.json")
     data = json.loads((tmp_path / "few.json").read_text())
     assert (data["pictures"], data["left_out"]["pictures"]) == ({}, 3)
-
-
-def test_an_address_that_cannot_be_one_is_told() -> None:
-    with pytest.raises(EmulatorError, match=r"found the address '127\.0\.0\.1:8038'; expected one such as http://"):
-        Emulator.connect("127.0.0.1:8038")
-
-
-def test_a_time_without_a_zone_and_a_value_of_no_kind_are_refused() -> None:
-    with pytest.raises(ValueError, match="has no time zone"):
-        Emulator.start(start=datetime(2030, 1, 1))  # noqa: DTZ001
-    with pytest.raises(TypeError, match="seed: found object"):
-        Emulator.start(seed=object())

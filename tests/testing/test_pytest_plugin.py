@@ -203,13 +203,18 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return told(folder, FAILING, "--junitxml", "report.xml"), folder / "report.xml"
 
 
-def test_a_failed_test_tells_its_requests_and_what_would_have_helped(failed: tuple[str, Path]) -> None:
+def test_a_failed_test_tells_its_requests_and_what_would_have_helped_and_the_line_that_was_refused(
+    failed: tuple[str, Path],
+) -> None:
     first, second, why, remedy = failed[0].partition("- image workflow requests -")[2].splitlines()[1:5]
     assert first.split()[1:3] == ["200", "getTeam"]
     assert second.split()[1:4] == ["401", "getTeam", "credential_expired"]
     assert why.startswith("    credential_expired: Authorization: found the credential 'Expired'")
     assert remedy == "    remedy: use the Team's credential 'Full'"
     assert " 10 failed, 2 passed in " in failed[0]
+    assert 1 == failed[0].count(" never fired ")
+    assert ["test_mine.py"] * 5 == re.findall(r"^(\S+\.py):\d+: (?!Assert)\w*Error$", failed[0], re.MULTILINE)
+    assert "/emulator/testing/" not in failed[0]
 
 
 @pytest.mark.parametrize(
@@ -222,15 +227,6 @@ def test_a_failed_test_tells_its_requests_and_what_would_have_helped(failed: tup
 )
 def test_the_report_names_what_else_may_be_the_reason(failed: tuple[str, Path], words: str) -> None:
     assert words in failed[0]
-
-
-def test_the_rules_of_the_library_are_not_told_to_have_never_fired(failed: tuple[str, Path]) -> None:
-    assert 1 == failed[0].count(" never fired ")
-
-
-def test_what_the_emulator_refuses_a_test_is_shown_at_the_line_of_the_test_alone(failed: tuple[str, Path]) -> None:
-    assert ["test_mine.py"] * 5 == re.findall(r"^(\S+\.py):\d+: (?!Assert)\w*Error$", failed[0], re.MULTILINE)
-    assert "/emulator/testing/" not in failed[0]
 
 
 def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report_for_ci_too(

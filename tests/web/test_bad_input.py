@@ -85,16 +85,15 @@ def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, asset_id: 
     assert emulator.get(f"/products/{product['id']}").json["name"] == name
 
 
-def test_a_problem_names_every_violation_by_place_and_the_field_that_may_be_meant(emulator: EmulatorUnderTest) -> None:
+def test_a_problem_names_every_violation_as_it_was_sent_and_the_field_that_may_be_meant(
+    emulator: EmulatorUnderTest,
+) -> None:
     body = {"size_byte": 1, "content_type": "text/plain", "size_bytes": 0}
     assert emulator.post("/uploads", body).json["detail"] == (
         '/content_type: found "text/plain"; expected one of image/jpeg, image/png, image/gif, image/webp, image/avif. '
         '/size_byte: found an unknown field; expected only content_type, size_bytes; did you mean "size_bytes"? '
         "/size_bytes: found 0; expected a whole number from 1 to 73400320"
     )
-
-
-def test_a_problem_quotes_what_was_found_as_it_was_sent(emulator: EmulatorUnderTest) -> None:
     detail = emulator.post("/uploads", {"content_type": "is it?. no", "size_bytes": 0}).json["detail"]
     assert detail.startswith('/content_type: found "is it?. no"; expected')
 

@@ -48,14 +48,10 @@ def test_ids_and_cursors_are_longer(make_emulator: MakeEmulator) -> None:
 
 
 @evolved
-def test_a_state_file_keeps_it(emulator: EmulatorUnderTest) -> None:
+def test_a_state_file_keeps_it_and_a_sandbox_may_go_without(emulator: EmulatorUnderTest) -> None:
     state = emulator.ask("GET", "/state").body
     emulator.told("PUT", "/state", content=state)
     assert "evolved" in emulator.get("/team").json
-
-
-@evolved
-def test_a_sandbox_may_go_without(emulator: EmulatorUnderTest) -> None:
     made = emulator.told("POST", "/sandboxes", {"id": "plain", "evolution": False})
     assert "evolved" not in emulator.get("/team", f"{FULL}_{made['id']}").json
     assert "evolved" in emulator.get("/team").json
