@@ -5,7 +5,7 @@ read the text of an option; must not read the environment, the command line or a
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
@@ -86,17 +86,23 @@ class Settings(Struct, frozen=True):
     """The readings file that a command found where it was started."""
 
 
+class Kind(Struct, frozen=True):
+    """A kind of values: how to read the text of one (ValueError for any other text), and what to expect, in words."""
+
+    parse: Callable[[str], Any]
+    expected: str
+    words: tuple[str, ...] = ()
+    """Those that it can be, or the commonest of them."""
+
+
 class Option(Struct, frozen=True):
-    """One option: what it is called, how to read its text, and how to describe it."""
+    """One option: what it is called, and how to describe it."""
 
     name: str
     """On the command line, with the placeholder of its value: `--seed N`."""
-    parse: Callable[[str], Any]
-    expected: str
+    kind: Kind
     description: str
     default: str = "none"
-    words: tuple[str, ...] = ()
-    """Those that it can be, or the commonest of them."""
     repeated: str | None = None
     """The field of an option that can be given more than once; one text has all of its values, with commas between them."""
 
@@ -121,26 +127,27 @@ class Option(Struct, frozen=True):
         return VARIABLE_PREFIX + self.field.upper()
 
 
+# Kinds of values ------------------------------------------------------------------------------------------------------
+
+
 def _matching(pattern: str) -> Callable[[str], str]:
     """Return a parser of texts that match a pattern as a whole, in upper or lower case."""
+    compiled = re.compile(pattern, re.IGNORECASE)
 
     def parse(text: str) -> str:
-        if not re.fullmatch(pattern, text, re.IGNORECASE):
+        if not compiled.fullmatch(text):
             raise ValueError(text)
         return text
 
     return parse
 
 
-def _each(parse: Callable[[str], str]) -> Callable[[str], tuple[str, ...]]:
-    """Return a parser of values with commas between them."""
+def _each(pattern: str) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of texts that match a pattern, with commas between them."""
+    parse = _matching(pattern)
     return lambda text: tuple(parse(part.strip()) for part in text.split(","))
 
 
-_parse_text: Final = _matching(r"(?s:.*\S.*)")
-_parse_token: Final = _matching("[!-~](?:[ -~]*[!-~])?")  # what a header can carry
-_parse_hosts: Final = _each(_matching("[A-Za-z0-9._-]{1,253}"))
-_parse_origins: Final = _each(_matching(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"))
 _parse_address: Final = _matching(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
 
 
@@ -163,110 +170,89 @@ def _parse_pixels(text: str) -> int:
     return pixels
 
 
-def _choice(name: str, words: Sequence[str], description: str, default: str, values: Sequence[Any] = ()) -> Option:
-    """Return an option that is one of some words; each means itself, unless there are values."""
-    meant = dict(zip(words, values or words, strict=True))
+def _text(expected: str) -> Kind:
+    return Kind(_matching(r"(?s:.*\S.*)"), expected)
+
+
+def _one_of(meanings: Mapping[str, Any]) -> Kind:
+    """Return the kind of some words, each with its meaning."""
 
     def parse(text: str) -> Any:
-        if text not in meant:
+        if text not in meanings:
             raise ValueError(text)
-        return meant[text]
+        return meanings[text]
 
-    expected = " or ".join((", ".join(words[:-1]), words[-1]))
-    return Option(name, parse, expected, description, default, tuple(words))
+    *others, last = meanings
+    return Kind(parse, f"{', '.join(others)} or {last}", tuple(meanings))
 
 
-def _switch(flag: str, description: str, default: str) -> Option:
-    """Return an option that is on or off."""
-    return _choice(f"{flag} on|off", ("on", "off"), description, default, (True, False))
-
+_SWITCH: Final = _one_of({"on": True, "off": False})
+_PORT: Final = Kind(_parse_port, "a number from 0 to 65535")
+_SEED: Final = Kind(parse_seed, "a whole number from 0 to 2^63-1")
+_CLOCK: Final = Kind(parse_clock, CLOCK_WORDS, CLOCK_MODES)
+_TIMESTAMP: Final = Kind(parse_timestamp, TIMESTAMP_WORDS)
+_URL: Final = Kind(parse_url, "an address such as https://emulator.example:8443")
+_HOSTS: Final = Kind(
+    _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port, with commas between them"
+)
+_TOKEN: Final = Kind(  # what a header can carry
+    _matching("[!-~](?:[ -~]*[!-~])?"), "a token of printable ASCII characters, without a space at its start or end"
+)
+_SIZE: Final = Kind(parse_size, "a size such as 512MiB or 2GiB")
+_PIXELS: Final = Kind(_parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
+_FORMAT: Final = _one_of({word: word for word in get_args(LogFormat)})
+_LEVEL: Final = _one_of({word: word for word in get_args(LogLevel)})
+_ORIGINS: Final = Kind(_each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *")
 
 OPTIONS: Final[tuple[Option, ...]] = (
-    Option("--host HOST", _parse_text, "a host name or address", "address to listen on", "127.0.0.1"),
-    Option(
-        "--port PORT",
-        _parse_port,
-        "a number from 0 to 65535",
-        "port to listen on; 0 picks a free one",
-        f"{DEFAULT_PORT}",
-    ),
-    Option("--seed N", parse_seed, "a whole number from 0 to 2^63-1", "seed of identifiers, links and chance", "0"),
-    Option("--clock MODE", parse_clock, CLOCK_WORDS, CLOCK_WORDS, "real", CLOCK_MODES),
+    Option("--host HOST", _text("a host name or address"), "address to listen on", "127.0.0.1"),
+    Option("--port PORT", _PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}"),
+    Option("--seed N", _SEED, "seed of identifiers, links and chance", "0"),
+    Option("--clock MODE", _CLOCK, CLOCK_WORDS, "real"),
     Option(
         "--start TIMESTAMP",
-        parse_timestamp,
-        TIMESTAMP_WORDS,
+        _TIMESTAMP,
         "the emulator's time at start",
         "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
     ),
     Option(
-        "--world FILE",
-        _parse_text,
-        "a YAML file",
-        "Teams, credentials and premade ingredients at start (YAML)",
-        "built in",
+        "--world FILE", _text("a YAML file"), "Teams, credentials and premade ingredients at start (YAML)", "built in"
     ),
     Option(
         "--scenario NAME|FILE",
-        _parse_text,
-        "the name of a scenario of the library, or a YAML file",
+        _text("the name of a scenario of the library, or a YAML file"),
         "scenario to run: a name in the library, or a YAML file",
     ),
-    _switch("--rate-limits", "whether request rates are limited", "on"),
-    Option(
-        "--public-url URL",
-        parse_url,
-        "an address such as https://emulator.example:8443",
-        "base of the links in answers",
-        "the address the client used",
-    ),
+    Option("--rate-limits on|off", _SWITCH, "whether request rates are limited", "on"),
+    Option("--public-url URL", _URL, "base of the links in answers", "the address the client used"),
     Option(
         "--allowed-host NAME",
-        _parse_hosts,
-        "names such as emulator.example, without port, with commas between them",
+        _HOSTS,
         "an additional host name that clients may use; can be repeated",
         repeated="allowed_hosts",
     ),
+    Option("--control-token TOKEN", _TOKEN, "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"),
+    Option("--max-memory SIZE", _SIZE, "limit of image bytes in all sandboxes together", "2GiB"),
+    Option("--max-upload-pixels PIXELS", _PIXELS, "limit of the pixels of an uploaded image", "100MP"),
+    Option("--log-format text|json", _FORMAT, "form of the log", "text"),
+    Option("--log-level LEVEL", _LEVEL, "lowest level to log", "info"),
+    Option("--access-log on|off", _SWITCH, "log each request to standard error", "on; off for exec and sweep"),
+    Option("--state FILE", _text("a state file"), "start from a state file"),
     Option(
-        "--control-token TOKEN",
-        _parse_token,
-        "a token of printable ASCII characters, without a space at its start or end",
-        "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`",
-    ),
-    Option(
-        "--max-memory SIZE",
-        parse_size,
-        "a size such as 512MiB or 2GiB",
-        "limit of image bytes in all sandboxes together",
-        "2GiB",
-    ),
-    Option(
-        "--max-upload-pixels PIXELS",
-        _parse_pixels,
-        "a number of pixels from 1 to 1000MP, such as 100MP or 5000000",
-        "limit of the pixels of an uploaded image",
-        "100MP",
-    ),
-    _choice("--log-format text|json", get_args(LogFormat), "form of the log", "text"),
-    _choice("--log-level LEVEL", get_args(LogLevel), "lowest level to log", "info"),
-    _switch("--access-log", "log each request to standard error", "on; off for exec and sweep"),
-    Option("--state FILE", _parse_text, "a state file", "start from a state file"),
-    _switch(
-        "--evolution",
+        "--evolution on|off",
+        _SWITCH,
         "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
         "off",
     ),
     Option(
         "--readings READINGS",
-        _parse_text,
-        "readings such as D26=always-a-cursor, a set, or a file",
+        _text("readings such as D26=always-a-cursor, a set, or a file"),
         "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file",
         "those of image-workflow.readings.yaml, if it is there",
     ),
     Option(
         "--cors ORIGIN",
-        _parse_origins,
-        "an origin such as http://localhost:5173, or *",
+        _ORIGINS,
         "an origin whose pages may call /v1 and load files, or *; can be repeated",
         repeated="cors",
     ),
@@ -312,6 +298,6 @@ def read_settings(
 
 def _read(option: Option, name: str, text: str) -> Any:
     try:
-        return option.parse(text)
+        return option.kind.parse(text)
     except ValueError:
-        raise SettingError(name, text, option.expected, option.words) from None
+        raise SettingError(name, text, option.kind.expected, option.kind.words) from None

@@ -22,7 +22,7 @@ def complete(parser: ArgumentParser) -> None:
     contract = load_contract()
     library = shipped_library(contract).names()
     words: dict[str, Iterable[str]] = {
-        **{option.field: option.words for option in OPTIONS if option.words},
+        **{option.field: option.kind.words for option in OPTIONS if option.kind.words},
         "value": CLOCK_MODES,
         "operation": (*contract.operations, "none"),
         "code": (*CATALOGUE, "none"),

@@ -84,8 +84,8 @@ def test_a_text_that_means_nothing_is_refused_with_its_name_and_what_was_expecte
         read_settings({field: text}, {})
     with pytest.raises(SettingError) as by_variable:
         read_settings({}, {option.variable: text})
-    assert f"{option.flag}: found {text!r}, expected {option.expected}" == str(by_flag.value)
-    assert f"{option.variable}: found {text!r}, expected {option.expected}" == str(by_variable.value)
+    assert f"{option.flag}: found {text!r}, expected {option.kind.expected}" == str(by_flag.value)
+    assert f"{option.variable}: found {text!r}, expected {option.kind.expected}" == str(by_variable.value)
 
 
 def test_the_command_line_wins_over_a_variable_which_is_not_even_read() -> None:
