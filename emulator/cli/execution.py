@@ -151,10 +151,10 @@ class _Run(WatchedServer):
 
     def _saved(self) -> bytes:
         """Return the default sandbox as a file: as `state save` does, by asking for it."""
-        from emulator.testing.control import ControlClient, HttpTransport
+        from emulator.testing.control import ControlClient
         from emulator.testing.session_file import saved_sandbox
 
-        client = ControlClient(HttpTransport(self._address), self._application.settings.control_token)
+        client = ControlClient(self._address, self._application.settings.control_token)
         return saved_sandbox(client, self._files["save_state"].name)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from emulator.cli.arguments import add_arguments, add_parsers
 from emulator.cli.output import Style, add_format, out
 from emulator.settings import DEFAULT_URL, SettingError, local_url, read_settings
-from emulator.testing.control import ControlClient, HttpTransport, emulator_address
+from emulator.testing.control import ControlClient, emulator_address
 
 _URL = {
     "--url URL": f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
@@ -61,7 +61,7 @@ def _control_client(options: Namespace, environment: Mapping[str, str]) -> Contr
     except ValueError:
         raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
     token = given.get("control_token") or environment.get("EMULATOR_CONTROL_TOKEN") or None
-    return ControlClient(HttpTransport(url), token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
+    return ControlClient(url, token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
 
 
 def _address(environment: Mapping[str, str]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ Owns how its control plane is asked without a socket, synchronously, also while 
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -29,8 +29,6 @@ __tracebackhide__ = is_refusal
 
 _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
 """The libraries with transports for applications; TestClient takes either."""
-
-Run = Callable[[Coroutine[Any, Any, Answer], float], Answer]
 
 
 class EmulatorApplication:
@@ -64,8 +62,16 @@ class EmulatorApplication:
     @cached_property
     def emulator(self) -> Emulator:
         """The whole emulator, for more sandboxes."""
-        transport = _InProcess(self._application, self._run)
-        return Emulator(ControlClient(transport, self._application.settings.control_token))
+        settings = self._application.settings
+        url = settings.public_url or ORIGIN
+
+        def transport(
+            method: str, address: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        ) -> Answer:
+            target = address.removeprefix(url)
+            return self._run(ask(self._application, method, target, headers, content or b""), seconds)
+
+        return Emulator(ControlClient(url, settings.control_token, transport=transport))
 
     @property
     def sandbox(self) -> Sandbox:
@@ -107,21 +113,6 @@ def create_app(**options: Any) -> EmulatorApplication:
         raise EmulatorError(NOT_STARTED, unreadable(error)) from error
     except (UsageError, DocumentError) as error:
         raise EmulatorError(NOT_STARTED, str(error)) from error
-
-
-class _InProcess:
-    """Hands requests to the application, without a socket."""
-
-    def __init__(self, application: "Application", run: Run) -> None:
-        self._application = application
-        self._run = run
-        self.url = application.settings.public_url or ORIGIN
-
-    def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
-    ) -> Answer:
-        """Send one request and return the answer."""
-        return self._run(ask(self._application, method, target, headers, content or b""), seconds)
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:

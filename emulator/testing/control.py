@@ -4,10 +4,10 @@ Owns how a path of a sandbox is written, the control token and the wording of it
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http.client import HTTPException
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 from emulator.contract import BASE_PATH
@@ -27,42 +27,23 @@ YAML: Final = "application/yaml"
 ZIP: Final = "application/zip"
 
 
-class Transport(Protocol):
-    """Takes a request to an emulator."""
+Transport: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None, float], Answer]
+"""Sends a request: its method, address, headers and content; each silence may last for some seconds.
 
-    @property
-    def url(self) -> str:
-        """The address of the emulator, without a slash at its end."""
-
-    def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
-    ) -> Answer:
-        """Send a request to a path below the address, with its query; each silence may last for some seconds.
-
-        Raises OSError, HTTPException or ValueError if there is no answer in time.
-        """
-
-
-class HttpTransport:
-    """Connections straight to the address: proxies of the environment are not for one's own machine."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
-
-    def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
-    ) -> Answer:
-        """Send one request, and return the answer. Raises as the protocol says."""
-        return send(method, self.url + target, headers, content, seconds)
+Raises OSError, HTTPException or ValueError if there is no answer in time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlClient:
-    """A client of the control plane, for one sandbox; None stands for `default`."""
+    """A client of the control plane at `url`, for one sandbox; None stands for `default`."""
 
-    transport: Transport
+    url: str
+    """The address of the emulator, without a slash at its end."""
     token: str | None = None
     sandbox: str | None = None
+    transport: Transport = send
+    """Connects straight to the address: proxies of the environment are not for one's own machine."""
 
     def of(self, sandbox: str | None) -> "ControlClient":
         """Return the client for another sandbox of the same emulator; for None, that for the whole process."""
@@ -102,7 +83,7 @@ class ControlClient:
         if content is not None:
             headers["Content-Type"] = content_type
         try:
-            answer = self.transport.exchange(method, self._target(path, query), headers, content, seconds)
+            answer = self.transport(method, self.url + self._target(path, query), headers, content, seconds)
         except (OSError, HTTPException, ValueError) as error:
             raise self._no_answer(reason(error)) from error
         if not answer.headers.get("request-id", "").startswith(REQUEST_ID_KIND):
@@ -124,7 +105,7 @@ class ControlClient:
 
     def _no_answer(self, why: str) -> EmulatorError:
         start = "start one: image-workflow-emulator serve"
-        return EmulatorError(NO_ANSWER, f"no emulator answers at {self.transport.url} ({why}); {start}")
+        return EmulatorError(NO_ANSWER, f"no emulator answers at {self.url} ({why}); {start}")
 
 
 def emulator_address(text: str) -> str:

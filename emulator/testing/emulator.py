@@ -8,7 +8,7 @@ from weakref import finalize
 
 from emulator.scenario.named_files import scenario_file
 from emulator.settings import DEFAULT_URL
-from emulator.testing.control import ControlClient, HttpTransport, emulator_address
+from emulator.testing.control import ControlClient, emulator_address
 from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
 from emulator.testing.files import read_file, readings_value, world_value
 from emulator.testing.options import option_texts, timestamp_text
@@ -49,11 +49,11 @@ class Emulator:
             ...     emulator.default.clock.mode
             'manual'
         """
-        from emulator.testing.process import ServerProcess
+        from emulator.testing.process import start_server
 
         with option_texts({"port": 0, "access_log": False, **options}) as texts:
-            process = ServerProcess(texts)
-        return cls(ControlClient(HttpTransport(process.url), options.get("control_token")), process.stop)
+            url, stop = start_server(texts)
+        return cls(ControlClient(url, options.get("control_token")), stop)
 
     @classmethod
     def connect(cls, url: str, control_token: str | None = None) -> Self:
@@ -69,17 +69,16 @@ class Emulator:
             True
         """
         try:
-            transport = HttpTransport(emulator_address(url))
+            plane = ControlClient(emulator_address(url), control_token)
         except ValueError:
             raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
-        plane = ControlClient(transport, control_token)
         plane.health(HEALTH_SECONDS)
         return cls(plane)
 
     @property
     def url(self) -> str:
         """Its address, such as `http://127.0.0.1:8038`."""
-        return self._plane.transport.url
+        return self._plane.url
 
     def sandbox(self, **options: Any) -> Sandbox:
         """Make a sandbox. As a context manager it is deleted at the end.

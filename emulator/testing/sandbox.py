@@ -267,7 +267,7 @@ class Sandbox:
         return shown
 
     def __repr__(self) -> str:
-        return f"<Sandbox {self.id!r} at {self._plane.transport.url}{BASE_PATH}>"
+        return f"<Sandbox {self.id!r} at {self._plane.url}{BASE_PATH}>"
 
 
 class Clock:

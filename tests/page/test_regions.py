@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.testing.control import ControlClient, HttpTransport
+from emulator.testing.control import ControlClient
 from emulator.testing.session_file import saved_sandbox
 from tests.page.browser import PHONE, Service, Visit, expect
 from tests.support.emulator_client import UPLOAD
@@ -614,7 +614,7 @@ def test_a_session_shows_requests_work_and_pictures_as_they_were_and_cannot_be_c
     service.told("POST", "/clock/advance", {"until_idle": True})
     service.get(f"/generations/{generation['id']}")
     service.post("/products", {"name": "Shirt"})
-    plane = ControlClient(HttpTransport(service.origin))
+    plane = ControlClient(service.origin)
     (tmp_path / "session.json").write_bytes(saved_sandbox(plane, "session.json"))
     service.told("POST", "/reset")
     visit.open_file(tmp_path / "session.json")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.testing.control import ControlClient, HttpTransport
+from emulator.testing.control import ControlClient
 from emulator.testing.session_file import saved_sandbox
 from tests.page.browser import PHONE, Service, Visit, expect
 
@@ -175,7 +175,7 @@ def test_twelve_tasks_of_a_new_user_are_done_under_traffic(
     # 12. Save the state, and open a session that somebody left.
     assert person.downloads(person.region("Sandboxes").get_by_role("button", name="Save state")).endswith(".zip")
     file = tmp_path / "session.json"
-    file.write_bytes(saved_sandbox(ControlClient(HttpTransport(service.origin)), file.name))
+    file.write_bytes(saved_sandbox(ControlClient(service.origin), file.name))
     with page.expect_file_chooser() as choosing:
         person.press(page.get_by_role("button", name="Open file"))
     choosing.value.set_files(file)

@@ -70,7 +70,7 @@ def _list(control: ControlClient, options: Namespace, style: Style) -> None:
     if options.format == "json":
         print_json(answer)
     elif options.format == "har":
-        print_json(journal_as_har(entries, control.transport.url))
+        print_json(journal_as_har(entries, control.url))
     else:
         print_table(_HEADERS, map(_cells, convert(entries, list[RecordedRequest])), style)
         left_out = answer["total"] - len(entries)
