@@ -37,15 +37,6 @@ _SIGNALLED = 128
 _GUARD = 'trap "" HUP INT QUIT TERM USR1 USR2 TSTP TTIN TTOU; read -r _ || kill -s KILL 0'
 
 
-class StartError(CommandError):
-    """The command could not be started. `status` is the one that a shell has for it."""
-
-    def __init__(self, command: str, error: OSError) -> None:
-        is_missing = isinstance(error, FileNotFoundError)
-        super().__init__(f"{command}: {'command not found' if is_missing else error.strerror}")
-        self.status = _NOT_FOUND if is_missing else _NOT_EXECUTABLE
-
-
 def signalled_status(number: int) -> int:
     """Return the exit status of a command that was ended by a signal."""
     return _SIGNALLED + number
@@ -86,7 +77,7 @@ class Child:
     ) -> None:
         """Start it, in a running event loop, which handles the signals from now on.
 
-        `output` is the file number of its standard output; None: that of this process. Raises StartError.
+        `output` is the file number of its standard output; None: that of this process. Raises CommandError.
         """
         self._guard = guard
         self._group = guard.group
@@ -100,7 +91,9 @@ class Child:
             )
         except OSError as error:
             _hand_terminal(self._group, os.getpgrp())
-            raise StartError(words[0], error) from error
+            is_missing = isinstance(error, FileNotFoundError)
+            reason = "command not found" if is_missing else error.strerror
+            raise CommandError(f"{words[0]}: {reason}", _NOT_FOUND if is_missing else _NOT_EXECUTABLE) from error
         self._group = self._group or self._process.pid
 
     async def wait(self) -> int:

@@ -14,10 +14,11 @@ REFUSED_VALUES: Final = (400, 413, 422)
 
 
 class CommandError(Exception):
-    """A command that is valid and could not do its work; its text is the whole message."""
+    """A command that is valid and could not do its work; its text is the whole message. `status`: the exit status."""
 
-    status = 1
-    """The exit status."""
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @contextmanager

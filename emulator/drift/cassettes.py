@@ -11,19 +11,12 @@ from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_DEPTH: Final = 200
-_OPENING = (
-    yaml.BlockMappingStartToken,
-    yaml.BlockSequenceStartToken,
-    yaml.FlowMappingStartToken,
-    yaml.FlowSequenceStartToken,
-)
-_CLOSING = (yaml.BlockEndToken, yaml.FlowMappingEndToken, yaml.FlowSequenceEndToken)
 
 
 def load_yaml(content: bytes, name: str) -> Any:
     """Read YAML; timestamps and switches become what YAML takes them for. Raises RecordingError."""
     try:
-        _check_tokens(content, name)
+        _check_events(content, name)
         return yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe loader, and the faster one)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -33,13 +26,13 @@ def load_yaml(content: bytes, name: str) -> Any:
         raise RecordingError(f"{name}: cannot be read as YAML ({type(error).__name__})") from None
 
 
-def _check_tokens(content: bytes, name: str) -> None:
+def _check_events(content: bytes, name: str) -> None:
     """Refuse what makes a small file large or deep when it is read. Raises RecordingError."""
     depth = 0
-    for token in yaml.scan(content, Loader=_Loader):
-        if isinstance(token, yaml.AliasToken):
+    for event in yaml.parse(content, Loader=_Loader):
+        if isinstance(event, yaml.AliasEvent):
             raise RecordingError(f"{name}: YAML aliases are not read")
-        depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise RecordingError(f"{name}: nested more than {MAX_DEPTH} levels deep")
 

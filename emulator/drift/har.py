@@ -6,6 +6,7 @@ another file makes its exchange evidence for the status alone.
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -46,12 +47,8 @@ def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
 
 
 def _instant(text: Any) -> int | None:
-    """Read the time at which a request began; more digits than microseconds are cut off."""
-    if not isinstance(text, str):
-        return None
-    seconds, point, rest = text.partition(".")
-    digits = len(rest) - len(rest.lstrip("0123456789"))
-    return parse_timestamp(f"{seconds}.{rest[: min(digits, 6)]}{rest[digits:]}" if point else text)
+    """Read the time at which a request began, which may have more digits than microseconds."""
+    return parse_timestamp(re.sub(r"(\.\d{6})\d+", r"\1", text)) if isinstance(text, str) else None
 
 
 def _duration_ms(value: Any) -> float | None:

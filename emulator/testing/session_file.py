@@ -7,7 +7,7 @@ are not in it). No key of the sandbox is whole in it. Must not know what an answ
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from emulator.testing.control import STATE_SECONDS, ControlClient
@@ -21,12 +21,11 @@ MOST_REQUESTS: Final = 1000
 """How many requests the journal answers at once: so many of the newest does a session hold, each with its explanation."""
 MOST_PICTURE_BYTES: Final = 8 * 2**20
 """Limit of the pictures of a session, the newest first."""
-_MOST: Final = {"limit": MOST_REQUESTS}
-_ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "clock": {}, "readings": {}, "scenario": {}, "teams": {}, "requests": _MOST, "work": _MOST, "assets": _MOST,
-    "coverage": {}, "conduct": {"ended": True},
-}  # fmt: skip
-"""The paths that a session has answers of, each with its query."""
+_ANSWERS: Final = (
+    *("clock", "readings", "scenario", "teams", "coverage", "conduct?ended=true"),
+    *(f"{name}?limit={MOST_REQUESTS}" for name in ("requests", "work", "assets")),
+)
+"""The paths that a session has answers of."""
 
 
 def saved_sandbox(plane: ControlClient, name: str) -> bytes:
@@ -37,7 +36,7 @@ def saved_sandbox(plane: ControlClient, name: str) -> bytes:
 def _session(plane: ControlClient) -> bytes:
     from emulator.control.masks import Masks
 
-    answers = {path: plane.call("GET", path, query=query) for path, query in _ANSWERS.items()}
+    answers = {path.partition("?")[0]: plane.call("GET", path) for path in _ANSWERS}
     running, teams, page = answers["scenario"], answers["teams"]["data"], answers["requests"]
     # No more of it: its timeline has keys in the form of the world file.
     answers["scenario"] = {name: running[name] for name in ("scenario", "team_scenarios")}
