@@ -28,6 +28,7 @@ _ORDER: Final[Mapping[str, Any]] = {
     "resolution": "1k",
     "output_format": "jpeg",
 }
+_SHOOT: Final[Mapping[str, Any]] = {**_ORDER, "output_mode": "photoshoot", "image_count": 4}
 
 
 class Probe(Struct, frozen=True):
@@ -107,24 +108,14 @@ def _pose(service: Service) -> None:
     service.call("getTeam")
 
 
-def _photoshoot(service: Service) -> None:
-    body = {**_ORDER, "output_mode": "photoshoot", "image_count": 4, "asset_ids": _photos(service, 1)}
-    admitted = service.call("createProductPhotographyGeneration", body)
-    service.call("getTeam")
-    service.finished(admitted)
-
-
-def _count_of_photoshoot(service: Service) -> None:
-    body = {**_ORDER, "output_mode": "photoshoot", "image_count": 2, "asset_ids": _photos(service, 1)}
-    service.finished(service.call("createProductPhotographyGeneration", body))
-
-
 def _ordering(order: Mapping[str, Any], photos: int = 1) -> Callable[[Service], None]:
-    """Return what orders pictures of some photos, waits for them, and looks at each."""
+    """Return what orders pictures of some photos, reads the Team, waits for them, and looks at each."""
 
     def run(service: Service) -> None:
         body = {**order, "asset_ids": _photos(service, photos)}
-        work = service.finished(service.call("createProductPhotographyGeneration", body))
+        admitted = service.call("createProductPhotographyGeneration", body)
+        service.call("getTeam")
+        work = service.finished(admitted)
         for output in work.get("outputs") or ():
             if output.get("asset"):
                 service.call("getAsset", asset_id=output["asset"]["id"])
@@ -142,12 +133,12 @@ PROBES: Final = (
     Probe(("D10",), "create a Product of an Asset that does not exist, twice with one key", _refused_twice),
     Probe(("D22", "D74"), "create a Product of two photos, and list the Products", _product),
     Probe(("D14", "D27", "D42", "D71"), "create a style, and repeat it with an empty description", _style),
-    Probe(("D33",), "order a photoshoot with an image_count of 2", _count_of_photoshoot, credits=2),
+    Probe(("D33",), "order a photoshoot with an image_count of 2", _ordering({**_SHOOT, "image_count": 2}), credits=2),
     Probe(("D29",), "create a pose, and read the Team before, meanwhile and after", _pose, credits=1),
     Probe(("D33",), "order a picture with nothing but output_mode and a photo", _ordering(_LEAST), credits=1),
     Probe(("D35",), "order a picture of 4:5 at 1k", _ordering(_ORDER), credits=1),
     Probe(("D32",), "order a picture of six photos", _ordering(_ORDER, _MANY), credits=1),
-    Probe(("D40", "D76"), "order a photoshoot, and look at it until it has finished", _photoshoot, credits=2),
+    Probe(("D40", "D76"), "order a photoshoot, and look at it until it has finished", _ordering(_SHOOT), credits=2),
 )
 """Every probe. D12, D31, D37 and D66 have none: nobody can make a service forget a key, fail or pause."""
 

@@ -4,7 +4,7 @@ What the service's world did (a pause, a failed slot, how long work took) is bro
 so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -14,7 +14,8 @@ from emulator.app import Application
 from emulator.contract import BASE_PATH, Contract
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from emulator.drift.beginning import found_at_start, put
-from emulator.drift.service import DescribedPictures
+from emulator.imaging.helpers import Helpers
+from emulator.imaging.messages import Head, Message
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from emulator.scenario.scenario import FAILURE_CODES
 from emulator.settings import read_settings
@@ -34,10 +35,29 @@ _BY_THE_WORLD: Final = frozenset(
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
 _QUEUE_MS: Final = 1
 """How long work is queued; the rest of its time is what the recording shows."""
-
+_FORMATS: Final = {"image/jpeg": "jpeg", "image/webp": "webp"}
 
 _Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
 """Method, path with query, headers and body."""
+
+
+class DescribedPictures(Helpers):
+    """Does the jobs of helper processes with descriptions in place of pictures.
+
+    What the pictures are does not matter to a recording, only their format and size. So nothing is drawn.
+    """
+
+    async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
+        """Answer a job at once."""
+        description = description_of(parts[0]) if parts else None
+        if head["job"] != "normalize":
+            return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
+        description = description or {}
+        if description.get("refusal"):
+            return {"refusal": description["refusal"]}, []
+        size = {"width": description.get("width") or 1_000, "height": description.get("height") or 1_000}
+        stored = head.get("stored_as") or description.get("stored_format") or _FORMATS.get(head["content_type"], "png")
+        return {"format": stored, "scene": "clean", **size}, [parts[0]]
 
 
 class Replayed(NamedTuple):
@@ -59,6 +79,8 @@ class Replay:
         """The emulator's ids, and the recorded one that each stands for."""
         self.beginning: frozenset[str] = frozenset()
         """The recorded ids of what was there before the recording."""
+        admitted = ((call.number, work) for call, work in traffic.admissions())
+        self._admitted = {number: work for number, work in admitted if _kind_of(work) in (*WORKFLOWS, *OPERATION_TYPES)}
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
         self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
@@ -109,7 +131,7 @@ class Replay:
         prepared = self._prepare(call)
         if prepared is None:
             return Replayed(call, None)
-        work = self._admitted_by(call)
+        work = self._admitted.get(call.number)
         if work is not None:
             await self._control("PUT", "/scenario", _fate(call, work))
         answered = await ask(self._application, *prepared)
@@ -218,12 +240,6 @@ class Replay:
             elif completion.code == "invalid_input":
                 description["refusal"] = "the service refused it"
         return orjson.dumps({"recorded_picture": description})
-
-    # What the service's world did -----------------------------------------------------------------------------------
-
-    def _admitted_by(self, call: Call) -> Work | None:
-        found = next((work for admission, work in self._traffic.admissions() if admission is call), None)
-        return found if found is not None and _kind_of(found) in (*WORKFLOWS, *OPERATION_TYPES) else None
 
     # Learning -------------------------------------------------------------------------------------------------------
 

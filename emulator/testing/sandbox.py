@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypedDict, Unpack
 
 from msgspec import convert
 
@@ -29,6 +29,26 @@ __tracebackhide__ = is_refusal
 
 DEFAULT_SANDBOX: Final = "default"
 EXAMPLE_KEYS: Final = 20
+
+
+class Filters(TypedDict, total=False):
+    """What selects recorded requests, as `Sandbox.requests` takes it. None is as if it was not given."""
+
+    operation: str | None
+    status: int | str | None
+    code: str | None
+    team: str | None
+    idempotency_key: str | None
+    since: int | None
+
+
+class TeamChanges(TypedDict, total=False):
+    """What of a Team can be changed, as `Team.set` takes it."""
+
+    credits: int
+    subscription: str
+    concurrency_limit: int
+    requests_per_minute: int
 
 
 class Sandbox:
@@ -153,17 +173,8 @@ class Sandbox:
 
     # The journal ----------------------------------------------------------------------------------------------------
 
-    def requests(
-        self,
-        *,
-        operation: str | None = None,
-        status: int | str | None = None,
-        code: str | None = None,
-        team: str | None = None,
-        idempotency_key: str | None = None,
-        since: int | None = None,
-    ) -> list[RecordedRequest]:
-        """Return the recorded requests, oldest first, that all given filters select.
+    def requests(self, **filters: Unpack[Filters]) -> list[RecordedRequest]:
+        """Return the recorded requests, oldest first, that all given `filters` select.
 
         `operation`: an operation id. `status`: a number, or a class such as `4xx`. `code`: a problem code. Each of these can
         be `none`, for a request that has none. `team`: a name or id. `idempotency_key`: the key that it was sent with.
@@ -177,15 +188,7 @@ class Sandbox:
             >>> [request.code for request in app.sandbox.requests(status="4xx")]
             ['credential_revoked']
         """
-        query = {
-            "operation": operation,
-            "status": status,
-            "code": code,
-            "team": team,
-            "idempotency_key": idempotency_key,
-            "since": since,
-        }
-        return convert(recorded(self._plane, query), list[RecordedRequest])
+        return convert(recorded(self._plane, filters), list[RecordedRequest])
 
     def conduct(self, *, ended: bool = True, whole: bool = False) -> Conduct:
         """Return what the clients of this sandbox did wrong.
@@ -398,15 +401,8 @@ class Team:
         """Its credentials: `id`, `key`, `name`, `profile`, `state` and `expires_at`."""
         return list(self._show()["credentials"])
 
-    def set(
-        self,
-        *,
-        credits: int | None = None,  # noqa: A002 (the name of the field)
-        subscription: str | None = None,
-        concurrency_limit: int | None = None,
-        requests_per_minute: int | None = None,
-    ) -> None:
-        """Change what is given, from now on.
+    def set(self, **changes: Unpack[TeamChanges]) -> None:
+        """Make the `changes` that are given, from now on.
 
         `credits`: what it can spend. `subscription`: `active` or `inactive`. `concurrency_limit`: how much unfinished work it
         may have. `requests_per_minute`: how many requests each of its credentials may send.
@@ -418,12 +414,6 @@ class Team:
             >>> team.credits, team.subscription
             (5, 'inactive')
         """
-        changes = {
-            "credits": credits,
-            "subscription": subscription,
-            "concurrency_limit": concurrency_limit,
-            "requests_per_minute": requests_per_minute,
-        }
         given = {name: value for name, value in changes.items() if value is not None}
         self._plane.call("PATCH", f"teams/{path_step(self._name_or_id)}", given)
 

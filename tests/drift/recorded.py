@@ -11,7 +11,7 @@ from emulator.contract import Contract, load_contract
 from emulator.drift.active import Service
 from emulator.drift.judgement import Report, judge
 from emulator.drift.probes import PROBES
-from emulator.drift.service import DescribedPictures
+from emulator.drift.replay import DescribedPictures
 from emulator.kernel.timestamps import DAY_MS
 from emulator.settings import read_settings
 from emulator.testing.exchanges import ORIGIN, Answer, ask

@@ -4,7 +4,7 @@ import doctest
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -21,7 +21,10 @@ EXAMPLES = [
 
 def arguments(function: Any) -> list[str]:
     """The names of what a function takes, but for what belongs to every one of its kind."""
-    return [name for name in inspect.signature(function).parameters if name not in ("self", "cls", "fields")]
+    parameters = inspect.signature(function).parameters
+    groups = (one.annotation for one in parameters.values() if one.kind is one.VAR_KEYWORD)
+    named = [name for group in groups for name in getattr(next(iter(get_args(group)), None), "__annotations__", ())]
+    return [name for name in parameters if name not in ("self", "cls", "fields")] + named
 
 
 MEMBERS = {
