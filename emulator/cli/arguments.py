@@ -118,6 +118,9 @@ class ArgumentsError(SystemExit):
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints can be JSON too, and that suggests a word for one that is misspelled."""
 
+    def __init__(self, **named: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **named)
+
     def error(self, message: str) -> NoReturn:
         """Print a complaint. Raises ArgumentsError."""
         self.print_usage(sys.stderr)
@@ -134,12 +137,8 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
-    parser = _Parser(
-        prog=PROGRAM,
-        description="A local, deterministic emulator of the Image Workflow Service API v1.",
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    about = "A local, deterministic emulator of the Image Workflow Service API v1."
+    parser = _Parser(prog=PROGRAM, description=about)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
@@ -153,13 +152,8 @@ _Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public na
 
 
 def _add(parsers: "_Parsers[Any]", name: str, summary: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = parsers.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    description = summary[0].upper() + summary[1:] + "."
+    parser: argparse.ArgumentParser = parsers.add_parser(name, help=summary, description=description)
     parser.set_defaults(parser=parser)
     return parser
 

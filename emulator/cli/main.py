@@ -44,11 +44,12 @@ def _run(options: Namespace) -> int:
     from emulator.documents.complaints import DocumentError
     from emulator.settings import UsageError
     from emulator.testing.errors import EmulatorError, UnusableFileError
+    from emulator.traffic.exchanges import RecordingError
 
     try:
         try:
             status: int = options.run(options, os.environ) or 0
-        except (UsageError, DocumentError, UnusableFileError) as error:
+        except (UsageError, DocumentError, UnusableFileError, RecordingError) as error:
             status = _refuse(error, BAD_USAGE, options)
         except CommandError as error:
             status = _refuse(error, error.status, options)

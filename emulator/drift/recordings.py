@@ -7,7 +7,6 @@ from typing import Any, Final
 import orjson
 
 from emulator.drift import cassettes, har, journals
-from emulator.testing.errors import UnusableFileError
 from emulator.testing.files import read_file
 from emulator.traffic.exchanges import Exchange, RecordingError
 
@@ -20,11 +19,12 @@ def read_recordings(files: Iterable[str]) -> list[Exchange]:
     """Return the exchanges of some files, in the order in which their requests were sent.
 
     Raises:
-        RecordingError: a file cannot be read, or holds no recording.
+        UnusableFileError: a file cannot be read.
+        RecordingError: it holds no recording.
     """
     exchanges: list[Exchange] = []
     for file in files:
-        exchanges += read_recording(_content(file), Path(file).name)
+        exchanges += read_recording(read_file(file, MAX_FILE_BYTES), Path(file).name)
         if len(exchanges) > MAX_EXCHANGES:
             raise RecordingError(f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording")
     if all(exchange.at is not None for exchange in exchanges):
@@ -57,13 +57,6 @@ def _exchanges(read_entry: Any, entries: Sequence[Any], name: str) -> list[Excha
 
 def _reason(error: Exception) -> str:
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)
-
-
-def _content(file: str) -> bytes:
-    try:
-        return read_file(file, MAX_FILE_BYTES)
-    except UnusableFileError as error:
-        raise RecordingError(error.detail) from None
 
 
 def _document(content: bytes, name: str) -> Any:

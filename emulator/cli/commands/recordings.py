@@ -35,7 +35,7 @@ from emulator.kernel.printable import printable
 from emulator.kernel.wording import count_of, first_of
 from emulator.scenario.readings_format import readings_of_option
 from emulator.settings import SettingError, UsageError
-from emulator.traffic.exchanges import Exchange, RecordingError
+from emulator.traffic.exchanges import Exchange
 
 # conduct --------------------------------------------------------------------------------------------------------------
 
@@ -51,10 +51,7 @@ def conduct(parser: ArgumentParser) -> None:
 
 
 def _judge_conduct(options: Namespace, _environment: Mapping[str, str]) -> int:
-    try:
-        found = examine_recording(read_recordings(options.files), load_contract())
-    except RecordingError as error:
-        raise UsageError(str(error)) from None
+    found = examine_recording(read_recordings(options.files), load_contract())
     if found is None:
         raise UsageError(f"{options.files[-1]}: no exchange is a call of the Image Workflow Service")
     if options.format == "json":
@@ -127,13 +124,8 @@ def drift(parser: ArgumentParser) -> None:
 
 
 def _drift(options: Namespace, environment: Mapping[str, str]) -> int:
-    try:
-        return _record(options, environment) if options.files[:1] == ["record"] else _judge(options, environment)
-    except RecordingError as error:
-        raise UsageError(str(error)) from None
-
-
-def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
+    if options.files[:1] == ["record"]:
+        return _record(options, environment)
     fail_on = tuple(filter(None, options.fail_on.split(",")))
     for word in fail_on:
         if word not in FAILS_ON:
