@@ -31,7 +31,7 @@ from emulator.examiner.examiner import Totals
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
-from emulator.service.callers import key_for_clients
+from emulator.service.calls import key_for_clients
 from emulator.service.tally import Tally
 from emulator.settings import CLIENT_VARIABLES, Settings, UsageError, read_settings
 

@@ -17,7 +17,6 @@ from emulator.control import (
     REQUEST_ID_KIND,
     about,
     clock,
-    documentation,
     events,
     examination,
     gallery,
@@ -27,10 +26,8 @@ from emulator.control import (
     page,
     sandboxes,
     scenarios,
-    state,
     teams,
     work,
-    workbench,
 )
 from emulator.control.calls import Action, ControlPlane, endpoint, head_of
 from emulator.domain.problems import Check, Problem
@@ -52,11 +49,11 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/decisions": {"GET": Action(about.list_decisions)},
     "/scenario.schema.json": {"GET": Action(about.show_schema)},
     "/world.schema.json": {"GET": Action(about.show_schema)},
-    "/docs/": {"GET": Action(documentation.show_index)},
-    "/docs/{path}": {"GET": Action(documentation.show_page)},
-    "/llms.txt": {"GET": Action(documentation.llms_text)},
+    "/docs/": {"GET": Action(about.show_index)},
+    "/docs/{path}": {"GET": Action(about.show_documentation)},
+    "/llms.txt": {"GET": Action(about.llms_text)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
-    "/scenarios/{scenario}": {"GET": Action(workbench.show_library_scenario)},
+    "/scenarios/{scenario}": {"GET": Action(scenarios.show_library_scenario)},
     "/sandboxes": {
         "GET": Action(sandboxes.list_sandboxes),
         "POST": Action(sandboxes.create_sandbox, "optional", ("file",)),
@@ -82,7 +79,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "PUT": Action(scenarios.put_scenario, "text", query=("team", "file")),
         "DELETE": Action(scenarios.delete_scenario, query=("team",)),
     },
-    "/scenario/check": {"POST": Action(workbench.check_scenario, "text", query=("file",))},
+    "/scenario/check": {"POST": Action(scenarios.check_scenario, "text", query=("file",))},
     "/requests": {
         "GET": Action(journal.list_requests, query=(*_FILTERS, "limit", "wait_ms")),
         "DELETE": Action(journal.clear_requests),
@@ -100,7 +97,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/pictures/{picture}": {"GET": Action(gallery.show_picture)},
     "/first-photoshoot": {"POST": Action(given.start_first_photoshoot, "optional", query=("team",))},
     "/given": {"POST": Action(given.give, "text", query=given.QUERY)},
-    "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file", settles=False)},
+    "/state": {"GET": Action(sandboxes.save_state), "PUT": Action(sandboxes.load_state, "file", settles=False)},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
 

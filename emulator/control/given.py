@@ -21,7 +21,7 @@ from emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from emulator.domain.problems import Problem
 from emulator.domain.recipes import IngredientKind, PremadeRecipe
 from emulator.kernel.json_bytes import json_bytes
-from emulator.service.callers import full_keys
+from emulator.service.calls import full_keys
 from emulator.service.library import add_asset
 
 QUERY: Final = ("team", "file")

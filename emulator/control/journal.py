@@ -14,8 +14,7 @@ import orjson
 from msgspec import Struct
 
 from emulator.control.calls import ControlCall
-from emulator.control.curl import as_curl
-from emulator.control.describing import describe_request
+from emulator.control.describing import as_curl, describe_request
 from emulator.control.explanations import explain
 from emulator.control.fields import number_in, unfit
 from emulator.control.masks import Masks

@@ -1,4 +1,4 @@
-"""Sandboxes: created, shown, reset and deleted."""
+"""Sandboxes: created, shown, reset, deleted, saved as a file and loaded from one."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -6,10 +6,12 @@ from typing import Any, Final
 
 import orjson
 from msgspec import structs
+from starlette.concurrency import iterate_in_threadpool
+from starlette.responses import StreamingResponse
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
-from emulator.control.calls import ControlCall, JsonResponse
+from emulator.control.calls import ControlCall, ControlPlane, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
@@ -23,7 +25,7 @@ from emulator.scenario.scenario import NO_SCENARIO
 from emulator.scenario.world import WorldFile, world_names
 from emulator.scenario.world_format import world_of
 from emulator.service import engine
-from emulator.service.callers import key_for_clients
+from emulator.service.calls import key_for_clients
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError
 
@@ -141,3 +143,39 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "world": _world,
 }
 """What the fields of a new sandbox mean that are options of the process as well."""
+
+
+# State files ----------------------------------------------------------------------------------------------------------
+
+
+def save_state(call: ControlCall) -> StreamingResponse:
+    """GET /state: as it is now, whatever happens while the file is on its way."""
+    from emulator.service import state  # 50 ms that a process without state files need not spend
+
+    headers = {"Content-Disposition": f'attachment; filename="{call.sandbox.id}-state.zip"'}
+    pieces = iterate_in_threadpool(state.save(call.sandbox, call.now))
+    return StreamingResponse(pieces, headers=headers, media_type="application/zip")
+
+
+async def load_state(call: ControlCall) -> dict[str, Any]:
+    """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
+    from emulator.service import state
+
+    plane = call.plane
+    try:
+        loaded = await asyncio.to_thread(_load, call.body, call.sandbox.id, plane)
+        shown = describe(call, loaded)
+        plane.sandboxes.replace(loaded)
+    except (state.StateError, SandboxConflictError) as error:
+        raise Problem("invalid_request", f"(body): {error}") from None
+    return shown
+
+
+def _load(content: bytes, identifier: str, plane: ControlPlane) -> Sandbox:
+    """Load a sandbox, and settle it: before the old one is given up, and while others are served."""
+    from emulator.service import state
+
+    limit_bytes, stop = plane.settings.max_memory, plane.stop
+    loaded = state.load(content, identifier, limit_bytes, plane.contract, lambda: stop.has_begun)
+    engine.enter(loaded)
+    return loaded

@@ -3,7 +3,7 @@
 from emulator.domain.admission import NOTHING_DUE_MS
 from emulator.domain.problems import CATALOGUE, Problem
 from emulator.kernel.timestamps import SECOND_MS, seconds_up
-from emulator.service.callers import Caller
+from emulator.service.calls import Caller
 from emulator.service.sandbox import Sandbox
 
 _RATE_RETRY_SECONDS = 5

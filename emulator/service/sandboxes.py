@@ -8,7 +8,7 @@ from weakref import ref
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service import scenarios
-from emulator.service.callers import Caller
+from emulator.service.calls import Caller
 from emulator.service.images import MemoryBudget
 from emulator.service.journal import Watcher
 from emulator.service.record import Observer, RequestRecord

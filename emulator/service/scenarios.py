@@ -17,7 +17,7 @@ from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
 from emulator.scenario.scenario import AdmissionChange, Change, CredentialChange, Scenario
 from emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
-from emulator.service.callers import Caller
+from emulator.service.calls import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.tally import count_rules
 from emulator.service.teams import CredentialAccount, TeamAccount

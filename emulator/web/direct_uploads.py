@@ -15,8 +15,7 @@ from emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.kernel.wording import count_of, excerpt
 from emulator.service import uploads
-from emulator.service.callers import Caller
-from emulator.service.calls import Commit
+from emulator.service.calls import Caller, Commit
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.exchange import Exchange, Route, Step

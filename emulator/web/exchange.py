@@ -23,8 +23,7 @@ from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import ByteSurface, RequestFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
 from emulator.service import admission, engine, scenarios
-from emulator.service.callers import Caller
-from emulator.service.calls import Call, Commit
+from emulator.service.calls import Call, Caller, Commit
 from emulator.service.injection import injected_problem
 from emulator.service.record import RequestBuilder
 from emulator.service.sandbox import Sandbox

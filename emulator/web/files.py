@@ -10,8 +10,7 @@ from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import NOSNIFF, Header, Response
 from emulator.kernel.wording import excerpt
-from emulator.service.callers import Caller
-from emulator.service.calls import Commit
+from emulator.service.calls import Caller, Commit
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.exchange import Exchange, Route, Step

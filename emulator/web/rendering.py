@@ -25,7 +25,7 @@ from emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.service import uploads
-from emulator.service.callers import Standing
+from emulator.service.calls import Standing
 from emulator.service.library import AssetDeletion
 from emulator.web.links import Links
 

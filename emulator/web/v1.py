@@ -9,7 +9,7 @@ from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import Response
 from emulator.kernel.wording import excerpt
-from emulator.service.callers import Caller
+from emulator.service.calls import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.checks import build_steps
