@@ -90,7 +90,6 @@ def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
         "readings": list(chosen(sandbox.readings)),
-        "dropped": {"upload_sessions": sandbox.dropped_uploads},
     }
 
 

@@ -37,15 +37,8 @@ class Check(StrEnum):
 ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
 """The checks before a scenario is asked what is to happen to a request."""
 
-OPERATION_CHECKS = (
-    Check.RESOURCE,
-    Check.READ_ONLY,
-    Check.STATE,
-    Check.REFERENCES,
-    Check.RULES,
-    Check.CONCURRENCY,
-    Check.CREDITS,
-)
+_ORDER = tuple(Check)
+OPERATION_CHECKS = _ORDER[_ORDER.index(Check.RESOURCE) :]
 """The last checks: those of the operation itself, as far as they apply to it."""
 
 

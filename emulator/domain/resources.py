@@ -210,23 +210,28 @@ class WorkError(Struct, frozen=True, gc=False):
     retryable: bool
 
 
-class Operation(RenderedOnce, Struct, frozen=True, gc=False):
-    """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is due."""
+class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
+    """What Operations and Generations have in common: work that is admitted, started and finished."""
 
     id: str
     team_id: str
-    type: OperationType
     status: WorkStatus
     request: dict[str, _Value]
-    target_id: str | None
-    result_id: str | None
-    error: WorkError | None
     reserved_credits: Count
     charged_credits: Count | None
     created_at: Instant
     updated_at: Instant
     started_at: Instant | None
     finished_at: Instant | None
+
+
+class Operation(Work, frozen=True, gc=False, kw_only=True):
+    """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is due."""
+
+    type: OperationType
+    target_id: str | None
+    result_id: str | None
+    error: WorkError | None
     outcome: "OperationOutcome"
 
     @property
@@ -262,24 +267,14 @@ class PlannedOutput(Struct, frozen=True, gc=False):
     picture: Recipe
 
 
-class Generation(RenderedOnce, Struct, frozen=True, gc=False):
+class Generation(Work, frozen=True, gc=False, kw_only=True):
     """Creative work that makes pictures (section 2)."""
 
-    id: str
-    team_id: str
     workflow: WorkflowName
-    status: WorkStatus
     credential_id: str
     credential_name: str
-    request: dict[str, _Value]
     resolved_asset_ids: tuple[str, ...]
     outputs: tuple[Output, ...]
-    reserved_credits: Count
-    charged_credits: Count | None
-    created_at: Instant
-    updated_at: Instant
-    started_at: Instant | None
-    finished_at: Instant | None
     starts_at: Instant
     plan: tuple[PlannedOutput, ...]
 

@@ -7,7 +7,6 @@ it has taken effect: a request that is refused before the rule's turn has only m
 of the outputs that are to fail.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, TypeVar
@@ -104,8 +103,6 @@ class Playbook:
     """The changes of the timeline that are made after requests."""
     _request_rules: Sequence[RequestRule] = field(init=False)
     _work_rules: Sequence[WorkRule] = field(init=False)
-    _openings: list[tuple[int, int]] = field(init=False)
-    """The changes of the timeline that open admission, as instant and index."""
 
     def __post_init__(self) -> None:
         rules = self.scenario.rules
@@ -115,8 +112,6 @@ class Playbook:
         self.awaited = [known.get(index) or AwaitedChange(index) for index in after]
         self._request_rules = [rule for rule in rules if isinstance(rule, RequestRule)]
         self._work_rules = [rule for rule in rules if isinstance(rule, WorkRule)]
-        timeline, opening = self.scenario.timeline, AdmissionChange("open")
-        self._openings = [place for place in self.scheduled() if timeline[place[1]].change == opening]
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Call it once for each: it counts."""
@@ -149,9 +144,11 @@ class Playbook:
 
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
-        place = bisect_right(self._openings, (now, index))
-        opens_at = self._openings[place][0] if place < len(self._openings) else None
-        return self.scenario.timeline[index], opens_at
+        timeline, opens_at = self.scenario.timeline, None
+        if isinstance(timeline[index].change, AdmissionChange):
+            later = (place for place in self.scheduled() if place > (now, index))
+            opens_at = next((due for due, other in later if timeline[other].change == AdmissionChange("open")), None)
+        return timeline[index], opens_at
 
     def scheduled(self) -> list[tuple[int, int]]:
         """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""

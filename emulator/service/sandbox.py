@@ -107,8 +107,6 @@ class SandboxState:
     """By Team id, and under an empty one for every Team: the running scenarios."""
     store: Store = field(default_factory=Store)
     idempotency: IdempotencyRecords = field(default_factory=IdempotencyRecords)
-    dropped_uploads: int = 0
-    """Finished Upload Sessions that were forgotten for newer ones."""
 
 
 class Sandbox(SandboxState):

@@ -6,7 +6,6 @@ Owns membership and order only; callers decide what may be stored.
 from bisect import bisect_left, insort
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
@@ -22,8 +21,6 @@ from emulator.domain.resources import (
 )
 
 NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
-MAXIMUM_FINISHED_UPLOADS = 10_000
-"""Beyond this number of Upload Sessions that are completed, failed or past their window, the old ones are dropped (D58)."""
 
 
 Resource = TypeVar("Resource", bound=AnyResource)
@@ -106,8 +103,6 @@ class Store:
     operations: Collection[Operation] = field(default_factory=lambda: Collection(("status", "type", "target_id")))
     generations: Collection[Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
 
-    finished_uploads: list[str] = field(default_factory=list, init=False)
-    """A heap of the ids of the sessions that nothing more can happen to."""
     memberships: dict[str, dict[str, None]] = field(default_factory=dict)
     """By Asset: the Products that have it among their photos, in the order in which they took it."""
 
@@ -116,17 +111,8 @@ class Store:
         return self.generations.items.get(identifier) or self.operations.items.get(identifier)
 
     def find_upload(self, identifier: str) -> UploadSession | None:
-        """Return an Upload Session; None if there is none of this id (any more)."""
+        """Return an Upload Session; None if there is none of this id."""
         return self.uploads.items.get(identifier)
-
-    def retire_upload(self, session_id: str, now: int) -> int:
-        """Note that a session is finished; return how many were dropped for it: the oldest, if past their window (D58)."""
-        finished, dropped = self.finished_uploads, 0
-        heappush(finished, session_id)
-        while len(finished) > MAXIMUM_FINISHED_UPLOADS and self.uploads.items[finished[0]].expires_at <= now:
-            self.uploads.remove(self.uploads.items[heappop(finished)])
-            dropped += 1
-        return dropped
 
     def index_product(self, product: Product) -> None:
         """Enter a Product's photos in the index of memberships."""

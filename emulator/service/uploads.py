@@ -72,10 +72,9 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     """Find the session of a signed URL.
 
     Raises:
-        Problem: upload_not_found, for an unknown session or an altered URL (D16); upload_expired, for one that is no
-            longer remembered (D58).
+        Problem: upload_not_found, for an unknown session or an altered URL (D16).
     """
-    session = _find(sandbox, session_id)
+    session = None if sandbox is None else sandbox.store.find_upload(session_id)
     if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
         raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
     return session
@@ -85,10 +84,9 @@ def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
     """Find a session again once its bytes have arrived; its sandbox may have been reset or deleted meanwhile.
 
     Raises:
-        Problem: upload_not_found, it was dropped with the state of its sandbox meanwhile; upload_expired, it is no
-            longer remembered (D58).
+        Problem: upload_not_found, it was dropped with the state of its sandbox meanwhile.
     """
-    session = _find(sandbox, session_id)
+    session = None if sandbox is None else sandbox.store.find_upload(session_id)
     if session is None:
         raise Problem("upload_not_found", "the sandbox was reset while the bytes came")
     return session
@@ -166,7 +164,7 @@ def complete(call: Call) -> Commit[Asset | Problem]:
     """
     session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
     if session is None:
-        item = _find(call.sandbox, call.resource_id)
+        item = call.sandbox.store.find_upload(call.resource_id)
         raise Problem(
             "upload_not_found",
             f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
@@ -198,7 +196,6 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
     session = sandbox.store.uploads.items[session_id]
     if session.status == "received":
         sandbox.images.release([session.id])
-    sandbox.dropped_uploads += sandbox.store.retire_upload(session_id, session.expires_at)
 
 
 def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
@@ -223,16 +220,3 @@ def _finish(call: Call, session: UploadSession, event: str) -> None:
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.remove("upload_expired", session.id)
-    sandbox.dropped_uploads += sandbox.store.retire_upload(session.id, call.now)
-
-
-def _find(sandbox: Sandbox | None, session_id: str) -> UploadSession | None:
-    """Return a session; None if there never was one. Raises Problem upload_expired for one that was dropped (D58)."""
-    if sandbox is None:
-        return None
-    session = sandbox.store.uploads.items.get(session_id)
-    if session is None and sandbox.identifiers.has_given("upl", session_id):  # only past their windows are they dropped
-        raise Problem(
-            "upload_expired", f"the window of {session_id}: found that it closed long ago; expected one that is open"
-        )
-    return session

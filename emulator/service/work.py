@@ -6,14 +6,14 @@ from typing import Any, Literal, TypeVar
 from msgspec import structs
 
 from emulator.domain import lifecycles
-from emulator.domain.resources import Generation, Operation, WorkError
+from emulator.domain.resources import Operation, Work, WorkError
 from emulator.scenario.scenario import FailureCode, WorkOutcome
 from emulator.service import scenarios
 from emulator.service.calls import Call
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import TeamAccount
 
-Work = TypeVar("Work", Operation, Generation)
+SomeWork = TypeVar("SomeWork", bound=Work)
 
 _FAILURES: Mapping[FailureCode, tuple[str, bool]] = {
     "processing_failed": ("The work could not be completed.", True),
@@ -81,13 +81,15 @@ def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs
     call.sandbox.feed.note("team", call.team_id)
 
 
-def started(work: Work, now: int) -> Work:
+def started(work: SomeWork, now: int) -> SomeWork:
     """Return work whose time in the queue is over."""
     status = lifecycles.move(work.status, "started")
     return structs.replace(work, status=status, started_at=now, updated_at=now)
 
 
-def finished(sandbox: Sandbox, work: Work, event: Literal["succeeded", "failed"], charge: int, now: int) -> Work:
+def finished(
+    sandbox: Sandbox, work: SomeWork, event: Literal["succeeded", "failed"], charge: int, now: int
+) -> SomeWork:
     """Return work that has ended, when its Credits are settled and its place is free."""
     status = lifecycles.move(work.status, event)
     finish(sandbox.accounts[work.team_id], work.id, charge)

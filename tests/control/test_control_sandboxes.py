@@ -15,7 +15,7 @@ def test_a_new_sandbox_tells_its_address_keys_and_clock(emulator: EmulatorUnderT
     assert answer.status == 201
     assert answer.headers["location"] == "/_emulator/sandboxes/mine"
     sandbox = answer.json
-    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "readings", "dropped"}
+    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "readings"}
     assert sandbox["env"] == {
         "IMAGE_WORKFLOW_BASE_URL": "http://emulator.test/v1",
         "IMAGE_WORKFLOW_API_KEY": "iwe_demo_full_mine",
@@ -142,19 +142,3 @@ def test_a_sandbox_deleted_while_a_body_comes_is_not_found(emulator: EmulatorUnd
     slow.pieces = [b'{"mode"', b":", b'"auto"}']
     answers = emulator.together(slow, control_call("DELETE", "/sandboxes/mine"))
     assert [answer.status for answer in answers] == [404, 204]
-
-
-def test_upload_sessions_are_forgotten_only_past_their_window_and_then_expired(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """D58."""
-    monkeypatch.setattr("emulator.service.store.MAXIMUM_FINISHED_UPLOADS", 0)
-    exchanged, token = emulator.ready_upload()
-    assert emulator.complete(exchanged, token, idempotency_key="k1").status == 201
-    assert emulator.complete(exchanged, token, idempotency_key="k2").outcome == (404, "upload_not_found")
-    unused = emulator.open_upload(10)
-    emulator.advance(15 * 60)
-    for session in (exchanged, unused):
-        assert emulator.complete(session, token).outcome == (410, "upload_expired")
-        assert emulator.send_bytes(session, b"x" * 10).outcome == (410, "upload_expired")
-    assert emulator.told("GET", "/sandboxes/default")["dropped"] == {"upload_sessions": 2}

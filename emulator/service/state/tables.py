@@ -106,10 +106,9 @@ class Head(FileVersion, frozen=True):
     counters: dict[str, _Number]
     last_sequence: Count
     """The number of the journal's last request."""
-    dropped_uploads: Count
 
 
-_ONCE = ("signing_name", "began_at", "rate_limits", "timings", "readings", "pause", "counters", "dropped_uploads")
+_ONCE = ("signing_name", "began_at", "rate_limits", "timings", "readings", "pause", "counters")
 """The fields of a `Head` that are those of a sandbox as they are."""
 
 
@@ -331,9 +330,8 @@ def _enter_product(loading: Loading, product: Product) -> None:
 
 
 def _enter_upload(loading: Loading, session: UploadSession) -> None:
-    sandbox, picture = loading.sandbox, loading.sandbox.images.pictures.get(session.id)
+    picture = loading.sandbox.images.pictures.get(session.id)
     if session.status in TERMINAL or session.expires_at <= loading.head.now:
-        sandbox.store.finished_uploads.append(session.id)  # in ascending order, which is a heap
         return
     if (session.status == "received") != (picture is not None and picture.data is not None):
         raise StateError(f"the bytes of {session.id} are there, or missing, against its status")
