@@ -17,7 +17,7 @@ from msgspec import structs
 from emulator.contract import Contract
 from emulator.control.scenarios import reset_with_scenarios
 from emulator.domain.admission import ConcurrencyBudget
-from emulator.domain.idempotency import IdempotencyRecords, Scope
+from emulator.domain.idempotency import IdempotencyRecords
 from emulator.domain.intents import fingerprint
 from emulator.domain.ledger import Ledger
 from emulator.domain.lifecycles import TERMINAL
@@ -52,6 +52,7 @@ from tests.mutants.planting import (
     Function,
     OperationCheck,
     instead,
+    list_as_changed,
     list_as_constants,
     list_as_left_out,
     list_as_shared,
@@ -90,6 +91,77 @@ list_as_shared(
     sandboxes_share_their_pictures="images.pictures",  # a picture that was deleted in one is missing in all
 )
 
+# What is done otherwise, in one expression ------------------------------------------------------------------------------
+
+
+def _without(response: Response, name: bytes) -> Response:
+    return structs.replace(response, headers=tuple(header for header in response.headers if header[0] != name))
+
+
+def _with(response: Response, name: bytes, value: bytes) -> Response:
+    return structs.replace(response, headers=(*_without(response, name).headers, (name, value)))
+
+
+def _with_body(response: Response, body: bytes) -> Response:
+    return structs.replace(_with(response, b"content-length", b"%d" % len(body)), body=body)
+
+
+list_as_changed(
+    # Answers with a resource have no Request-Id.
+    missing_request_id=([json_response], lambda do, *given: _without(do(*given), b"request-id")),
+    # The 202 of an ingredient does not say where its Operation is.
+    missing_location=([json_response], lambda do, *given: _without(do(*given), b"location")),
+    # Problems come as plain JSON.
+    wrong_content_type=([problem_response], lambda do, *given: _with(do(*given), b"content-type", b"application/json")),
+    # A 429 does not say how long to wait.
+    missing_retry_after=(
+        [problem_response],
+        lambda do, *given: _without(made, b"retry-after") if (made := do(*given)).status == 429 else made,
+    ),
+    # What is not reached yet is an empty text instead of null.
+    wrong_nullability=(
+        [json_response],
+        lambda do, *given: _with_body(made := do(*given), made.body.replace(b'_at":null', b'_at":""')),
+    ),
+    # A client is asked to wait although an auto clock has skipped the wait.
+    refusal_asks_for_a_wait_already_skipped=(
+        [problem_response],
+        lambda do, problem, name, wait, *rest: do(problem, name, problem.retry_after, *rest),
+    ),
+    # A Background may be of any kind.
+    accepted_bad_word=(
+        [Contract.violations],
+        lambda do, *given, **named: [one for one in do(*given, **named) if one.where != "/kind" or one.found is None],
+    ),
+    # Whoever knows an id sees the resource, whosever it is.
+    other_team_is_visible=([Collection.visible], lambda do, collection, team_id, name: collection.items.get(name)),
+    # A Product keeps its Primary when that photo leaves.
+    primary_not_reassigned=([primary_of], lambda do, asset_ids, preferred: preferred),
+    # A key that was used for something else gets the answer of that.
+    reused_key_accepted=([fingerprint], lambda do, intent: b""),
+    # A key is taken once one credential of the service has used it.
+    keys_shared_between_credentials=(
+        [IdempotencyRecords.find, IdempotencyRecords.bind],
+        lambda do, records, scope, *rest: do(records, scope._replace(credential_id=""), *rest),
+    ),
+    # A cursor is good for any filters of its list.
+    cursor_of_another_filter=(
+        [paginate],
+        lambda do, ids, load, asked, *rest, **named: do(
+            ids, load, structs.replace(asked, binding=asked.binding[:2]), *rest, **named
+        ),
+    ),
+    # The last completed output is free.
+    output_never_charged=([generation_charge], lambda do, price, done, *rest: do(price, max(done - 1, 0), *rest)),
+    # Failed outputs cost as much as completed ones.
+    failed_output_charged=([generation_charge], lambda do, price, done, slots, *rest: do(price, slots, slots, *rest)),
+    # A Team's scenario is accepted though it has rules or changes for another Team.
+    scenario_of_a_team_may_name_others=(
+        [WorldNames.usable],
+        lambda do, names, there_are: do(structs.replace(names, only=None), there_are),
+    ),
+)
+
 # What the contract forbids ---------------------------------------------------------------------------------------------
 
 
@@ -103,39 +175,6 @@ def undeclared_status(patch: pytest.MonkeyPatch) -> None:
 
 
 @planted_in(json_response)
-def missing_request_id(original: Function, *arguments: Any) -> Response:
-    """Answers with a resource have no Request-Id."""
-    return _without(original(*arguments), b"request-id")
-
-
-@planted_in(problem_response)
-def wrong_content_type(original: Function, *arguments: Any) -> Response:
-    """Problems come as plain JSON."""
-    response = _without(original(*arguments), b"content-type")
-    return structs.replace(response, headers=((b"content-type", b"application/json"), *response.headers))
-
-
-@planted_in(problem_response)
-def missing_retry_after(original: Function, *arguments: Any) -> Response:
-    """A 429 does not say how long to wait."""
-    response: Response = original(*arguments)
-    return _without(response, b"retry-after") if response.status == 429 else response
-
-
-@planted_in(json_response)
-def missing_location(original: Function, *arguments: Any) -> Response:
-    """The 202 of an ingredient does not say where its Operation is."""
-    return _without(original(*arguments), b"location")
-
-
-@planted_in(json_response)
-def wrong_nullability(original: Function, *arguments: Any) -> Response:
-    """What is not reached yet is an empty text instead of null."""
-    response: Response = original(*arguments)
-    return _with_body(response, response.body.replace(b'_at":null', b'_at":""'))
-
-
-@planted_in(json_response)
 def null_instead_of_nothing(original: Function, status: int, value: object, *arguments: Any) -> Response:
     """Texts of a Product that were never given are null instead of left out."""
     response: Response = original(status, value, *arguments)
@@ -143,13 +182,6 @@ def null_instead_of_nothing(original: Function, status: int, value: object, *arg
         return response
     nothing = {"description": None, "dimensions": None}
     return _with_body(response, orjson.dumps({**nothing, **orjson.loads(response.body)}))
-
-
-@planted_in(Contract.violations)
-def accepted_bad_word(original: Function, *arguments: Any, **named: Any) -> list[Any]:
-    """A Background may be of any kind."""
-    found = original(*arguments, **named)
-    return [violation for violation in found if violation.where != "/kind" or violation.found is None]
 
 
 @planted
@@ -163,22 +195,7 @@ def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
     put(patch, parse_query, parse)
 
 
-def _without(response: Response, name: bytes) -> Response:
-    return structs.replace(response, headers=tuple(header for header in response.headers if header[0] != name))
-
-
-def _with_body(response: Response, body: bytes) -> Response:
-    length = (b"content-length", b"%d" % len(body))
-    return Response(response.status, (*_without(response, b"content-length").headers, length), body)
-
-
 # Who may do what -------------------------------------------------------------------------------------------------------
-
-
-@planted_in(Collection.visible)
-def other_team_is_visible(original: Function, collection: Collection[Any], team_id: str, identifier: str) -> Any:
-    """Whoever knows an id sees the resource, whosever it is."""
-    return collection.items.get(identifier)
 
 
 @planted_in_operations("deletePhotographyStyle", "deleteBackground", "deletePose", "deleteFashionModel")
@@ -203,12 +220,6 @@ def use_after_delete(original: Function, collection: Collection[Any], resource: 
     original(collection, resource)
     if isinstance(resource, Product):
         collection.items[resource.id] = resource
-
-
-@planted_in(primary_of)
-def primary_not_reassigned(original: Function, asset_ids: object, preferred: str) -> str:
-    """A Product keeps its Primary when that photo leaves."""
-    return preferred
 
 
 @planted_in(work.unfinished_operations)
@@ -259,32 +270,7 @@ def pictures_of_the_deleted_are_held(original: Function, images: ImageStore, key
     images.pictures[key].is_public = False
 
 
-# Idempotency -----------------------------------------------------------------------------------------------------------
-
-
-@planted_in(fingerprint)
-def reused_key_accepted(original: Function, intent: Any) -> bytes:
-    """A key that was used for something else gets the answer of that."""
-    return b""
-
-
-@planted_in(IdempotencyRecords.find, IdempotencyRecords.bind)
-def keys_shared_between_credentials(
-    original: Function, records: IdempotencyRecords, scope: Scope, *arguments: Any
-) -> Any:
-    """A key is taken once one credential of the service has used it."""
-    return original(records, scope._replace(credential_id=""), *arguments)
-
-
 # Lists -----------------------------------------------------------------------------------------------------------------
-
-
-@planted_in(paginate)
-def cursor_of_another_filter(
-    original: Function, ids: Any, load: Any, request: PageRequest, *arguments: Any, **named: Any
-) -> Any:
-    """A cursor is good for any filters of its list."""
-    return original(ids, load, structs.replace(request, binding=request.binding[:2]), *arguments, **named)
 
 
 @planted_in(paginate)
@@ -305,18 +291,6 @@ def leaked_credit(original: Function, ledger: Ledger, work_id: str, charge: int)
     original(ledger, work_id, charge)
     if charge == 0 and ledger.available:
         ledger.granted -= 1
-
-
-@planted_in(generation_charge)
-def output_never_charged(original: Function, price: int, completed: int, slots: int, *arguments: Any) -> Any:
-    """The last completed output is free."""
-    return original(price, max(completed - 1, 0), slots, *arguments)
-
-
-@planted_in(generation_charge)
-def failed_output_charged(original: Function, price: int, completed: int, slots: int, *arguments: Any) -> Any:
-    """Failed outputs cost as much as completed ones."""
-    return original(price, slots, slots, *arguments)
 
 
 @planted_in(work.finish)
@@ -363,14 +337,6 @@ def poll_waits_for_the_end(original: OperationCheck, call: Call) -> Commit[Any]:
 def refusal_skips_no_wait(original: Function, *arguments: Any, **named: Any) -> Any:
     """An auto clock does not skip the wait of a 429 or 503."""
     return _advancing(lambda sandbox, instant: 0, lambda: original(*arguments, **named))()
-
-
-@planted_in(problem_response)
-def refusal_asks_for_a_wait_already_skipped(
-    original: Function, problem: Problem, request_id: str, retry_after: int | None, *arguments: Any
-) -> Any:
-    """A client is asked to wait although an auto clock has skipped the wait."""
-    return original(problem, request_id, problem.retry_after, *arguments)
 
 
 @planted_in_operations("listOperations")
@@ -466,12 +432,6 @@ def rules_of_a_team_hit_all(patch: pytest.MonkeyPatch) -> None:
 
     put(patch, decide_request, requests)
     put(patch, decide_work, works)
-
-
-@planted_in(WorldNames.usable)
-def scenario_of_a_team_may_name_others(original: Function, names: WorldNames, there_are: Any) -> Any:
-    """A Team's scenario is accepted though it has rules or changes for another Team."""
-    return original(structs.replace(names, only=None), there_are)
 
 
 @planted_in(scenarios.make_change)

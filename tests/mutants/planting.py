@@ -6,7 +6,7 @@ forgets a fault is an error of types, and a move from one module to another chan
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, reduce
 from typing import Any, Final, TypeAlias, cast
@@ -67,14 +67,15 @@ def planted_in(*originals: Function) -> Callable[[Function], Function]:
     """List a fault that takes the place of functions or methods: it is given the original, then the arguments."""
 
     def listed(fault: Function) -> Function:
-        def plant(patch: pytest.MonkeyPatch) -> None:
-            for original in originals:
-                put(patch, original, _bound(fault, original))
-
-        PLANTED_FAULTS[fault.__name__] = plant
+        PLANTED_FAULTS[fault.__name__] = partial(_put_in_all, originals=originals, fault=fault)
         return fault
 
     return listed
+
+
+def _put_in_all(patch: pytest.MonkeyPatch, originals: Iterable[Function], fault: Function) -> None:
+    for original in originals:
+        put(patch, original, _bound(fault, original))
 
 
 def _bound(fault: Function, original: Function) -> Function:
@@ -86,6 +87,12 @@ def list_as_left_out(**originals: Function) -> None:
     """List, by name, the faults that functions or methods do nothing."""
     for name, original in originals.items():
         PLANTED_FAULTS[name] = partial(put, original=original, other=lambda *arguments: None)
+
+
+def list_as_changed(**changes: tuple[list[Function], Function]) -> None:
+    """List, by name, the faults that functions or methods do otherwise: each is given the original, then the arguments."""
+    for name, (originals, fault) in changes.items():
+        PLANTED_FAULTS[name] = partial(_put_in_all, originals=originals, fault=fault)
 
 
 def list_as_constants(**constants: tuple[Hashable, object]) -> None:
