@@ -99,26 +99,16 @@ def _pictured(*assets: str) -> Ask:
 
 EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
     "retry-before-retry-after": (
-        Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_LIMITED,)),
-        Example((upscale("one"), Wait(10), upscale("one"), *SEE), (_LIMITED,)),
+        Example((_SEND, Wait(5), _SEND, *SEE), (_LIMITED,)),
+        Example((_SEND, Wait(10), _SEND, *SEE), (_LIMITED,)),
     ),
     "poll-before-retry-after": (
-        Example(
-            (
-                upscale("one"),
-                Wait(2),
-                Ask("GET", "{work}"),
-                Wait(1),
-                Ask("GET", "{work}"),
-                Wait(9),
-                Ask("GET", "{work}"),
-            )
-        ),
-        Example((upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(5), Ask("GET", "{work}"))),
+        Example((_SEND, Wait(2), _LOOK, Wait(1), _LOOK, Wait(9), _LOOK)),
+        Example((_SEND, Wait(2), _LOOK, Wait(5), _LOOK)),
     ),
     "poll-after-terminal": (
-        Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK, _LOOK)),
-        Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK)),
+        Example((_SEND, Wait(10), _LOOK, _LOOK, _LOOK, _LOOK)),
+        Example((_SEND, Wait(10), _LOOK, _LOOK, _LOOK)),
     ),
     "no-backoff": (
         Example((_SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, *SEE), (_BROKEN,)),
@@ -128,50 +118,38 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((_MISSING, _MISSING, _MISSING)),
         Example((_MISSING, _MISSING, Ask("GET", "/assets"))),
     ),
-    "gave-up-on-retryable": (
-        Example((upscale("one"),), (_PAUSED,)),
-        Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
-    ),
-    "key-not-sent-again": (
-        Example((upscale("one"),), (_LOST_AFTER,)),
-        Example((upscale("one"), upscale("one"), *SEE), (_LOST_AFTER,)),
-    ),
+    "gave-up-on-retryable": (Example((_SEND,), (_PAUSED,)), Example((_SEND, Wait(5), _SEND, *SEE), (_PAUSED,))),
+    "key-not-sent-again": (Example((_SEND,), (_LOST_AFTER,)), Example((_SEND, _SEND, *SEE), (_LOST_AFTER,))),
     "write-retried-with-new-key": (
-        Example((upscale("one"), upscale("two"), *SEE), (_LOST_BEFORE,)),
-        Example((upscale("one"), upscale("one"), *SEE), (_LOST_BEFORE,)),
+        Example((_SEND, upscale("two"), *SEE), (_LOST_BEFORE,)),
+        Example((_SEND, _SEND, *SEE), (_LOST_BEFORE,)),
     ),
     "double-spend": (
-        Example((upscale("one"), upscale("two"), *SEE), (_LOST_AFTER,)),
-        Example((upscale("one"), upscale("one"), *SEE), (_LOST_AFTER,)),
+        Example((_SEND, upscale("two"), *SEE), (_LOST_AFTER,)),
+        Example((_SEND, _SEND, *SEE), (_LOST_AFTER,)),
     ),
-    "key-reused": (
-        Example((upscale("one"), _other("one"), *SEE)),
-        Example((upscale("one"), *SEE, _other("two"), *SEE)),
-    ),
+    "key-reused": (Example((_SEND, _other("one"), *SEE)), Example((_SEND, *SEE, _other("two"), *SEE))),
     "credential-sent-to-bytes": (Example((Ask("GET", "{file}"),)), Example((Ask("GET", "{file}", credential=False),))),
     "credential-in-request": (
         Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
         Example((Ask("GET", "/products?limit=5"),)),
     ),
     "key-after-retention": (
-        Example((upscale("one"), *SEE, Wait(25 * 3600), upscale("one"), *SEE)),
-        Example((upscale("one"), *SEE, Wait(23 * 3600), upscale("one"))),
+        Example((_SEND, *SEE, Wait(25 * 3600), _SEND, *SEE)),
+        Example((_SEND, *SEE, Wait(23 * 3600), _SEND)),
     ),
     "goes-on-after-refusal": (
         Example(_opened(101, 102, 103), (_FORBIDDEN,)),
         Example(_opened(101, 102), (_FORBIDDEN,)),
     ),
-    "retries-without-end": (
-        Example(_backing_off(23), (_NO_PRODUCTS,)),
-        Example(_backing_off(8), (_NO_PRODUCTS,)),
-    ),
+    "retries-without-end": (Example(_backing_off(23), (_NO_PRODUCTS,)), Example(_backing_off(8), (_NO_PRODUCTS,))),
     "list-polled": (
-        Example((upscale("one"), *(Wait(1), _LIST) * 4, Wait(20), _LIST)),
-        Example((upscale("one"), *(Wait(1), _LIST) * 3, Wait(20), _LIST)),
+        Example((_SEND, *(Wait(1), _LIST) * 4, Wait(20), _LIST)),
+        Example((_SEND, *(Wait(1), _LIST) * 3, Wait(20), _LIST)),
     ),
     "unfetched-pictures": (
-        Example((upscale("one"), *SEE, _FETCH, _other("two"), *SEE)),
-        Example((upscale("one"), *SEE, _FETCH, _other("two"), *SEE, _FETCH)),
+        Example((_SEND, *SEE, _FETCH, _other("two"), *SEE)),
+        Example((_SEND, *SEE, _FETCH, _other("two"), *SEE, _FETCH)),
     ),
     "cut-subjects": (
         Example((_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}", "{asset6}"), *SEE)),
@@ -182,10 +160,7 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
     ),
     "abandoned-upload": (Example((OPEN_UPLOAD, SEND_BYTES)), Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD))),
-    "abandoned-work": (
-        Example((upscale("one"), Wait(1000))),
-        Example((upscale("one"), Wait(1000), Ask("GET", "{work}"))),
-    ),
+    "abandoned-work": (Example((_SEND, Wait(1000))), Example((_SEND, Wait(1000), _LOOK))),
     "cursor-with-other-filters": (
         Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))),
         Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
