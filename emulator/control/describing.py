@@ -15,9 +15,9 @@ from msgspec import structs
 
 from emulator.contract import BASE_PATH
 from emulator.control.explanations import describe_rule, rules_that_acted
+from emulator.control.fields import shown
 from emulator.control.masks import Masks, mask_key
 from emulator.control.recorded_request import RecordedRequest
-from emulator.control.shown import shown
 from emulator.domain.resources import Credential, Team
 from emulator.http.requests import encoded_path
 from emulator.kernel.timestamps import format_timestamp

@@ -1,11 +1,14 @@
-"""The fields of the control plane's JSON bodies and the parameters of its queries, read by `contract/control-plane.yaml`.
+"""The fields of the control plane's JSON, read and shown, and the parameters of its queries.
 
-What does not fit is refused with 400. Knows which schemas there are, and the refusal; not what a field means.
+Bodies and queries are read by `contract/control-plane.yaml`; what does not fit is refused with 400. Knows which schemas there
+are, and the refusal; not what a field means.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from emulator.documents import shipped_document
 from emulator.documents.complaints import clause
@@ -14,6 +17,7 @@ from emulator.documents.values import FORMATS, LARGEST_INTEGER, RATE_WORDS, cloc
 from emulator.domain.problems import Problem
 from emulator.http.requests import read_query
 from emulator.kernel.clock import ClockSetting
+from emulator.kernel.timestamps import timestamp_or_none
 from emulator.kernel.wording import excerpt
 
 
@@ -79,3 +83,11 @@ def clock_of(given: str | Mapping[str, Any], where: str = "") -> ClockSetting:
         return clock_setting(fields["mode"], fields.get("rate"))
     except ValueError:
         raise unfit(f"{where}/rate", fields["rate"], RATE_WORDS) from None
+
+
+def shown(data: Struct, *names: str) -> dict[str, Any]:
+    """Return some fields of a value by their names; an instant is known by its name, which ends in `_at`."""
+    return {
+        name: timestamp_or_none(getattr(data, name)) if name.endswith("_at") else to_builtins(getattr(data, name))
+        for name in names
+    }

@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
-from emulator.control.shown import shown
+from emulator.control.fields import shown
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
@@ -14,8 +14,7 @@ from emulator.kernel.wording import excerpt
 from emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
 from emulator.scenario.world_format import credential_change, team_change
 from emulator.service import scenarios
-from emulator.service.sandbox import Sandbox
-from emulator.service.teams import CredentialAccount, TeamAccount
+from emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
 
 _ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
 """By profile, as in the built-in world."""

@@ -28,7 +28,7 @@ from emulator.documents.yaml_reader import read_document
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.clock import CLOCK_MODES
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.scenario.names import check_names
+from emulator.scenario.reach import check_names
 from emulator.scenario.readings_format import read_readings
 from emulator.scenario.rule_format import parse_nth, read_match, read_rules
 from emulator.scenario.scenario import AdmissionChange, After, Change, Scenario, ScenarioClock, TimedChange

@@ -13,8 +13,7 @@ from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import excerpt, first_of
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
-from emulator.scenario.names import rule_name
-from emulator.scenario.reach import check_request
+from emulator.scenario.reach import check_request, rule_name
 from emulator.scenario.scenario import OUTCOME_WORDS, RequestRule, Rule, WorkOutcome, WorkRule
 
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")

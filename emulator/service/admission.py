@@ -8,7 +8,6 @@ from emulator.domain.idempotency import MAXIMUM_RECORDS
 from emulator.domain.problems import Check, Problem
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.kernel.wording import count_of
-from emulator.service import remedies
 from emulator.service.calls import Call
 from emulator.service.scenarios import EVERYONE
 
@@ -28,10 +27,19 @@ def check_credential(call: Call) -> None:
 
 
 def _credential_problem(call: Call, code: str, detail: str, only_full: bool = False) -> Problem:
-    remedy = remedies.by_another_credential(call, only_full)
+    remedy = _by_another_credential(call, only_full)
     return Problem(
         code, detail, remedy=remedy, cause=call.sandbox.causes.get(("credential", call.caller.credential.id))
     )
+
+
+def _by_another_credential(call: Call, only_full: bool = False) -> str:
+    """Name a credential of the same Team that would be accepted."""
+    for credential in call.sandbox.credentials_of(call.team_id):
+        if credential.state_at(call.now) == "active" and (credential.profile == "full" or not only_full):
+            return f"use the Team's credential {credential.name!r}"
+    profile = "full " if only_full else ""
+    return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
 
 
 def check_rate(call: Call) -> None:

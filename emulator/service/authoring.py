@@ -23,7 +23,7 @@ from emulator.domain.resources import (
     Pose,
 )
 from emulator.scenario.scenario import WorkOutcome
-from emulator.service import remedies, work
+from emulator.service import work
 from emulator.service.admission import check_budget, check_credits
 from emulator.service.calls import Call, Commit
 from emulator.service.lookups import ASSET, INGREDIENTS, find, refer, refer_to_all
@@ -105,7 +105,7 @@ def _find_changeable(call: Call, kind: str) -> Ingredient:
     for operation in work.unfinished_operations(call):
         if operation.target_id == ingredient.id:
             replaces = f"{ingredient.id}, whose sources the unfinished Operation {operation.id} replaces"
-            raise remedies.operation_in_progress(f"{kind}_id", replaces, operation)
+            raise work.operation_in_progress(f"{kind}_id", replaces, operation)
     call.passed.append(Check.STATE)
     return ingredient
 

@@ -20,8 +20,7 @@ from emulator.domain.problems import Check
 from emulator.domain.recipes import PictureFormat
 from emulator.domain.resources import Credential, Scene, Team
 from emulator.scenario.scenario import WorkRule
-from emulator.service.sandbox import Sandbox
-from emulator.service.teams import CredentialAccount, TeamAccount
+from emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
 
 # The caller -----------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from emulator.domain.problems import Check, invalid_input
 from emulator.domain.product_photos import primary_of
 from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Asset, Product
-from emulator.service import remedies, work
+from emulator.service import work
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
 from emulator.service.sandbox import Sandbox
@@ -132,7 +132,7 @@ def delete_asset(call: Call) -> Commit[AssetDeletion]:
     for operation in work.unfinished_operations(call):
         if asset.id in operation.outcome.source_keys:
             used = f"{asset.id}, a source of the unfinished Operation {operation.id}"
-            raise remedies.operation_in_progress("asset_id", used, operation)
+            raise work.operation_in_progress("asset_id", used, operation)
     call.passed.append(Check.STATE)
     return lambda: _delete(call, asset)
 

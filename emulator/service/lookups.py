@@ -9,9 +9,8 @@ from typing import Generic
 from msgspec import Struct
 
 from emulator.domain.problems import Check, Problem, invalid_reference
-from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Ingredient, Operation, Product
+from emulator.domain.resources import INGREDIENT_KINDS, AnyResource, Asset, Generation, Ingredient, Operation, Product
 from emulator.kernel.wording import excerpt
-from emulator.service import remedies
 from emulator.service.calls import Call
 from emulator.service.store import Collection, Resource, Store
 
@@ -71,4 +70,12 @@ def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource 
 
 def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
     item = lookup.collection(call.sandbox.store).items.get(identifier)
-    return remedies.for_absent(call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists")
+    return remedy_for_absent(call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists")
+
+
+def remedy_for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
+    """Say what to do about a resource that this Team cannot see; another Team's is visible to that Team's keys only."""
+    owner = None if item is None or item.team_id is None else call.sandbox.accounts.get(item.team_id)
+    if owner is None or owner is call.caller.account:
+        return otherwise
+    return f"send it with a credential of the Team {owner.team.name!r}, which owns it"

@@ -1,6 +1,7 @@
 """A sandbox: a whole service of its own, as one object with no module-level state behind it.
 
-Owns what exists in it and how it begins. The other files of this room change it; `engine` lets its time pass.
+Owns what exists in it and how it begins: the accounts of its Teams and credentials, each with all that is counted for it.
+The other files of this room change it; `engine` lets its time pass.
 """
 
 import asyncio
@@ -11,8 +12,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from emulator.domain.admission import AdmissionPause
+from emulator.domain.admission import AdmissionPause, ConcurrencyBudget, RateWindow
 from emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
+from emulator.domain.ledger import Ledger
 from emulator.domain.problems import Cause, Problem
 from emulator.domain.readings import NO_READINGS, Readings
 from emulator.domain.resources import Credential, Team
@@ -31,7 +33,32 @@ from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
 from emulator.service.record import Observed, RequestRecord
 from emulator.service.store import Store
-from emulator.service.teams import CredentialAccount, TeamAccount
+
+# The accounts ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class TeamAccount:
+    """A Team and all that is counted for it."""
+
+    team: Team
+    ledger: Ledger = field(default_factory=Ledger)
+    budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget, init=False)
+    rate: RateWindow = field(default_factory=RateWindow)
+    pause: AdmissionPause = field(default_factory=AdmissionPause)
+    """A pause of this Team's writes alone."""
+
+
+@dataclass(slots=True, eq=False)
+class CredentialAccount:
+    """A credential and its admitted requests."""
+
+    credential: Credential
+    rate: RateWindow = field(default_factory=RateWindow)
+
+
+# The sandbox ----------------------------------------------------------------------------------------------------------
+
 
 _LOGGER = logging.getLogger("emulator.service")
 DEFAULT_SANDBOX_ID = "default"

@@ -11,9 +11,9 @@ from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.resources import Asset, UploadSession
 from emulator.kernel.timestamps import MINUTE_MS, format_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.library import add_asset
+from emulator.service.lookups import remedy_for_absent
 from emulator.service.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
@@ -168,7 +168,7 @@ def complete(call: Call) -> Commit[Asset | Problem]:
         raise Problem(
             "upload_not_found",
             f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
-            remedy=remedies.for_absent(call, item, "use the id of a session that POST /uploads gave"),
+            remedy=remedy_for_absent(call, item, "use the id of a session that POST /uploads gave"),
         )
     _check_present(session)
     call.passed.append(Check.RESOURCE)

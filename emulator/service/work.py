@@ -6,12 +6,13 @@ from typing import Any, Literal, TypeVar
 from msgspec import structs
 
 from emulator.domain import lifecycles
+from emulator.domain.problems import Problem
 from emulator.domain.resources import Operation, Work, WorkError
+from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.scenario import FailureCode, WorkOutcome
 from emulator.service import scenarios
 from emulator.service.calls import Call
-from emulator.service.sandbox import Sandbox
-from emulator.service.teams import TeamAccount
+from emulator.service.sandbox import Sandbox, TeamAccount
 
 SomeWork = TypeVar("SomeWork", bound=Work)
 
@@ -55,6 +56,15 @@ def unfinished_operations(call: Call) -> list[Operation]:
     """Return the Team's unfinished Operations, in the order of their admission."""
     operations = call.sandbox.store.operations.items
     return [operations[one] for one in call.caller.account.budget.places if one in operations]
+
+
+def operation_in_progress(where: str, found: str, operation: Operation) -> Problem:
+    """Return the refusal of what an unfinished Operation is in the way of, and say what to do about it."""
+    remedy = f"reset the sandbox: a scenario stalls {operation.id} for ever"
+    if operation.outcome.finishes_at is not None:
+        remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
+    detail = f"{where}: found {found}; expected it to be finished"
+    return Problem("resource_operation_in_progress", detail, active_operation_id=operation.id, remedy=remedy)
 
 
 def queued(call: Call, price: int) -> dict[str, Any]:

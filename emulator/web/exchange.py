@@ -24,10 +24,10 @@ from emulator.scenario.matching import ByteSurface, RequestFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
 from emulator.service import admission, engine, scenarios
 from emulator.service.calls import Call, Caller, Commit
-from emulator.service.injection import injected_problem
 from emulator.service.record import RequestBuilder
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
+from emulator.service.scenarios import injected_problem
 from emulator.web import holding
 from emulator.web.pictures import PictureWorker
 

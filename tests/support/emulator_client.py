@@ -26,8 +26,7 @@ from emulator.documents.values import parse_clock
 from emulator.imaging.helpers import Helpers
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.service import engine
-from emulator.service.sandbox import Sandbox
-from emulator.service.teams import TeamAccount
+from emulator.service.sandbox import Sandbox, TeamAccount
 from emulator.settings import Settings
 from tests.support.contract_check import ContractChecker, ControlChecker, Exchange, read_contract, shipped_checker
 from tests.support.pictures import picture

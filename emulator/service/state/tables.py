@@ -38,10 +38,17 @@ from emulator.scenario.world import Timings
 from emulator.service.engine import HOLD_EVENT
 from emulator.service.images import MemoryBudget
 from emulator.service.journal import Journal
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Beginning, Sandbox, SandboxOptions, SandboxState
+from emulator.service.sandbox import (
+    DEFAULT_SANDBOX_ID,
+    Beginning,
+    CredentialAccount,
+    Sandbox,
+    SandboxOptions,
+    SandboxState,
+    TeamAccount,
+)
 from emulator.service.scenarios import CHANGE_EVENT, EVERYONE
 from emulator.service.store import Collection
-from emulator.service.teams import CredentialAccount, TeamAccount
 from emulator.service.work import places_of
 
 FORMAT: Final = "image-workflow-emulator state"
