@@ -1,7 +1,8 @@
 """One line for each request that was answered, on standard error, while the emulator serves.
 
-A line is worded at once, and written by a thread, many at a time: a reader that is too slow delays no request, but loses
-the oldest lines. `logging` has a queue too, but takes 10 µs to make a record of each line, and its thread wakes for each.
+A line is worded at once, and written by a thread, many at a time: a reader that is too slow delays no request, but some
+lines are left out, which a line reports. `logging` has a queue too, but takes 10 µs to make a record of each line, and its
+thread wakes for each.
 """
 
 import json
@@ -20,7 +21,7 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 GATHER_SECONDS: Final = 0.1
 """How long lines are gathered before they are written."""
-MAX_WAITING_LINES: Final = 20_000
+MAX_WAITING_CHARACTERS: Final = 4 * 2**20
 CLOSE_SECONDS: Final = 1.0
 
 
@@ -30,15 +31,23 @@ class AccessLog:
     def __init__(self, style: Style, *, as_json: bool) -> None:
         self._style = style
         self._line = self._json_line if as_json else self._text_line
-        self._waiting: deque[str] = deque(maxlen=MAX_WAITING_LINES)
+        self._waiting: deque[str] = deque()
+        self._waiting_characters = 0
+        self._left_out = 0
         self._closing = Event()
         self._thread = Thread(target=self._run, name="access-log", daemon=True)
         self._thread.start()
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Take a request of a sandbox's journal; only one that is complete makes a line."""
-        if record.is_complete:
-            self._waiting.append(self._line(sandbox.id, record))
+        if not record.is_complete:
+            return
+        if self._waiting_characters >= MAX_WAITING_CHARACTERS:
+            self._left_out += 1
+            return
+        line = self._line(sandbox.id, record)
+        self._waiting_characters += len(line)
+        self._waiting.append(line)
 
     def close(self) -> None:
         """Write the waiting lines, if the reader keeps up."""
@@ -50,6 +59,9 @@ class AccessLog:
         while not is_closing:
             is_closing = self._closing.wait(GATHER_SECONDS)
             _write("".join(self._waiting.popleft() for _ in range(len(self._waiting))))
+            left_out, self._left_out, self._waiting_characters = self._left_out, 0, 0
+            if left_out:
+                _write(f"({left_out} more requests are not listed: the log was not read in time)\n")
 
     def _json_line(self, sandbox: str, record: RequestRecord) -> str:
         line = {

@@ -21,6 +21,7 @@ from emulator.control.masks import Masks
 from emulator.control.scenarios import describe_scenario
 from emulator.control.teams import describe_owner, describe_team
 from emulator.documents.values import LARGEST_INTEGER
+from emulator.domain.problems import Problem
 from emulator.domain.resources import Operation
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import engine
@@ -33,6 +34,10 @@ PAUSE_SECONDS: Final = 0.05
 """The pause between two batches."""
 BURST_PAUSE_SECONDS: Final = 0.15
 """The pause after a full batch: the service goes first, and the stream catches up after the burst."""
+MAX_STREAMS: Final = 64
+"""Limit of the streams of all sandboxes together, so that unread ones cost little memory."""
+RETRY_SECONDS: Final = 5
+"""The Retry-After of a stream that is refused because there are too many."""
 HEARTBEAT_SECONDS: Final = 15.0
 """How long a stream may be silent: a comment shows whether its reader is still there."""
 _MEDIA_TYPE: Final = "text/event-stream"
@@ -42,11 +47,17 @@ _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
 async def stream_events(call: ControlCall) -> Response:
-    """GET /events: from now on, or after the change that `Last-Event-ID` names."""
+    """GET /events: from now on, or after the change that `Last-Event-ID` names.
+
+    Raises Problem service_unavailable: there are too many streams.
+    """
     feed = call.sandbox.feed
     number = _last_number(call, feed)
     if call.request.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
+    if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
+        detail = f"There are {MAX_STREAMS} streams of events already; close one of them."
+        raise Problem("service_unavailable", detail, retry_after=RETRY_SECONDS)
     events = _events(call.plane, call.sandbox.id, feed, number)
     return StreamingResponse(events, headers=_HEADERS, media_type=_MEDIA_TYPE)
 
@@ -145,7 +156,7 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
             return describe_clock(sandbox, subject)
         case "team":
             account = sandbox.accounts.get(subject)
-            return None if account is None else describe_team(sandbox, account)
+            return None if account is None else describe_team(account, sandbox.credentials_of(subject))
         case "scenario":
             return describe_scenario(sandbox, subject, sandbox.clock.now())
         case "cleared":

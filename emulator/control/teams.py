@@ -1,6 +1,7 @@
 """Teams and their credentials: shown, created and changed at once."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
@@ -24,10 +25,13 @@ _MAX_SLUG_CHARACTERS: Final = 40
 
 def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
     """Return the Teams of a sandbox as the control plane shows them, in the order of their opening."""
-    return [describe_team(sandbox, account) for account in sandbox.accounts.values()]
+    credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
+    for held in sandbox.credentials.values():
+        credentials[held.credential.team_id].append(held.credential)
+    return [describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
 
 
-def describe_team(sandbox: Sandbox, account: TeamAccount) -> dict[str, Any]:
+def describe_team(account: TeamAccount, credentials: Sequence[Credential]) -> dict[str, Any]:
     """Return a Team as the control plane shows it."""
     team, ledger = account.team, account.ledger
     return {
@@ -36,7 +40,7 @@ def describe_team(sandbox: Sandbox, account: TeamAccount) -> dict[str, Any]:
         "reserved": ledger.reserved,
         "subscription": "active" if team.subscription_active else "inactive",
         "concurrency_used": account.budget.used,
-        "credentials": [_describe_credential(credential) for credential in sandbox.credentials_of(team.id)],
+        "credentials": [_describe_credential(credential) for credential in credentials],
     }
 
 
@@ -62,14 +66,14 @@ def create_team(call: ControlCall) -> JsonResponse:
     scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
     for profile in _ENDS_OF_KEYS:
         _add_credential(call, account, profile, None)
-    return JsonResponse(describe_team(call.sandbox, account), 201)
+    return JsonResponse(describe_team(account, call.sandbox.credentials_of(account.team.id)), 201)
 
 
 def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")))
-    return describe_team(call.sandbox, account)
+    return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
 def create_credential(call: ControlCall) -> JsonResponse:

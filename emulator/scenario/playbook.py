@@ -9,9 +9,9 @@ of the outputs that are to fail.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from emulator.kernel.ranges import Count, Instant
@@ -32,6 +32,8 @@ from emulator.scenario.scenario import (
 
 AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 _DRAW_RANGE: Final = 2**32
+MAX_SUBJECTS: Final = 10_000
+"""Limit of the resources, keys and so on that are counted separately."""
 
 
 @dataclass(slots=True)
@@ -40,16 +42,18 @@ class RuleCounts:
 
     matched: Count = 0
     fired: Count = 0
-    each: dict[str, Count] = field(default_factory=dict)
-    """How often each subject matched, where the rule counts each separately."""
+    each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(default_factory=dict)
+    """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
 
     def count(self, subject: str | None) -> int:
         """Count a match, and return which it is: of all, or of the subject's own."""
         self.matched += 1
         if subject is None:
             return self.matched
-        self.each[subject] = self.each.get(subject, 0) + 1
-        return self.each[subject]
+        self.each[subject] = number = self.each.pop(subject, 0) + 1
+        if len(self.each) > MAX_SUBJECTS:
+            del self.each[next(iter(self.each))]
+        return number
 
 
 @dataclass(slots=True, eq=False)

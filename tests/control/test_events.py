@@ -220,3 +220,14 @@ def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, m
     stream = watch()
     stream._run(stream._until(lambda: stream.comments > 2))
     assert stream.events == []
+
+
+def test_there_is_a_limit_of_streams(
+    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MAX_STREAMS", 2)
+    first, _ = watch(), watch()
+    refused = emulator.ask("GET", "/events")
+    assert (refused.outcome, refused.headers["retry-after"]) == ((503, "service_unavailable"), "5")
+    first.leave()
+    assert watch().status == 200
