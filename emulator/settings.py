@@ -87,8 +87,10 @@ class Settings(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True):
-    """A kind of values: how to read the text of one (ValueError for any other text), and what to expect, in words."""
+    """A kind of values: how to read the text of one (ValueError or KeyError for any other text), and what to expect, in words."""
 
+    placeholder: str
+    """What stands for a value on the command line."""
     parse: Callable[[str], Any]
     expected: str
     words: tuple[str, ...] = ()
@@ -98,23 +100,13 @@ class Kind(Struct, frozen=True):
 class Option(Struct, frozen=True):
     """One option: what it is called, and how to describe it."""
 
-    name: str
-    """On the command line, with the placeholder of its value: `--seed N`."""
+    flag: str
+    """The name on the command line, such as `--rate-limits`."""
     kind: Kind
     description: str
     default: str = "none"
     repeated: str | None = None
     """The field of an option that can be given more than once; one text has all of its values, with commas between them."""
-
-    @property
-    def flag(self) -> str:
-        """The name on the command line, such as `--rate-limits`."""
-        return self.name.partition(" ")[0]
-
-    @property
-    def placeholder(self) -> str:
-        """What stands for its value."""
-        return self.name.partition(" ")[2]
 
     @property
     def field(self) -> str:
@@ -170,88 +162,85 @@ def _parse_pixels(text: str) -> int:
     return pixels
 
 
-def _text(expected: str) -> Kind:
-    return Kind(_matching(r"(?s:.*\S.*)"), expected)
+def _text(placeholder: str, expected: str) -> Kind:
+    return Kind(placeholder, _matching(r"(?s:.*\S.*)"), expected)
 
 
-def _one_of(meanings: Mapping[str, Any]) -> Kind:
+def _one_of(placeholder: str, meanings: Mapping[str, Any]) -> Kind:
     """Return the kind of some words, each with its meaning."""
-
-    def parse(text: str) -> Any:
-        if text not in meanings:
-            raise ValueError(text)
-        return meanings[text]
-
     *others, last = meanings
-    return Kind(parse, f"{', '.join(others)} or {last}", tuple(meanings))
+    return Kind(placeholder, meanings.__getitem__, f"{', '.join(others)} or {last}", tuple(meanings))
 
 
-_SWITCH: Final = _one_of({"on": True, "off": False})
-_PORT: Final = Kind(_parse_port, "a number from 0 to 65535")
-_SEED: Final = Kind(parse_seed, "a whole number from 0 to 2^63-1")
-_CLOCK: Final = Kind(parse_clock, CLOCK_WORDS, CLOCK_MODES)
-_TIMESTAMP: Final = Kind(parse_timestamp, TIMESTAMP_WORDS)
-_URL: Final = Kind(parse_url, "an address such as https://emulator.example:8443")
+_SWITCH: Final = _one_of("on|off", {"on": True, "off": False})
+_PORT: Final = Kind("PORT", _parse_port, "a number from 0 to 65535")
+_SEED: Final = Kind("N", parse_seed, "a whole number from 0 to 2^63-1")
+_CLOCK: Final = Kind("MODE", parse_clock, CLOCK_WORDS, CLOCK_MODES)
+_TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
+_URL: Final = Kind("URL", parse_url, "an address such as https://emulator.example:8443")
 _HOSTS: Final = Kind(
-    _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port, with commas between them"
+    "NAME", _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port, with commas between them"
 )
 _TOKEN: Final = Kind(  # what a header can carry
-    _matching("[!-~](?:[ -~]*[!-~])?"), "a token of printable ASCII characters, without a space at its start or end"
+    "TOKEN",
+    _matching("[!-~](?:[ -~]*[!-~])?"),
+    "a token of printable ASCII characters, without a space at its start or end",
 )
-_SIZE: Final = Kind(parse_size, "a size such as 512MiB or 2GiB")
-_PIXELS: Final = Kind(_parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
-_FORMAT: Final = _one_of({word: word for word in get_args(LogFormat)})
-_LEVEL: Final = _one_of({word: word for word in get_args(LogLevel)})
-_ORIGINS: Final = Kind(_each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *")
+_SIZE: Final = Kind("SIZE", parse_size, "a size such as 512MiB or 2GiB")
+_WORLD: Final = _text("FILE", "a YAML file")
+_PIXELS: Final = Kind("PIXELS", _parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
+_FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
+_LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
+_ORIGINS: Final = Kind(
+    "ORIGIN", _each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *"
+)
 
 OPTIONS: Final[tuple[Option, ...]] = (
-    Option("--host HOST", _text("a host name or address"), "address to listen on", "127.0.0.1"),
-    Option("--port PORT", _PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}"),
-    Option("--seed N", _SEED, "seed of identifiers, links and chance", "0"),
-    Option("--clock MODE", _CLOCK, CLOCK_WORDS, "real"),
+    Option("--host", _text("HOST", "a host name or address"), "address to listen on", "127.0.0.1"),
+    Option("--port", _PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}"),
+    Option("--seed", _SEED, "seed of identifiers, links and chance", "0"),
+    Option("--clock", _CLOCK, CLOCK_WORDS, "real"),
     Option(
-        "--start TIMESTAMP",
+        "--start",
         _TIMESTAMP,
         "the emulator's time at start",
         "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
     ),
+    Option("--world", _WORLD, "Teams, credentials and premade ingredients at start (YAML)", "built in"),
     Option(
-        "--world FILE", _text("a YAML file"), "Teams, credentials and premade ingredients at start (YAML)", "built in"
-    ),
-    Option(
-        "--scenario NAME|FILE",
-        _text("the name of a scenario of the library, or a YAML file"),
+        "--scenario",
+        _text("NAME|FILE", "the name of a scenario of the library, or a YAML file"),
         "scenario to run: a name in the library, or a YAML file",
     ),
-    Option("--rate-limits on|off", _SWITCH, "whether request rates are limited", "on"),
-    Option("--public-url URL", _URL, "base of the links in answers", "the address the client used"),
+    Option("--rate-limits", _SWITCH, "whether request rates are limited", "on"),
+    Option("--public-url", _URL, "base of the links in answers", "the address the client used"),
     Option(
-        "--allowed-host NAME",
+        "--allowed-host",
         _HOSTS,
         "an additional host name that clients may use; can be repeated",
         repeated="allowed_hosts",
     ),
-    Option("--control-token TOKEN", _TOKEN, "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"),
-    Option("--max-memory SIZE", _SIZE, "limit of image bytes in all sandboxes together", "2GiB"),
-    Option("--max-upload-pixels PIXELS", _PIXELS, "limit of the pixels of an uploaded image", "100MP"),
-    Option("--log-format text|json", _FORMAT, "form of the log", "text"),
-    Option("--log-level LEVEL", _LEVEL, "lowest level to log", "info"),
-    Option("--access-log on|off", _SWITCH, "log each request to standard error", "on; off for exec and sweep"),
-    Option("--state FILE", _text("a state file"), "start from a state file"),
+    Option("--control-token", _TOKEN, "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"),
+    Option("--max-memory", _SIZE, "limit of image bytes in all sandboxes together", "2GiB"),
+    Option("--max-upload-pixels", _PIXELS, "limit of the pixels of an uploaded image", "100MP"),
+    Option("--log-format", _FORMAT, "form of the log", "text"),
+    Option("--log-level", _LEVEL, "lowest level to log", "info"),
+    Option("--access-log", _SWITCH, "log each request to standard error", "on; off for exec and sweep"),
+    Option("--state", _text("FILE", "a state file"), "start from a state file"),
     Option(
-        "--evolution on|off",
+        "--evolution",
         _SWITCH,
         "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
         "off",
     ),
     Option(
-        "--readings READINGS",
-        _text("readings such as D26=always-a-cursor, a set, or a file"),
+        "--readings",
+        _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file"),
         "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file",
         "those of image-workflow.readings.yaml, if it is there",
     ),
     Option(
-        "--cors ORIGIN",
+        "--cors",
         _ORIGINS,
         "an origin whose pages may call /v1 and load files, or *; can be repeated",
         repeated="cors",
@@ -299,5 +288,5 @@ def read_settings(
 def _read(option: Option, name: str, text: str) -> Any:
     try:
         return option.kind.parse(text)
-    except ValueError:
+    except (ValueError, KeyError):
         raise SettingError(name, text, option.kind.expected, option.kind.words) from None

@@ -1,10 +1,11 @@
-"""What `serve` and `exec` do alike at their start: the socket, the application, the access log and warnings.
+"""What `serve` and `exec` do alike at their start: the log, the socket, the application and warnings.
 
 Must not know how long either of them serves.
 """
 
 import errno
 import gc
+import json
 import logging
 import socket
 import sys
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from emulator.cli.errors import CommandError
-from emulator.cli.logs import configure_logging
+from emulator.kernel.timestamps import format_timestamp
 from emulator.settings import (
     CLIENT_VARIABLES,
     OPTIONS,
@@ -32,6 +33,35 @@ if TYPE_CHECKING:
     from emulator.app import Application
 
 _LOGGER = logging.getLogger("emulator.cli")
+
+
+class _Lines(logging.Formatter):
+    """One line a record, led by the real time, which is not the emulator's."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = format_timestamp(int(record.created * 1000))
+        level = record.levelname.lower()
+        message = super().format(record)  # with the traceback, if there is one
+        if self._as_json:
+            return json.dumps({"time": time, "level": level, "logger": record.name, "message": message})
+        return f"{time} {level:7} {message}"
+
+
+def _configure_logging(settings: Settings) -> None:
+    """Send the log of the whole process to standard error, from the given level up."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines(as_json=settings.log_format == "json"))
+    level = settings.log_level.upper()
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.getLogger("PIL").setLevel(logging.WARNING)  # it logs every chunk of every picture
+    # The server's own messages at `info` (process ids, "Shutting down") are of no use to its user.
+    logging.getLogger("uvicorn").setLevel(
+        "DEBUG" if level == "DEBUG" else max(logging.WARNING, logging.getLevelName(level))
+    )
 
 
 def resume_collection() -> None:
@@ -99,7 +129,7 @@ def started(
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
-    configure_logging(settings.log_format, settings.log_level)
+    _configure_logging(settings)
     _warn_of_unknown_variables(environment)
     with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
         application = _load_application(settings)

@@ -14,46 +14,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from emulator.control.recorded_request import RecordedRequest
-    from emulator.examiner.findings import Conduct, Finding
-    from emulator.testing.application import EmulatorApplication, create_app
-    from emulator.testing.emulator import Emulator
-    from emulator.testing.errors import EmulatorError
-    from emulator.testing.given import Given
-    from emulator.testing.records import Explanation, Rule
-    from emulator.testing.sandbox import Clock, Sandbox, Team
-
-__all__ = [
-    "Clock",
-    "Conduct",
-    "Emulator",
-    "EmulatorApplication",
-    "EmulatorError",
-    "Explanation",
-    "Finding",
-    "Given",
-    "RecordedRequest",
-    "Rule",
-    "Sandbox",
-    "Team",
-    "create_app",
-]
+    from emulator.control.recorded_request import RecordedRequest as RecordedRequest
+    from emulator.examiner.findings import Conduct as Conduct
+    from emulator.examiner.findings import Finding as Finding
+    from emulator.testing.application import EmulatorApplication as EmulatorApplication
+    from emulator.testing.application import create_app as create_app
+    from emulator.testing.emulator import Emulator as Emulator
+    from emulator.testing.errors import EmulatorError as EmulatorError
+    from emulator.testing.given import Given as Given
+    from emulator.testing.records import Explanation as Explanation
+    from emulator.testing.records import Rule as Rule
+    from emulator.testing.sandbox import Clock as Clock
+    from emulator.testing.sandbox import Sandbox as Sandbox
+    from emulator.testing.sandbox import Team as Team
 
 _HOMES = {
-    "emulator.testing.application": ("EmulatorApplication", "create_app"),
-    "emulator.testing.emulator": ("Emulator",),
-    "emulator.testing.errors": ("EmulatorError",),
-    "emulator.control.recorded_request": ("RecordedRequest",),
-    "emulator.examiner.findings": ("Conduct", "Finding"),
-    "emulator.testing.given": ("Given",),
-    "emulator.testing.records": ("Explanation", "Rule"),
-    "emulator.testing.sandbox": ("Clock", "Sandbox", "Team"),
+    "Clock": "emulator.testing.sandbox",
+    "Conduct": "emulator.examiner.findings",
+    "Emulator": "emulator.testing.emulator",
+    "EmulatorApplication": "emulator.testing.application",
+    "EmulatorError": "emulator.testing.errors",
+    "Explanation": "emulator.testing.records",
+    "Finding": "emulator.examiner.findings",
+    "Given": "emulator.testing.given",
+    "RecordedRequest": "emulator.control.recorded_request",
+    "Rule": "emulator.testing.records",
+    "Sandbox": "emulator.testing.sandbox",
+    "Team": "emulator.testing.sandbox",
+    "create_app": "emulator.testing.application",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
     # Imported when first used: the command line needs little of it, and starts quickly.
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

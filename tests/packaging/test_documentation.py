@@ -52,7 +52,9 @@ SHOWN = [text for path in DOCUMENTATION for _, text in fences(path, "yaml") if n
 
 
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
-    expected = {f"`{option.flag} {option.placeholder}`": (f"`{option.variable}`", option.default) for option in OPTIONS}
+    expected = {
+        f"`{option.flag} {option.kind.placeholder}`": (f"`{option.variable}`", option.default) for option in OPTIONS
+    }
     found = {row[0]: (row[1], row[2]) for row in rows(page("Commands and options")) if row[0].startswith("`--")}
     assert expected == found
 

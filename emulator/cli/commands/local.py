@@ -19,7 +19,9 @@ def _add_settings(parser: ArgumentParser, **defaults: str) -> None:
     for option in OPTIONS:
         help_text = f"{option.description} (default: {defaults.get(option.field, option.default)})"
         action = "append" if option.repeated else "store"
-        parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text, action=action)
+        parser.add_argument(
+            option.flag, dest=option.field, metavar=option.kind.placeholder, help=help_text, action=action
+        )
 
 
 # serve ----------------------------------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ _SANDBOX_OPTIONS = ("clock", "seed", "start", "world", "scenario", "rate_limits"
 
 def sandboxes(parser: ArgumentParser) -> None:
     """List, create or delete sandboxes."""
-    own = {f"{option.flag} {option.placeholder}": option for option in OPTIONS if option.field in _SANDBOX_OPTIONS}
+    own = {f"{option.flag} {option.kind.placeholder}": option for option in OPTIONS if option.field in _SANDBOX_OPTIONS}
     begin = {
         "id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)",
         **{name: option.description for name, option in own.items()},
