@@ -5,7 +5,6 @@ another file makes its exchange evidence for the status alone.
 """
 
 import base64
-import binascii
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -27,14 +26,14 @@ def entries_of(document: Any) -> Sequence[Any] | None:
 
 def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
     """Read one entry. Raises KeyError, TypeError or ValueError for what is none."""
-    request, response = entry["request"], entry.get("response") or {}
+    request, response, took = entry["request"], entry.get("response") or {}, entry.get("time")
     status = int(response.get("status") or 0) or None  # browsers write 0 or -1 where no answer came
     request_body, is_request_partial = _request_body(request)
     response_body, is_response_partial = _response_body(response) if status else (None, False)
     return Exchange(
         where=where,
         at=_instant(entry.get("startedDateTime")),
-        took_ms=_duration_ms(entry.get("time")),
+        took_ms=float(took) if isinstance(took, int | float) and took >= 0 else None,
         method=str(request["method"]).upper(),
         url=str(request["url"]),
         request_headers=_headers(request),
@@ -51,10 +50,6 @@ def _instant(text: Any) -> int | None:
     return parse_timestamp(re.sub(r"(\.\d{6})\d+", r"\1", text)) if isinstance(text, str) else None
 
 
-def _duration_ms(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and value >= 0 else None
-
-
 def _headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers; those of HTTP/2 that stand for the request line (`:path`) are left out."""
     pairs = [(str(header["name"]), str(header["value"])) for header in message.get("headers") or ()]
@@ -66,12 +61,8 @@ def _request_body(request: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     if not posted:
         size = request.get("bodySize") or 0
         return None, isinstance(size, int) and size > 0
-    if posted.get("encoding") == "base64":
-        return _from_base64(str(posted.get("text", "")))
     if posted.get("text") is not None:
-        text = str(posted["text"])
-        media_type = str(posted.get("mimeType", ""))
-        return text.encode(errors="replace"), media_type.startswith(_NOT_TEXT)  # bytes written as text are spoiled
+        return _decoded(posted)
     if posted.get("params"):
         pairs = [(str(parameter["name"]), str(parameter.get("value", ""))) for parameter in posted["params"]]
         return urlencode(pairs).encode(), False
@@ -83,21 +74,21 @@ def _response_body(response: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     text, size = content.get("text"), content.get("size") or 0
     if text is None:
         return None, (isinstance(size, int) and size > 0) or "_file" in content
-    if content.get("encoding") == "base64":
-        body, is_partial = _from_base64(str(text))
-    else:
-        body, is_partial = str(text).encode(errors="replace"), str(content.get("mimeType", "")).startswith(_NOT_TEXT)
+    body, is_partial = _decoded(content)
     is_cut = isinstance(size, int) and body is not None and len(body) < size
     return body, is_partial or is_cut
 
 
-def _from_base64(text: str) -> tuple[bytes | None, bool]:
-    """Decode what may have been cut off."""
+def _decoded(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
+    """Return a body, and whether it is spoiled: cut off, or bytes that were written as text."""
+    text = str(content["text"])
+    if content.get("encoding") != "base64":
+        return text.encode(errors="replace"), str(content.get("mimeType", "")).startswith(_NOT_TEXT)
     compact = "".join(text.split())
     whole = compact[: len(compact) // 4 * 4]
     try:
         return base64.b64decode(whole, validate=True), len(whole) < len(compact)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None, True
 
 

@@ -1,6 +1,6 @@
 """Files of recorded traffic become exchanges: owns the detection of a format, by content, and the bounds of what is read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,25 +38,19 @@ def read_recording(content: bytes, name: str) -> list[Exchange]:
     for reader in (har, cassettes, journals):
         entries = reader.entries_of(document)
         if entries is not None:
-            return _exchanges(reader.read_entry, entries, name)
+            numbered = enumerate(entries, start=1)
+            return [_exchange(reader.read_entry, entry, f"{name}, entry {number}") for number, entry in numbered]
     raise RecordingError(
         f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
     )
 
 
-def _exchanges(read_entry: Any, entries: Sequence[Any], name: str) -> list[Exchange]:
-    exchanges = []
-    for number, entry in enumerate(entries, start=1):
-        where = f"{name}, entry {number}"
-        try:
-            exchanges.append(read_entry(entry, where))
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise RecordingError(f"{where}: not an exchange of this format ({_reason(error)})") from None
-    return exchanges
-
-
-def _reason(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+def _exchange(read_entry: Callable[[Any, str], Exchange], entry: Any, where: str) -> Exchange:
+    try:
+        return read_entry(entry, where)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise RecordingError(f"{where}: not an exchange of this format ({reason})") from None
 
 
 def _document(content: bytes, name: str) -> Any:

@@ -1,7 +1,6 @@
 """The options of `serve` as Python has them: plain values in, the texts that the command line takes out."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -22,7 +21,7 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values. A world
     or a scenario that is a mapping is a file while this lasts.
 
-    Raises TypeError for an option that `serve` does not have, and for a value that cannot be one.
+    Raises TypeError for an option that `serve` does not have.
     """
     names = {option.flag.removeprefix("--").replace("-", "_"): option.field for option in OPTIONS}
     fields = {**names, **{field: field for field in names.values()}}
@@ -33,7 +32,7 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield {
             fields[name]: files.enter_context(_as_file(name, value))
             if name in DOCUMENTS and isinstance(value, Mapping)
-            else _value_text(name, value)
+            else _value_text(value)
             for name, value in options.items()
             if value is not None
         }
@@ -47,22 +46,18 @@ def _as_file(name: str, document: Mapping[str, Any]) -> Iterator[str]:
         yield str(file)
 
 
-def _value_text(name: str, value: Any) -> str:
-    """Return one value as the command line takes it. Raises TypeError."""
+def _value_text(value: Any) -> str:
+    """Return one value as the command line takes it."""
     match value:
         case bool():
             return "on" if value else "off"
-        case str() | int() | float():
-            return str(value)
-        case os.PathLike():
-            return os.fsdecode(value)
         case datetime():
             return timestamp_text(value)
-        case Mapping() if name == "readings":
+        case Mapping():  # readings by decision
             return ",".join(f"{decision}={reading}" for decision, reading in value.items()) or "plain"
         case list() | tuple():
-            return ",".join(_value_text(name, member) for member in value)
-    raise TypeError(f"{name}: found {type(value).__name__}; expected a text, a number, a switch or a path")
+            return ",".join(map(_value_text, value))
+    return str(value)
 
 
 def timestamp_text(moment: datetime) -> str:
