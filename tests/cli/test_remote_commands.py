@@ -18,9 +18,10 @@ def run(server: Server, *arguments: str) -> Outcome:
 
 
 def shown(outcome: Outcome) -> dict[str, str]:
-    """What a command printed, by the first word of each line."""
+    """What is told of a clock, by its column."""
     assert (outcome.status, outcome.complaint) == (0, "")
-    return {line.split()[0]: line.split(maxsplit=1)[1] for line in outcome.output.splitlines()}
+    _, row = outcome.output.splitlines()
+    return dict(zip(("now", "mode", "pending", "next", "fired", "stalled"), row.split(), strict=True))
 
 
 def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> None:
@@ -36,11 +37,12 @@ def test_wait_waits_for_the_sandbox_that_is_named(server: Server) -> None:
 
 
 def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
-    still = {"mode": "manual", "pending": "0"}
-    assert shown(run(server, "clock")) == {"now": START, **still}
-    assert shown(run(server, "clock", "advance", "90s")) == {"fired": "0", "now": "2026-01-01T00:01:30.000Z", **still}
+    still = {"mode": "manual", "pending": "0", "next": "-"}
+    assert shown(run(server, "clock")) == {"now": START, "fired": "-", "stalled": "-", **still}
+    still |= {"fired": "0", "stalled": "0"}
+    assert shown(run(server, "clock", "advance", "90s")) == {"now": "2026-01-01T00:01:30.000Z", **still}
     moved = shown(run(server, "clock", "to", "2026-01-01T01:05:00+01:00"))
-    assert moved == {"fired": "0", "now": "2026-01-01T00:05:00.000Z", **still}
+    assert moved == {"now": "2026-01-01T00:05:00.000Z", **still}
     assert shown(run(server, "clock", "next"))["fired"] == "0"
     assert shown(run(server, "clock", "idle"))["fired"] == "0"
     assert run(server, "reset").output == "reset\n"

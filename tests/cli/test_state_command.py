@@ -17,7 +17,7 @@ def run_state(server: Server, *arguments: str) -> Outcome:
 
 
 def now(server: Server) -> str:
-    return run_command("clock", EMULATOR_URL=server.url).output.splitlines()[0]
+    return run_command("clock", EMULATOR_URL=server.url).output.splitlines()[1].split()[0]
 
 
 def test_a_saved_state_can_be_loaded_again(server: Server, tmp_path: Path) -> None:

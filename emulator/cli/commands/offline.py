@@ -6,8 +6,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from emulator.cli.arguments import add_arguments, add_parsers
 from emulator.cli.errors import writable_files, write_file
 from emulator.cli.output import add_format, out, print_bytes, print_json, show
@@ -87,7 +85,7 @@ def _print_contract(options: Namespace, _environment: Mapping[str, str]) -> None
     if options.format == "yaml":
         print_bytes(shipped_path(DOCUMENT).read_bytes())
     else:
-        print_bytes(orjson.dumps(shipped_document(DOCUMENT), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_json(shipped_document(DOCUMENT))
 
 
 def schema(parser: ArgumentParser) -> None:
@@ -121,14 +119,10 @@ def scenarios(parser: ArgumentParser) -> None:
     check.set_defaults(run=_check_scenarios)
 
 
-def _list_scenarios(options: Namespace, _environment: Mapping[str, str]) -> None:
+def _list_scenarios(options: Namespace, environment: Mapping[str, str]) -> None:
     entries = shipped_library(load_contract()).entries()
-    if options.format == "json":
-        print_json({"data": entries})
-        return
-    width = max((len(entry["name"]) for entry in entries), default=0)
-    for entry in entries:
-        print(f"{entry['name']:{width}}  {' '.join(entry['description'].split())}".rstrip())
+    shown = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
+    show(options, out(environment), {"data": entries}, ("NAME", "DESCRIPTION"), shown)
 
 
 def _print_scenario(options: Namespace, _environment: Mapping[str, str]) -> None:

@@ -49,16 +49,16 @@ def clock(parser: ArgumentParser) -> None:
     add_verbs(parser, verbs)
 
 
-def _show_clock(control: ControlClient, options: Namespace, _style: Style) -> None:
-    _print_clock(control.call("GET", "clock"), options)
+def _show_clock(control: ControlClient, options: Namespace, style: Style) -> None:
+    _print_clock(control.call("GET", "clock"), options, style)
 
 
-def _set_mode(control: ControlClient, options: Namespace, _style: Style) -> None:
-    _print_clock(control.call("PUT", "clock", {"mode": options.value}), options)
+def _set_mode(control: ControlClient, options: Namespace, style: Style) -> None:
+    _print_clock(control.call("PUT", "clock", {"mode": options.value}), options, style)
 
 
-def _move(move: Mapping[str, Any], control: ControlClient, options: Namespace, _style: Style) -> None:
-    _print_clock(control.call("POST", "clock/advance", move), options)
+def _move(move: Mapping[str, Any], control: ControlClient, options: Namespace, style: Style) -> None:
+    _print_clock(control.call("POST", "clock/advance", move), options, style)
 
 
 def _advance(control: ControlClient, options: Namespace, style: Style) -> None:
@@ -77,19 +77,13 @@ def _move_to(control: ControlClient, options: Namespace, style: Style) -> None:
     _move({"to": moment}, control, options, style)
 
 
-def _print_clock(shown: Mapping[str, Any], options: Namespace) -> None:
-    if options.format == "json":
-        print_json(shown)
-        return
-    if "fired" in shown:
-        print(f"fired    {shown['fired']}")
-    if shown.get("stalled"):
-        print(f"stalled  {shown['stalled']} (by a scenario: never finished)")
-    print(f"now      {shown['now']}")
-    print(f"mode     {mode_of(shown)}")
-    print(f"pending  {shown['pending']}")
-    if shown["next_event_at"]:
-        print(f"next     {shown['next_event_at']}")
+def _print_clock(shown: Mapping[str, Any], options: Namespace, style: Style) -> None:
+    row = (
+        shown["now"],
+        mode_of(shown),
+        *(shown.get(name) for name in ("pending", "next_event_at", "fired", "stalled")),
+    )
+    show(options, style, shown, ("NOW", "MODE", "PENDING", "NEXT EVENT", "FIRED", "STALLED"), [row])
 
 
 # Teams and credentials ------------------------------------------------------------------------------------------------
