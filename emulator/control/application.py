@@ -29,6 +29,7 @@ from emulator.control import (
     work,
 )
 from emulator.control.calls import Action, ControlPlane, endpoint, head_of
+from emulator.documents.complaints import DocumentError
 from emulator.domain.problems import Check, Problem
 from emulator.http import requests
 from emulator.http.problems import not_allowed, problem_response
@@ -112,7 +113,7 @@ def create_control(plane: ControlPlane) -> ASGIApp:
             for path, actions in paths.items()
         ],
         middleware=[Middleware(ControlMiddleware, plane)],
-        exception_handlers={Problem: _refuse, HTTPException: _refuse_route},
+        exception_handlers={Problem: _refuse, DocumentError: _refuse_document, HTTPException: _refuse_route},
     )
     control.router.redirect_slashes = False
     return control
@@ -168,6 +169,11 @@ async def _refuse(request: Request, problem: Exception) -> Response:
     response = Response(rendered.body, rendered.status)
     response.raw_headers = list(rendered.headers)
     return response
+
+
+async def _refuse_document(request: Request, error: Exception) -> Response:
+    """Answer a part of a request that a reader of documents complains of."""
+    return await _refuse(request, Problem("invalid_request", str(error)))
 
 
 async def _refuse_route(request: Request, refusal: Exception) -> Response:

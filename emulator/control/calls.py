@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from emulator.contract import Contract
 from emulator.control.fields import read_fields, read_parameters
+from emulator.documents.complaints import DocumentError
 from emulator.domain.problems import Problem, invalid_request
 from emulator.domain.readings import Readings
 from emulator.examiner.thread import ExaminerThread
@@ -165,7 +166,7 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
         action = actions["GET" if request.method == "HEAD" else request.method]
         try:
             response = _response(await _call(plane, action, request))
-        except (Problem, ClientDisconnectedError):
+        except (Problem, DocumentError, ClientDisconnectedError):
             raise
         except Exception as error:
             raise internal_error(error, head_of(request), request.state.request_id) from error

@@ -13,7 +13,6 @@ from emulator.control.clock import move_to
 from emulator.control.fields import schemas
 from emulator.control.teams import account_of_query
 from emulator.control.work import describe_work
-from emulator.documents.complaints import DocumentError
 from emulator.documents.document import Document
 from emulator.documents.yaml_reader import read_document
 from emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
@@ -90,14 +89,11 @@ async def start_first_photoshoot(call: ControlCall) -> JsonResponse:
 
 
 def read(call: ControlCall) -> Document:
-    """Read the entries, YAML or JSON. Raises Problem invalid_request with every complaint, by file and line."""
-    try:
-        document = read_document(call.body, call.query.get("file", ""))
-        document.check(schemas(), "#/components/schemas/Given")
-        _check_names(document)
-        document.raise_complaints()
-    except DocumentError as error:
-        raise Problem("invalid_request", str(error)) from None
+    """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
+    document = read_document(call.body, call.query.get("file", ""))
+    document.check(schemas(), "#/components/schemas/Given")
+    _check_names(document)
+    document.raise_complaints()
     return document
 
 

@@ -13,16 +13,15 @@ from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.control.calls import ControlCall, ControlPlane, JsonResponse
 from emulator.control.clock import describe_clock
-from emulator.control.fields import clock_of
+from emulator.control.fields import clock_of, unfit
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
-from emulator.documents.complaints import DocumentError
-from emulator.domain.problems import Problem, invalid_input
+from emulator.domain.problems import Problem
 from emulator.domain.readings import Readings, chosen, parse_readings
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.readings_format import READINGS_WORDS, readings_of_mapping
 from emulator.scenario.scenario import NO_SCENARIO
-from emulator.scenario.world import WorldFile, world_names
+from emulator.scenario.world import world_names
 from emulator.scenario.world_format import world_of
 from emulator.service import engine
 from emulator.service.calls import key_for_clients
@@ -107,9 +106,7 @@ def _readings(given: Any) -> Readings:
     try:
         return parse_readings(given) if isinstance(given, str) else readings_of_mapping(given, "/readings")
     except ValueError as error:
-        raise invalid_input("/readings", str(error), READINGS_WORDS) from None
-    except DocumentError as error:
-        raise Problem("invalid_input", str(error)) from None
+        raise unfit("/readings", str(error), READINGS_WORDS) from None
 
 
 def _free_identifier(call: ControlCall) -> str:
@@ -125,13 +122,6 @@ def _is_on(switch: bool | str) -> bool:
     return switch in (True, "on")
 
 
-def _world(value: Any) -> WorldFile:
-    try:
-        return world_of(value, "/world")
-    except DocumentError as error:
-        raise Problem("invalid_request", str(error)) from None
-
-
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "seed": int,
     "clock": lambda clock: clock_of(clock, "/clock"),
@@ -139,7 +129,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "rate_limits": _is_on,
     "evolution": _is_on,
     "readings": _readings,
-    "world": _world,
+    "world": lambda world: world_of(world, "/world"),
 }
 """What the fields of a new sandbox mean that are options of the process as well."""
 

@@ -4,7 +4,7 @@ Owns the shape of every picture the service can hand out, before it is drawn, an
 asked for it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -36,7 +36,11 @@ class _Picture(Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field=
     format: PictureFormat
     inputs: tuple[str, ...] = ()
 
-    def _check_inputs(self, least: int, most: int) -> None:
+    input_limits: ClassVar[tuple[int, int]] = (0, 0)
+    """How many inputs it has, at least and at most."""
+
+    def __post_init__(self) -> None:
+        least, most = self.input_limits
         if not least <= len(self.inputs) <= most:
             raise ValueError(f"{len(self.inputs)} inputs: expected {least} to {most}")
 
@@ -73,7 +77,8 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     def __post_init__(self) -> None:
         chosen = (self.background_kind == "picture", self.photography_style is not None, self.pose is not None)
         expected = self.subject_count + self.model_input_count + sum(chosen)
-        self._check_inputs(expected, expected)
+        if len(self.inputs) != expected:
+            raise ValueError(f"{len(self.inputs)} inputs: expected {expected}")
         if self.background_kind == "transparent" and self.format == "jpeg":
             raise ValueError("a jpeg picture has no transparent background: expected png or webp")
         if self.background_kind == "color" and self.background_hex is None:
@@ -87,8 +92,7 @@ class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     aspect_ratio: _Ratio = ""
     resolution: str = "1k"
 
-    def __post_init__(self) -> None:
-        self._check_inputs(1, EDIT_INPUT_LIMIT)
+    input_limits = (1, EDIT_INPUT_LIMIT)
 
 
 class UpscaleRecipe(_Picture, frozen=True, kw_only=True, gc=False):
@@ -96,8 +100,7 @@ class UpscaleRecipe(_Picture, frozen=True, kw_only=True, gc=False):
 
     resolution: str = "2k"
 
-    def __post_init__(self) -> None:
-        self._check_inputs(1, 1)
+    input_limits = (1, 1)
 
 
 class PremadeRecipe(_Picture, frozen=True, kw_only=True, gc=False):
@@ -112,9 +115,6 @@ class PremadeRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     attributes: tuple[str, ...] = ()
     index: int = 0
 
-    def __post_init__(self) -> None:
-        self._check_inputs(0, 0)
-
 
 class CardRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The card or preview picture of a Team-owned ingredient, made from its 1 to 5 source pictures."""
@@ -123,8 +123,7 @@ class CardRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     name: str
     index: int = 0
 
-    def __post_init__(self) -> None:
-        self._check_inputs(1, CARD_INPUT_LIMIT)
+    input_limits = (1, CARD_INPUT_LIMIT)
 
 
 Recipe = PhotographRecipe | EditRecipe | UpscaleRecipe | PremadeRecipe | CardRecipe

@@ -198,13 +198,11 @@ class ImageStore:
     def restore(self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None) -> None:
         """Add a picture of a saved state, held and linked by nothing yet. Raises KeyError if what it is made from is missing."""
         if recipe is None:
-            data = data or b""
-            content = Content(None, data, len(data))
-            self._account(len(data))
+            self.put(key, data or b"")
         else:
-            self.hold(recipe.inputs)
-            content = self._content_of(recipe)
-        self._add(key, content, scene, holds=0, is_public=False)
+            self.plan(key, recipe)
+        picture = self.pictures[key]
+        picture.scene, picture.holds, picture.is_public = scene, 0, False
 
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox was deleted or reset.
@@ -219,11 +217,9 @@ class ImageStore:
     def _content_of(self, recipe: Recipe) -> Content:
         return self._contents.setdefault(recipe, Content(recipe))
 
-    def _add(
-        self, key: str, content: Content, scene: Scene | None = None, holds: int = 1, is_public: bool = True
-    ) -> None:
+    def _add(self, key: str, content: Content, scene: Scene | None = None) -> None:
         content.keys.add(key)
-        self.pictures[key] = Picture(content, scene, self.signer.sign("file", key), holds, is_public)
+        self.pictures[key] = Picture(content, scene, self.signer.sign("file", key))
 
     def _leave(self, content: Content, key: str) -> None:
         content.keys.remove(key)
