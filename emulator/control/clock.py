@@ -41,27 +41,27 @@ def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
 
 def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
     """Return the clock with its coming events, in words."""
-    events = [
-        {"at": format_timestamp(event.due), "what": _words(sandbox, event), "id": _subject(sandbox, event)}
-        for event in sandbox.timeline.first(MAX_SHOWN_EVENTS)
-    ]
+    events = [_describe_event(sandbox, event) for event in sandbox.timeline.first(MAX_SHOWN_EVENTS)]
     return {**describe_clock(sandbox, now), "events": events}
 
 
-def _words(sandbox: Sandbox, event: Event) -> str:
-    """Describe a coming event."""
-    work = sandbox.store.find_work(event.subject)
+def _describe_event(sandbox: Sandbox, event: Event) -> dict[str, Any]:
+    """Return a coming event in words, with the id of its subject; for a change of a scenario, the scenario's name."""
+    subject, work = event.subject, sandbox.store.find_work(event.subject)
     if work is not None:
-        return _words_of_work(work, event)
-    match event.kind:
-        case "upload_expired":
-            return "the upload window closes"
-        case scenarios.CHANGE_EVENT:
-            change = sandbox.playbooks[event.subject].scenario.timeline[event.detail].spelling["set"]
-            settings = ", ".join(f"{name} {value}" for name, value in change.items())
-            return f"the scenario sets {settings}"
-    assert event.kind == engine.HOLD_EVENT, f"{event.kind} is no kind of event"
-    return "a held request is admitted"
+        what = _words_of_work(work, event)
+    elif event.kind == "upload_expired":
+        what = "the upload window closes"
+    elif event.kind == scenarios.CHANGE_EVENT:
+        scenario = sandbox.playbooks[event.subject].scenario
+        settings = ", ".join(
+            f"{name} {value}" for name, value in scenario.timeline[event.detail].spelling["set"].items()
+        )
+        subject, what = scenario.name, f"the scenario sets {settings}"
+    else:
+        assert event.kind == engine.HOLD_EVENT, f"{event.kind} is no kind of event"
+        what = "a held request is admitted"
+    return {"at": format_timestamp(event.due), "what": what, "id": subject}
 
 
 def _words_of_work(work: Operation | Generation, event: Event) -> str:
@@ -75,13 +75,6 @@ def _words_of_work(work: Operation | Generation, event: Event) -> str:
         failure = work.plan[event.detail].failure
         what = f"output {event.detail + 1} of {len(work.plan)} of {what}"
     return f"{what} fails: {failure.code}" if failure else f"{what} is completed"
-
-
-def _subject(sandbox: Sandbox, event: Event) -> str:
-    """Return the id of the event's subject; for a change of a scenario, the scenario's name."""
-    if event.kind == scenarios.CHANGE_EVENT:
-        return sandbox.playbooks[event.subject].scenario.name
-    return event.subject
 
 
 def show_clock(call: ControlCall) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The journal as people read it: requests listed, filtered, waited for and explained.
+"""The journal as people read it: requests listed, filtered, waited for, explained and examined.
 
-Owns the filters and the wait. What happened is recorded by the service's journal; `describing` words it, and
-`explanations` says why. A wait blocks nothing: a request wakes it, and it continues in its own turn of the event loop.
+Owns the filters and the wait. What happened is recorded by the service's journal; `describing` words it, `explanations`
+says why, and the examiner judges the conduct of clients and their coverage of the contract. A wait blocks nothing: a
+request wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
 
+import msgspec
 import orjson
 from msgspec import Struct
 
@@ -23,6 +25,7 @@ from emulator.documents.complaints import nearest
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem
 from emulator.domain.readings import NO_READINGS
+from emulator.examiner import coverage
 from emulator.http.requests import ClientDisconnectedError, watching
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.kernel.wording import excerpt
@@ -206,3 +209,23 @@ def _waiter(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
 def _sandbox(call: ControlCall) -> Sandbox:
     """Return the sandbox that the request is about, as it is now: a wait may outlive the one that it began with."""
     return call.plane.find_sandbox(call.parameters.get("sandbox"))
+
+
+# What the examiner makes of it ----------------------------------------------------------------------------------------
+
+
+async def show_conduct(call: ControlCall) -> orjson.Fragment:
+    """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
+    has_ended, is_whole = call.query["ended"] == "true", call.query["whole"] == "true"
+    observed, masks = call.sandbox.observed(), Masks(call.sandbox.credentials)
+    asked = call.plane.observer.ask(lambda examiner: examiner.judge(observed, has_ended=has_ended, is_whole=is_whole))
+    judgement = await asyncio.wrap_future(asked)
+    return orjson.Fragment(masks.of_bytes(msgspec.json.encode(judgement.conduct)))
+
+
+async def show_coverage(call: ControlCall) -> dict[str, Any]:
+    """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
+    observed, is_whole = call.sandbox.observed(), call.query["whole"] == "true"
+    asked = call.plane.observer.ask(lambda examiner: examiner.covered(observed, is_whole=is_whole))
+    covered = await asyncio.wrap_future(asked)
+    return coverage.document(call.plane.contract, covered)

@@ -77,9 +77,6 @@ class _Sink(io.RawIOBase):
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, data: Any) -> int:
         self._pieces.append(bytes(data))
         return len(data)
