@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check, source_of
+from tests.fuzzing.wire import turns
 from tests.support.emulator_client import (
     BROKE,
     FULL,
@@ -304,8 +305,7 @@ def _lose(emulator: EmulatorUnderTest, call: Call) -> None:
 
     async def story() -> None:
         sending = asyncio.create_task(emulator._send(call))
-        for _ in range(60):  # many times the turns of the event loop that it takes
-            await asyncio.sleep(0)
+        await turns()
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
 

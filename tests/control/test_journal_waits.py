@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.fuzzing.wire import turns
 from tests.support.emulator_client import OTHER, UPLOAD, Answer, Call, EmulatorUnderTest, control_call
 
 LONG = "wait_ms=60000"
@@ -24,8 +25,7 @@ def _nobody_waits(emulator: EmulatorUnderTest) -> bool:
 
 
 async def _until_it_waits(emulator: EmulatorUnderTest) -> None:
-    for _ in range(20):
-        await asyncio.sleep(0)
+    await turns()
     assert emulator.sandbox.journal.watchers
 
 

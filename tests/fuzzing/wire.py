@@ -62,7 +62,7 @@ class Conversation:
         return list(read_responses(self.written, [method for method, _, _ in self.requests]))
 
 
-class _Transport(asyncio.Transport):
+class Transport(asyncio.Transport):
     """Keeps what is written; closes as a real one does, in a later turn of the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -109,24 +109,24 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     loop = asyncio.get_running_loop()
     state = Connections(limit)
     protocol = WatchedProtocol(server_config(_noted(application, conversation)), state, {}, loop)
-    transport = _Transport(loop)
+    transport = Transport(loop)
     transport.protocol = protocol
     protocol.connection_made(transport)
     for piece in pieces:
-        await _turns(lambda: not transport.is_reading_paused or transport.is_closing())
+        await turns(lambda: not transport.is_reading_paused or transport.is_closing())
         if transport.is_closing() or transport.is_reading_paused:
             break
         protocol.data_received(piece)
         conversation.most_waiting = max(conversation.most_waiting, len(protocol.pipeline))
         await asyncio.sleep(0)
-    await _turns(lambda: not (state.tasks or protocol.pipeline))
+    await turns(lambda: not (state.tasks or protocol.pipeline))
     if any(path.startswith("/_emulator") for _, path, _ in conversation.requests) and state.tasks:
         await asyncio.wait(state.tasks, timeout=THREAD_SECONDS)
     conversation.was_closed = transport.is_closing()
     if not conversation.was_closed:
         protocol.eof_received()
         transport.close()
-    await _turns(lambda: not state.tasks)
+    await turns(lambda: not state.tasks)
     if state.tasks:
         await asyncio.wait(state.tasks, timeout=PATIENCE_SECONDS)
     conversation.written = bytes(transport.written)
@@ -137,7 +137,8 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     return conversation
 
 
-async def _turns(is_enough: Callable[[], bool]) -> None:
+async def turns(is_enough: Callable[[], bool] = lambda: False) -> None:
+    """Let the event loop turn until it is enough, and as often as anything can take that needs no more bytes."""
     for _ in range(TURNS):
         await asyncio.sleep(0)
         if is_enough():

@@ -20,7 +20,7 @@ from emulator.server.protocol import (
     WatchedProtocol,
 )
 from emulator.server.server import WatchedServer, server_config
-from tests.fuzzing.wire import _Transport, converse
+from tests.fuzzing.wire import Transport, converse, turns
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, serving, started
 
@@ -34,21 +34,16 @@ def _play(emulator: EmulatorUnderTest, network: Any, **more: str) -> None:
     emulator.rule({"operation": "getTeam"}, {"network": network, **more})
 
 
-async def _opened(application: Any, *pieces: bytes, state: Connections | None = None) -> _Transport:
+async def _opened(application: Any, *pieces: bytes, state: Connections | None = None) -> Transport:
     """A connection to a server, over which some bytes have come."""
     loop = asyncio.get_running_loop()
-    transport = _Transport(loop)
+    transport = Transport(loop)
     transport.protocol = WatchedProtocol(server_config(application), state or Connections(limit=1), {}, loop)
     transport.protocol.connection_made(transport)
     for piece in pieces:
         transport.protocol.data_received(piece)
-    await _turns()
+    await turns()
     return transport
-
-
-async def _turns() -> None:
-    for _ in range(100):
-        await asyncio.sleep(0)
 
 
 async def _silence(application: Any, seconds: float, *sent: bytes) -> tuple[bool, bytes]:
@@ -57,10 +52,10 @@ async def _silence(application: Any, seconds: float, *sent: bytes) -> tuple[bool
     assert transport.protocol is not None
     written = len(transport.written)
     was_closed = transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + seconds)
-    await _turns()
+    await turns()
     said = bytes(transport.written[written:])
     transport.close()
-    await _turns()
+    await turns()
     return was_closed, said
 
 
@@ -276,7 +271,7 @@ def test_a_client_that_leaves_while_its_answer_is_written_keeps_nobody_elses_ans
         there.is_closing.return_value = False
         for transport in (gone, there, there):
             state.write_soon(transport, b"answer")
-            await _turns()
+            await turns()
         assert 2 == there.write.call_count
 
     asyncio.run(answer())
