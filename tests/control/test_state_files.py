@@ -18,47 +18,23 @@ import pytest
 from emulator.service.state.tables import VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import picture, picture_with_subject
-from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, with_digest, zipped
-
-SCENARIO = """
-scenario: third-time-unlucky
-rules:
-  - match: {operation: createProductPhotographyGeneration}
-    when: {nth: "3"}
-    then: {problem: insufficient_credits}
-  - match: {work: product_photography}
-    when: {nth: "2"}
-    then: {outputs: {1: timed_out}}
-timeline:
-  - at: 20s
-    set: {admission: paused, retry_after: 7}
-"""
-
-
-def something_of_everything(emulator: EmulatorUnderTest) -> None:
-    """Leave something of every kind behind: finished, unfinished, uploaded, announced, bound to a key."""
-    assert emulator.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
-    asset = emulator.upload(picture_with_subject())
-    product = emulator.product(asset["id"])
-    emulator.author("background", asset_id=asset["id"])
-    emulator.photograph(product_ids=[product["id"]], output_mode="photoshoot")
-    emulator.advance(7)
-    emulator.ready_upload(picture_with_subject())
-    emulator.post("/poses", {"name": "Tall", "asset_id": asset["id"]})
+from tests.support.state_files import (
+    STATE,
+    Parts,
+    members_of,
+    parts_of,
+    rewritten,
+    something_of_everything,
+    with_parts,
+    with_state,
+    zipped,
+)
 
 
 def saved(emulator: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
     answer = emulator.ask("GET", "/state", sandbox=sandbox)
     assert (200, "application/zip") == (answer.status, answer.headers["content-type"])
     return answer.body
-
-
-def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
-    """Return a state file whose lines were changed."""
-    members = members_of(file)
-    parts = parts_of(members[STATE])
-    change(parts)
-    return zipped(with_digest({**members, STATE: state_of(parts)}))
 
 
 def test_a_loaded_sandbox_is_saved_as_the_same_file(make_emulator: MakeEmulator) -> None:
@@ -79,7 +55,7 @@ def names_in(value: Any) -> Iterator[str]:
 
 def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(emulator: EmulatorUnderTest) -> None:
     something_of_everything(emulator)
-    parts = parts_of(members_of(saved(emulator))[STATE])
+    parts = parts_of(saved(emulator))
     names = sorted({(part, name) for part, value in parts.items() for name in names_in(value)})
     digest = hashlib.sha256(repr(names).encode()).hexdigest()[:12]
     assert (VERSION, digest) == (9, "659158d16295"), (
@@ -288,17 +264,12 @@ def test_a_file_with_a_picture_that_was_exchanged_is_refused(emulator: EmulatorU
 def test_more_pictures_than_the_memory_holds_are_refused(emulator: EmulatorUnderTest) -> None:
     data = bytes(200_000)
     digest = hashlib.sha256(data).hexdigest()
-    members = members_of(saved(emulator))
-    parts = parts_of(members[STATE])
+    before = saved(emulator)
+    parts = parts_of(before)
     parts["pictures"][0].update(recipe=None, sha256=digest)
-    file = zipped(with_digest({STATE: state_of(parts), f"pictures/{digest}": data}))
+    file = with_parts(before, parts, **{f"pictures/{digest}": data})
     status, code, detail = emulator.refusal("PUT", "/state", content=file)
     assert (400, "invalid_request", True) == (status, code, "more bytes than a file may have here" in detail)
-
-
-def state_file(state: bytes) -> bytes:
-    """Return a file of a state alone."""
-    return zipped(with_digest({STATE: state}))
 
 
 def deep_row() -> bytes:
@@ -325,10 +296,10 @@ def damaged_data(file: bytes) -> bytes:
 
 
 BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "empty arrays": (lambda _: state_file(b"[" + b"[]," * 5_000_000 + b"[]]"), "does not begin as one"),
-    "empty lines": (lambda file: state_file(members_of(file)[STATE] + b"\n" * 5_000_000), "truncated"),
-    "rows of nothing": (lambda file: state_file(members_of(file)[STATE] + b"[]\n" * 5_000_000), "length 2"),
-    "a deep row": (lambda file: state_file(members_of(file)[STATE] + deep_row()), "recursion"),
+    "empty arrays": (lambda _: with_state({}, b"[" + b"[]," * 5_000_000 + b"[]]"), "does not begin as one"),
+    "empty lines": (lambda file: with_state({}, members_of(file)[STATE] + b"\n" * 5_000_000), "truncated"),
+    "rows of nothing": (lambda file: with_state({}, members_of(file)[STATE] + b"[]\n" * 5_000_000), "length 2"),
+    "a deep row": (lambda file: with_state({}, members_of(file)[STATE] + deep_row()), "recursion"),
     "many members": (many_members, "more than 100000 members"),
     "another compression": (lambda file: zipped(members_of(file), zipfile.ZIP_LZMA), "expected it to be stored or deflated"),
     "a damaged directory": (damaged_directory, "not a state file"),

@@ -5,7 +5,7 @@ import pytest
 
 from tests.fuzzing.wire import Conversation, converse
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.state_files import STATE, members_of, parts_of, state_of, with_digest, zipped
+from tests.support.state_files import rewritten
 
 UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
 END_OF_TIME = "9999-12-31T23:59:59.000Z"
@@ -93,9 +93,8 @@ def test_a_team_can_be_opened_at_the_end_of_time(control: EmulatorUnderTest) -> 
 
 
 def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(control: EmulatorUnderTest) -> None:
-    members = members_of(control.ask("GET", "/state").body)
-    parts = parts_of(members[STATE])
-    parts["credentials"][0]["credential"].update(expires_at=2**52)
-    control.told("PUT", "/state", content=zipped(with_digest(members | {STATE: state_of(parts)})))
+    saved, late = control.ask("GET", "/state").body, {"expires_at": 2**52}
+    changed = rewritten(saved, lambda parts: parts["credentials"][0]["credential"].update(late))
+    control.told("PUT", "/state", content=changed)
     assert "9999-12-31T23:59:59.999Z" == control.get("/team").json["credential"]["expires_at"]
     assert "9999-12-31T23:59:59.999Z" == control.team()["credentials"][0]["expires_at"]

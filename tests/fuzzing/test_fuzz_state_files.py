@@ -14,20 +14,9 @@ from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases, changed_bytes
 from tests.fuzzing.values import ODD, changed
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
-from tests.support.pictures import picture
-from tests.support.state_files import STATE, members_of, parts_of, state_of, with_digest, zipped
+from tests.support.state_files import STATE, members_of, parts_of, something_of_everything, with_parts, zipped
 
 SIGNATURES = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"PK\x07\x08")
-SCENARIO = b"""
-scenario: s
-rules:
-  - match: {operation: createPose}
-    when: {nth: "2"}
-    then: {problem: insufficient_credits}
-timeline:
-  - at: 20s
-    set: {admission: paused, retry_after: 7}
-"""
 
 
 class ChangedEmulator(EmulatorUnderTest):
@@ -44,39 +33,28 @@ def control(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
 
 
 @pytest.fixture
-def members(control: EmulatorUnderTest) -> dict[str, bytes]:
-    """The members of a state file that has something of everything."""
-    control.ask("PUT", "/scenario", content=SCENARIO)
-    asset = control.upload(picture())
-    control.product(asset["id"])
-    control.author("background", asset_id=asset["id"])
-    control.photograph(asset_ids=[asset["id"]], output_mode="photoshoot")
-    control.advance(8)
-    control.send_bytes(control.open_upload(len(picture())), picture())
-    control.post("/poses", {"name": "Tall", "asset_id": asset["id"]}, idempotency_key="kept")
-    return members_of(control.ask("GET", "/state").body)
+def file(control: EmulatorUnderTest) -> bytes:
+    """A state file that has something of everything."""
+    something_of_everything(control)
+    (asset_id, *_) = control.sandbox.store.assets.items
+    control.post("/poses", {"name": "Tall", "asset_id": asset_id}, idempotency_key="kept")
+    return control.ask("GET", "/state").body
 
 
 @pytest.mark.parametrize("amount", amounts(25, 3_000))
-def test_a_changed_state_is_loaded_or_refused_as_a_whole(
-    control: EmulatorUnderTest, members: dict[str, bytes], amount: int
-) -> None:
-    state, loaded = parts_of(members[STATE]), 0
+def test_a_changed_state_is_loaded_or_refused_as_a_whole(control: EmulatorUnderTest, file: bytes, amount: int) -> None:
+    state, loaded = parts_of(file), 0
     for case in cases("states", amount):
         other = changed(state, case.chance, ODD, times=case.chance.choice((1, 1, 1, 2, 3)))
         with case.told(changed=witness.differences(state, other)):
-            content = zipped(with_digest(members | {STATE: state_of(other)}))
-            loaded += put(control, content)
+            loaded += put(control, with_parts(file, other))
     assert 0.02 * amount < loaded < 0.9 * amount, "the fuzzer has lost its way"
 
 
 @pytest.mark.parametrize("amount", amounts(25, 3_000))
-def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
-    control: EmulatorUnderTest, members: dict[str, bytes], amount: int
-) -> None:
-    whole = zipped(members, zipfile.ZIP_DEFLATED)
+def test_a_changed_zip_is_loaded_or_refused_as_a_whole(control: EmulatorUnderTest, file: bytes, amount: int) -> None:
     for case in cases("zips", amount):
-        content = spoiled_zip(whole, members, case.chance)
+        content = spoiled_zip(file, members_of(file), case.chance)
         with case.told(content=content.hex()):
             put(control, content)
 

@@ -9,7 +9,7 @@ from typing import Any
 from emulator.service import state
 from emulator.service.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.state_files import STATE, members_of, parts_of
+from tests.support.state_files import parts_of
 
 COUNTERS_OF_REQUESTS = ("req", "stray", "hold")
 
@@ -28,7 +28,7 @@ def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
 
 def _all_of(sandbox: Sandbox) -> dict[str, Any]:
     content = b"".join(state.save(sandbox, sandbox.clock.now()))
-    parts = parts_of(members_of(content)[STATE])
+    parts = parts_of(content)
     found: dict[str, Any] = parts.pop("head")
     del found["last_sequence"]
     found["rows"] = {f"{table}/{index}": row for table, rows in parts.items() for index, row in enumerate(rows)}

@@ -1,11 +1,15 @@
-"""State files taken apart and put together again, to be changed in between."""
+"""State files of a sandbox with something of everything, taken apart and put together again, to be changed in between."""
 
 import hashlib
 import io
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import orjson
+
+from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.pictures import picture_with_subject
 
 STATE = "state.jsonl"
 DIGEST = "state.sha256"
@@ -13,29 +17,63 @@ Parts = dict[str, Any]
 """The first line under `head`, and the rows of each table under its name."""
 
 
+SCENARIO = """
+scenario: third-time-unlucky
+rules:
+  - match: {operation: createProductPhotographyGeneration}
+    when: {nth: "3"}
+    then: {problem: insufficient_credits}
+  - match: {work: product_photography}
+    when: {nth: "2"}
+    then: {outputs: {1: timed_out}}
+timeline:
+  - at: 20s
+    set: {admission: paused, retry_after: 7}
+"""
+
+
+def something_of_everything(emulator: EmulatorUnderTest) -> None:
+    """Leave something of every kind behind: finished, unfinished, uploaded, announced, bound to a key."""
+    assert emulator.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
+    asset = emulator.upload(picture_with_subject())
+    product = emulator.product(asset["id"])
+    emulator.author("background", asset_id=asset["id"])
+    emulator.photograph(product_ids=[product["id"]], output_mode="photoshoot")
+    emulator.advance(7)
+    emulator.ready_upload(picture_with_subject())
+    emulator.post("/poses", {"name": "Tall", "asset_id": asset["id"]})
+
+
 def members_of(file: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def parts_of(state: bytes) -> Parts:
-    head, *lines = map(orjson.loads, state.splitlines())
+def parts_of(file: bytes) -> Parts:
+    head, *lines = map(orjson.loads, members_of(file)[STATE].splitlines())
     parts: Parts = {"head": head}
     for table, row in lines:
         parts.setdefault(table, []).append(row)
     return parts
 
 
-def state_of(parts: Parts) -> bytes:
-    """Put the lines of a state together; what is no list of rows is a row by itself."""
+def with_parts(file: bytes, parts: Parts, **members: bytes) -> bytes:
+    """Return a state file with other parts, and with more members; what is no list of rows is a row by itself."""
     tables = {table: rows if isinstance(rows, list) else [rows] for table, rows in parts.items() if table != "head"}
     lines = [parts["head"], *([table, row] for table, rows in tables.items() for row in rows)]
-    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
+    return with_state(members_of(file) | members, b"".join(orjson.dumps(line) + b"\n" for line in lines))
 
 
-def with_digest(members: dict[str, bytes]) -> dict[str, bytes]:
-    """Return the members of a state file with the digest that belongs to its state."""
-    return members | {DIGEST: f"{hashlib.sha256(members[STATE]).hexdigest()}  {STATE}\n".encode()}
+def with_state(members: dict[str, bytes], state: bytes) -> bytes:
+    """Return a file with other lines, and with the digest that belongs to them."""
+    return zipped(members | {STATE: state, DIGEST: f"{hashlib.sha256(state).hexdigest()}  {STATE}\n".encode()})
+
+
+def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
+    """Return a state file whose lines were changed."""
+    parts = parts_of(file)
+    change(parts)
+    return with_parts(file, parts)
 
 
 def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
