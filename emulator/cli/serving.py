@@ -42,7 +42,7 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> int:
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
-    signal.signal(signal.SIGTERM, _stop_before_ready)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # until it is ready
     with started(settings, environment, is_logged=True) as (listener, address, application):
         message = _start_up_message(settings.public_url or address, application.sandboxes.default)
         _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
@@ -95,10 +95,6 @@ class _AnnouncingServer(WatchedServer):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.handle_exit)
         yield
-
-
-def _stop_before_ready(_number: int, _frame: FrameType | None) -> None:
-    sys.exit(0)
 
 
 def _start_up_message(address: str, sandbox: "Sandbox") -> str:

@@ -73,51 +73,44 @@ def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
 
 
 def _records(traffic: Traffic) -> Iterable[RequestRecord]:
-    ends = [call.at + round(call.exchange.took_ms or 0) for call in traffic.calls]
     sessions = {url: str(session.answer.get("id")) for url, session in traffic.sessions.items()}
     admitted = _admitted_unseen(traffic)
-    for call, left_at in zip(traffic.calls, ends, strict=True):
-        last_arrival = sum(other.at < left_at for other in traffic.calls[call.number + 1 :]) + call.number + 1
-        yield _record(call, left_at, last_arrival, sessions, admitted)
-
-
-def _record(
-    call: Call, left_at: int, last_arrival: int, sessions: Mapping[str, str], admitted: Mapping[int, str]
-) -> RequestRecord:
-    exchange, headers = call.exchange, call.exchange.request_headers
-    authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
-    is_body_lost = exchange.is_partial and not exchange.request_body
-    is_write = call.operation is not None and call.operation.method != "GET"
-    return _Record(
-        sequence=call.number + 1,
-        at=call.at,
-        arrived_ms=float(call.at),
-        left_at=left_at,
-        duration_ms=float(left_at - call.at),
-        is_timed=exchange.at is not None,
-        last_arrival=last_arrival,
-        request_id="",
-        method=exchange.method,
-        path=_path(call, sessions),
-        query=exchange.url.partition("?")[2].encode() if call.operation else b"",
-        unknown_credential=digest(authorization.encode()) if authorization else None,
-        has_authorization=authorization is not None,
-        key_header=None if call.key is None else call.key.encode(),
-        user_agent_header=None if user_agent is None else user_agent.encode("latin-1", "replace"),
-        operation=call.operation.id if call.operation else None,
-        byte_surface=call.surface,
-        is_committed=(is_write and call.is_success) or call.number in admitted,
-        work_id=admitted.get(call.number),
-        request_body=exchange.request_body if call.operation else None,
-        request_digest=f"unknown body {call.number}" if is_body_lost else "",
-        status=call.status,
-        response_headers=tuple(
-            (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
-            for name, value in call.headers.items()
-        ),
-        response_body=exchange.response_body if call.operation else None,
-        recorded_code=call.code,
-    )
+    for call in traffic.calls:
+        exchange, headers, operation = call.exchange, call.exchange.request_headers, call.operation
+        authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
+        left_at = call.at + round(exchange.took_ms or 0)
+        later_calls = sum(other.at < left_at for other in traffic.calls[call.number + 1 :])
+        is_body_lost = exchange.is_partial and not exchange.request_body
+        yield _Record(
+            sequence=call.number + 1,
+            at=call.at,
+            arrived_ms=float(call.at),
+            left_at=left_at,
+            duration_ms=float(left_at - call.at),
+            is_timed=exchange.at is not None,
+            last_arrival=call.number + 1 + later_calls,
+            request_id="",
+            method=exchange.method,
+            path=_path(call, sessions),
+            query=exchange.url.partition("?")[2].encode() if operation else b"",
+            unknown_credential=digest(authorization.encode()) if authorization else None,
+            has_authorization=authorization is not None,
+            key_header=None if call.key is None else call.key.encode(),
+            user_agent_header=None if user_agent is None else user_agent.encode("latin-1", "replace"),
+            operation=operation.id if operation else None,
+            byte_surface=call.surface,
+            is_committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
+            work_id=admitted.get(call.number),
+            request_body=exchange.request_body if operation else None,
+            request_digest=f"unknown body {call.number}" if is_body_lost else "",
+            status=call.status,
+            response_headers=tuple(
+                (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+                for name, value in call.headers.items()
+            ),
+            response_body=exchange.response_body if operation else None,
+            recorded_code=call.code,
+        )
 
 
 def _path(call: Call, sessions: Mapping[str, str]) -> str:

@@ -36,7 +36,7 @@ class Probe(Struct, frozen=True):
 
     decisions: tuple[str, ...]
     summary: str
-    run: Callable[[Service], None]
+    run: Callable[[Service], object]
     is_read: bool = False
     """Whether it only reads."""
     credits: int = 0
@@ -69,10 +69,6 @@ def _upload(service: Service) -> None:
     url = asset.json.get("url")
     if isinstance(url, str):
         service.send("GET", url, {})
-
-
-def _large_upload(service: Service) -> None:
-    upload_photo(service, _LARGE)
 
 
 def _texts(service: Service) -> None:
@@ -128,7 +124,7 @@ PROBES: Final = (
         ("D02", "D26", "D72", "D73"), "read the Team, and lists with a limit of 101 and of 100", _lists, is_read=True
     ),
     Probe(("D15", "D16", "D18", "D19", "D70"), "upload a photo and fetch it", _upload),
-    Probe(("D57",), "upload a photo of 30 megapixels", _large_upload),
+    Probe(("D57",), "upload a photo of 30 megapixels", lambda service: upload_photo(service, _LARGE)),
     Probe(("D04",), "create a Product with a name of 150 characters", _texts),
     Probe(("D10",), "create a Product of an Asset that does not exist, twice with one key", _refused_twice),
     Probe(("D22", "D74"), "create a Product of two photos, and list the Products", _product),
