@@ -34,7 +34,7 @@ def test_what_cannot_be_an_option_or_an_address_is_told() -> None:
         Emulator.connect("127.0.0.1:8038")
     with pytest.raises(ValueError, match="has no time zone"):
         Emulator.start(start=datetime(2030, 1, 1))  # noqa: DTZ001
-    with pytest.raises(TypeError, match="seed: found object"):
+    with pytest.raises(EmulatorError, match="--seed: found '<object object"):
         Emulator.start(seed=object())
 
 
