@@ -17,7 +17,7 @@ import pytest
 
 from emulator.service.state.tables import VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
-from tests.support.pictures import picture, picture_with_subject
+from tests.support.pictures import photo, picture
 from tests.support.state_files import (
     STATE,
     Parts,
@@ -71,7 +71,7 @@ def test_a_reset_after_loading_goes_back_to_the_originals_start(make_emulator: M
 
 
 def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(emulator: EmulatorUnderTest) -> None:
-    asset = emulator.upload(picture_with_subject())
+    asset = emulator.upload(photo(size=(96, 96)))
     emulator.told("POST", "/sandboxes", {"id": "copy"})
     emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
     copied = emulator.get(f"/assets/{asset['id']}", "iwe_demo_full_copy").json
@@ -103,7 +103,7 @@ def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing
 
 
 def test_pictures_that_nothing_needs_are_let_go(emulator: EmulatorUnderTest) -> None:
-    asset = emulator.upload(picture_with_subject())
+    asset = emulator.upload(photo(size=(96, 96)))
 
     before = emulator.application.sandboxes.memory.held_bytes
     emulator.told("PUT", "/state", content=rewritten(saved(emulator), lambda parts: parts["assets"].clear()))
@@ -249,7 +249,7 @@ def test_a_file_that_was_edited_by_hand_is_refused(emulator: EmulatorUnderTest) 
 
 @pytest.mark.parametrize("replacement", [b"no picture", picture()])
 def test_a_file_with_a_picture_that_was_exchanged_is_refused(emulator: EmulatorUnderTest, replacement: bytes) -> None:
-    emulator.upload(picture_with_subject())
+    emulator.upload(photo(size=(96, 96)))
     before = saved(emulator)
     members = {
         name: replacement if name.startswith("pictures/") else content for name, content in members_of(before).items()

@@ -50,7 +50,7 @@ def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json
 def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
     answer = control.fetch(asset["url"])
     image = decode(answer.body)
-    assert len(answer.body) == asset["size_bytes"]
+    assert (len(answer.body), answer.headers["content-type"]) == (asset["size_bytes"], f"image/{asset['format']}")
     assert asset["format"] in STORED_AS[content_type.removeprefix("image/")]
     assert (asset["format"].upper(), asset["width"], asset["height"]) == (image.format, image.width, image.height)
     assert getattr(image, "n_frames", 1) == 1

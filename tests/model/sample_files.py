@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.support.pictures import picture, picture_with_subject
+from tests.support.pictures import photo, picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def sample_files() -> tuple[SampleFile, ...]:
     small = (24, 16)
     files = [SampleFile("plain.png", picture(), "image/png", "png", small, holds="image/png")]
     files.append(
-        SampleFile("subject.png", picture_with_subject(), "image/png", "png", (96, 96), "foreground", "image/png")
+        SampleFile("subject.png", photo(size=(96, 96)), "image/png", "png", (96, 96), "foreground", "image/png")
     )
     files.append(SampleFile("wide.png", picture(size=(2100, 6)), "image/png", "png", (2100, 6), holds="image/png"))
     for word, becomes in (("jpeg", "jpeg"), ("webp", "webp"), ("gif", "png"), ("avif", "jpeg")):

@@ -23,23 +23,15 @@ def picture(
 
 
 @cache
-def picture_with_subject(size: tuple[int, int] = (96, 96)) -> bytes:
-    """Return a PNG in which something stands out from the border."""
-    image = Image.new("RGB", size, "#f0f0f0")
-    width, height = size
-    ImageDraw.Draw(image).ellipse((width // 4, height // 4, 3 * width // 4, 3 * height // 4), fill="#702010")
-    return encode(image, "image/png")
-
-
-@cache
 def noise(edge: int = 320) -> bytes:
     """Return a PNG that no compression makes smaller."""
     size = (edge, edge)
     return encode(Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png")
 
 
-def photo(content_type: str, size: tuple[int, int] = (640, 480), subject: str = "#c8283c") -> bytes:
-    """Return a picture as a photographer would upload it: a subject of some colour in front of a ground."""
+@cache
+def photo(content_type: str = "image/png", size: tuple[int, int] = (640, 480), subject: str = "#c8283c") -> bytes:
+    """Return a picture as a photographer would upload it: a subject of some colour that stands out from a ground."""
     image = Image.new("RGB", size, "#ecece8")
     width, height = size
     ImageDraw.Draw(image).ellipse((width // 4, height // 6, width * 3 // 4, height * 5 // 6), fill=subject)

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.pictures import picture_with_subject
+from tests.support.pictures import photo
 
 STATE = "state.jsonl"
 DIGEST = "state.sha256"
@@ -35,12 +35,12 @@ timeline:
 def something_of_everything(emulator: EmulatorUnderTest) -> None:
     """Leave something of every kind behind: finished, unfinished, uploaded, announced, bound to a key."""
     assert emulator.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
-    asset = emulator.upload(picture_with_subject())
+    asset = emulator.upload(photo(size=(96, 96)))
     product = emulator.product(asset["id"])
     emulator.author("background", asset_id=asset["id"])
     emulator.photograph(product_ids=[product["id"]], output_mode="photoshoot")
     emulator.advance(7)
-    emulator.ready_upload(picture_with_subject())
+    emulator.ready_upload(photo(size=(96, 96)))
     emulator.post("/poses", {"name": "Tall", "asset_id": asset["id"]})
 
 
