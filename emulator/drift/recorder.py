@@ -39,18 +39,11 @@ class Recorder:
         self._links: dict[str, str] = {}
         self._server = ThreadingHTTPServer((_HOST, 0), _handler_of(self))
         self._server.daemon_threads = True
+        self._origin = f"http://{_HOST}:{self._server.server_port}"
+        self.base_url = self._origin + BASE_PATH
+        """The base URL for the client."""
         self._thread = threading.Thread(target=self._server.serve_forever, name="recorder", daemon=True)
         self._thread.start()
-
-    @property
-    def origin(self) -> str:
-        """The address of the proxy."""
-        return f"http://{_HOST}:{self._server.server_port}"
-
-    @property
-    def base_url(self) -> str:
-        """The base URL for the client."""
-        return self.origin + BASE_PATH
 
     def close(self) -> None:
         """Stop listening."""
@@ -103,7 +96,7 @@ class Recorder:
         """Return the address here that stands for a link; the same for the same link."""
         path = _LINKS + hashlib.blake2b(url.encode(), digest_size=16).hexdigest()
         self._links[path] = url
-        return self.origin + path
+        return self._origin + path
 
 
 def _handler_of(recorder: Recorder) -> type[BaseHTTPRequestHandler]:

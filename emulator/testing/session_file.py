@@ -7,8 +7,7 @@ are not in it). No key of the sandbox is whole in it. Must not know what an answ
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from emulator.testing.control import STATE_SECONDS, ControlClient
 from emulator.testing.errors import is_refusal
@@ -43,7 +42,10 @@ def _session(plane: ControlClient) -> bytes:
     keys = [credential.pop("key") for team in teams for credential in team["credentials"]]
     more = page["dropped"] + page["total"] - len(page["data"])
     page["data"] = [plane.call("GET", f"requests/{entry['sequence']}") for entry in page["data"]]
-    pictures, more_pictures = _pictures(plane, [*_picture_urls(answers["assets"]["data"], answers["work"]["data"])])
+    # Newest first, those of Assets and then of ingredients, each with its format.
+    urls = [(asset["url"], asset["format"]) for asset in answers["assets"]["data"]]
+    urls += [(url, "png") for work in answers["work"]["data"] for url in work.get("pictures", ())]
+    pictures, more_pictures = _pictures(plane, urls)
     session = {
         "format": FORMAT,
         "version": VERSION,
@@ -52,12 +54,6 @@ def _session(plane: ControlClient) -> bytes:
         "answers": answers,
     }
     return f'{Masks(keys).of_text(json.dumps(session))[:-1]}, "pictures": {json.dumps(pictures)}}}\n'.encode()
-
-
-def _picture_urls(assets: list[Any], works: list[Any]) -> Iterator[tuple[str, str]]:
-    """Iterate over the pictures of Assets and then of ingredients, newest first, each with its format."""
-    yield from ((asset["url"], asset["format"]) for asset in assets)
-    yield from ((url, "png") for work in works for url in work.get("pictures", ()))
 
 
 def _pictures(plane: ControlClient, urls: list[tuple[str, str]]) -> tuple[dict[str, str], int]:
