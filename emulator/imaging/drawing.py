@@ -5,7 +5,7 @@ Must not know any recipe.
 
 import colorsys
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -90,6 +90,12 @@ def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
     ground = Image.new("RGB", image.size, ground_color)
     ground.paste(image, mask=image)
     return ground
+
+
+def bands(image: Image.Image, rows: int = 64) -> Iterator[tuple[int, int, int, int]]:
+    """The boxes of a picture's bands, from the top down: work on one after another takes little memory."""
+    for top in range(0, image.height, rows):
+        yield 0, top, image.width, min(top + rows, image.height)
 
 
 def cover(image: Image.Image, aspect: float) -> Image.Image:

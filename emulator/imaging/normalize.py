@@ -7,30 +7,31 @@ NormalizedImage or an UnusableImage. Limits of time and memory are those of the 
 import contextlib
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
+from operator import mul
 
 from msgspec import Struct
-from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps
+from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, JpegImagePlugin
 
 from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from emulator.domain.recipes import PictureFormat
 from emulator.imaging.decoding import FORMATS, MAX_EDGE, SourceFormat, open_as, size_of, sniff
+from emulator.imaging.drawing import bands
 from emulator.imaging.encoding import encode
 from emulator.imaging.scene import Scene, examine_scene
 
 CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
 
 _DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
-"""What share of the pixels may come in a format whose decoder takes more memory for each of them than others do."""
+"""What share of the pixels, as far as they are usual, may come in a format whose decoder takes more memory for each of them."""
 MAX_SCANS = 12
 """Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
 """Of a JPEG, whose decoder reads them more than once."""
+_MOST_VALUES = 2
+"""Coefficients of each pixel of a large progressive JPEG, which are all kept: as many as with half of the colours."""
 
-MOST_TURNED_AT_ONCE = 115_000_000
-"""Pixels: to turn a larger picture as it is takes more than a gibibyte."""
-_BAND_ROWS = 256
 _SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
 _MAX_REASON_LENGTH = 200  # characters of a decoder's message
@@ -77,7 +78,8 @@ def normalize(
 
 def _check_size(size: tuple[int, int], source: SourceFormat, max_pixels: int) -> None:
     width, height = size
-    limit = int(max_pixels * _DEMANDING.get(source, 1))
+    share = _DEMANDING.get(source)
+    limit = int(min(max_pixels, DEFAULT_MAX_UPLOAD_PIXELS) * share) if share else max_pixels
     what = f"The image has {width} x {height} pixels"
     if max(width, height) > MAX_EDGE:
         raise UnusableImage(f"{what}; expected at most {MAX_EDGE} an edge.")
@@ -89,7 +91,15 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: P
     opened = open_as(data, source)
     if source == "jpeg":
         _check_jpeg(data, opened, max_pixels)
-    upright = _turned_in_bands(data, opened) if source == "jpeg" and _is_large_and_turned(opened) else _turned(opened)
+    is_large = opened.width * opened.height > DEFAULT_MAX_UPLOAD_PIXELS
+    if is_large and _takes_too_much(opened):
+        raise UnusableImage(
+            f"The image has {opened.width} x {opened.height} pixels; expected at most 100 megapixels of one that is turned, "
+            "in CMYK, has a transparent colour, or is progressive without subsampling."
+        )
+    is_photo = is_large and source == "jpeg" and opened.mode == "RGB"
+    needs_bands = is_photo and ("progressive" in opened.info or _is_turned(opened))
+    upright = _turned_in_bands(data, opened) if needs_bands else _turned(opened)
     image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
     del opened, upright  # and with them what the decoder holds, which is more than the picture
     target = stored_as or _target_format(source, image)
@@ -103,28 +113,39 @@ def _turned(opened: Image.Image) -> Image.Image:
     return opened
 
 
-def _is_large_and_turned(opened: Image.Image) -> bool:
+def _is_turned(opened: Image.Image) -> bool:
     with contextlib.suppress(Exception):  # likewise
-        is_turned = opened.getexif().get(ExifTags.Base.Orientation, 1) != 1
-        return is_turned and opened.mode == "RGB" and opened.width * opened.height > MOST_TURNED_AT_ONCE
+        return bool(opened.getexif().get(ExifTags.Base.Orientation, 1) != 1)
     return False
+
+
+def _takes_too_much(opened: Image.Image) -> bool:
+    """Whether to decode a large picture takes more than a gibibyte: another one beside it, or all its coefficients."""
+    if isinstance(opened, JpegImagePlugin.JpegImageFile) and opened.mode == "RGB":
+        _, across, down, _ = zip(*opened.layer, strict=True)
+        values = sum(map(mul, across, down)) / (max(across) * max(down))
+        return "progressive" in opened.info and values > _MOST_VALUES
+    if "transparency" in opened.info and opened.mode in ("RGB", "I;16"):
+        return True
+    return opened.mode in ("CMYK", "LA") or (opened.mode in ("RGB", "RGBA") and _is_turned(opened))
 
 
 def _turned_in_bands(data: bytes, opened: Image.Image) -> Image.Image:
     """A JPEG, upright: lightness is turned by itself, and colours at half the size, which is how most files hold them."""
-    parts: list[Image.Image] = []
-    for mode, share in (("L", 1), ("YCbCr", 2)):
-        part = open_as(data, "jpeg")
-        part.draft(mode, (opened.width // share, opened.height // share))
-        parts.append(_turned(part))
-    light, colors = parts
+
+    def part(mode: str, share: int) -> Image.Image:
+        reduced = open_as(data, "jpeg")
+        reduced.draft(mode, (opened.width // share, opened.height // share))
+        return _turned(reduced)
+
+    light = part("L", 1)
+    _, blue, red = part("YCbCr", 2).split()
     image = Image.new("RGB", light.size)
-    for top in range(0, light.height, _BAND_ROWS):
-        box = (0, top, light.width, min(top + _BAND_ROWS, light.height))
-        inner = (0, top / 2, colors.width, min(box[3] / 2, colors.height))
-        size = (light.width, box[3] - top)
-        _, blue, red = colors.resize(size, Image.Resampling.NEAREST, inner).split()
-        image.paste(Image.merge("YCbCr", (light.crop(box), blue, red)).convert("RGB"), box)
+    for box in bands(light):
+        inner = (0, box[1] / 2, blue.width, min(box[3] / 2, blue.height))
+        size = (light.width, box[3] - box[1])
+        tints = (tint.resize(size, Image.Resampling.NEAREST, inner) for tint in (blue, red))
+        image.paste(Image.merge("YCbCr", (light.crop(box), *tints)).convert("RGB"), box)
     return image
 
 
@@ -151,12 +172,19 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
 def _from_sixteen_bits(image: Image.Image) -> Image.Image:
     """A grey picture in mode L, or in RGBA if one of its levels is hidden."""
     hidden = image.info.get("transparency")
-    wide = image.convert("I")
-    narrow = wide.point([level >> 8 for level in range(1 << 16)], "L")
+    narrow = _mapped(image, [level >> 8 for level in range(1 << 16)])
     if not isinstance(hidden, int):
         return narrow
-    alpha = wide.point([0 if level == hidden else 255 for level in range(1 << 16)], "L")
+    alpha = _mapped(image, [0 if level == hidden else 255 for level in range(1 << 16)])
     return Image.merge("RGBA", (narrow, narrow, narrow, alpha))
+
+
+def _mapped(image: Image.Image, levels: Sequence[int]) -> Image.Image:
+    """A picture of 16 bits in mode L, with these levels in place of its own."""
+    mapped = Image.new("L", image.size)
+    for box in bands(image, 1024):  # more at once, since each needs the levels in another form
+        mapped.paste(image.crop(box).convert("I").point(levels, "L"), box)
+    return mapped
 
 
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:

@@ -19,6 +19,7 @@ from emulator.imaging.drawing import opaque
 Scene = Literal["clean", "foreground"]
 
 _EDGE = 64  # pixels an edge of the small picture that is examined
+_SAMPLES = 16  # an edge of what becomes one pixel of it, where a transparent picture is large
 _RING = 6  # pixels of it that count as border
 _FINE, _COARSE = 12, 40  # levels of a channel that are one colour, in a calm and in a busy scene
 _KNOWN_SHARE = 0.01  # of one side of the border: a colour as frequent as this, on two sides, is the scene's own
@@ -50,10 +51,18 @@ def examine_scene_of(data: bytes) -> Scene:
 
 def _small_pixels(image: Image.Image) -> list[Rgb]:
     factor = max(1, min(image.size) // (_EDGE * 2))
-    small = image.reduce(factor) if factor > 1 else image
+    small = _reduced(image, factor) if factor > 1 else image
     small = opaque(small, _HIDDEN).convert("RGB").resize((_EDGE, _EDGE), Image.Resampling.BOX)
     data = small.tobytes()
     return list(zip(data[0::3], data[1::3], data[2::3], strict=True))
+
+
+def _reduced(image: Image.Image, factor: int) -> Image.Image:
+    """The picture reduced; of a large transparent one, which would be copied for that, only some pixels count."""
+    step = max(1, factor // _SAMPLES) if image.mode == "RGBA" else 1
+    if step > 1:
+        image = image.resize((image.width // step, image.height // step), Image.Resampling.NEAREST)
+    return image.reduce(factor // step)
 
 
 def _is_border(place: int) -> bool:

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems m
 
 MEBIBYTE = 1 << 20
 SQUARE = (10_000, 10_000)
+LARGE = (15_000, 10_000)
+"""Of 150 megapixels, which an option allows."""
 
 
 class Cost(NamedTuple):
@@ -63,9 +65,16 @@ def zeros(size_bytes: int) -> bytes:
     return png_chunk(b"IDAT", zlib.compress(bytes(size_bytes), 1))
 
 
-def png_of_color(color_type: int, depth: int, row_bytes: int, interlace: int = 0) -> bytes:
-    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", *SQUARE, depth, color_type, 0, 0, interlace))
-    return b"\x89PNG\r\n\x1a\n" + header + zeros(SQUARE[1] * row_bytes) + png_chunk(b"IEND", b"")
+def png_of_color(
+    color_type: int,
+    depth: int,
+    row_bytes: int,
+    interlace: int = 0,
+    size: tuple[int, int] = SQUARE,
+    chunk: bytes = b"",
+) -> bytes:
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", *size, depth, color_type, 0, 0, interlace))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk + zeros(size[1] * row_bytes) + png_chunk(b"IEND", b"")
 
 
 def announcing(source: bytes, place: int, numbers: bytes) -> bytes:
@@ -86,6 +95,19 @@ def jpeg_of_many_scans() -> bytes:
     return source[:last] + source[last:-2] * 12 + source[-2:]
 
 
+def turned() -> bytes:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    return exif.tobytes()
+
+
+def large_jpeg(mode: str, frame: bytes, **options: object) -> bytes:
+    """A small file that announces a large picture, in a frame of some kind."""
+    source = encoded(four_corners(mode=mode), "JPEG", **options)
+    return announcing(source, source.index(frame) + 5, struct.pack(">HH", *LARGE[::-1]))
+
+
+TURNED = turned()
 SMALL_JPEG, SMALL_GIF = encoded(four_corners(), "JPEG"), encoded(four_corners().quantize(8), "GIF")
 SMALL_WEBP = encoded(four_corners(), "WEBP", lossless=True)
 
@@ -108,9 +130,55 @@ ANSWERED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a WebP": ("image/webp", lambda: encoded(Image.new("RGB", (8_000, 5_000)), "WEBP", lossless=True, method=0, quality=0)),
     "a transparent PNG": ("image/png", lambda: png_of_color(6, 8, 40_001)),
     "a PNG of 16 bits": ("image/png", lambda: png_of_color(0, 16, 20_001)),
+    "a PNG of 16 bits with a transparent level": (
+        "image/png", lambda: png_of_color(0, 16, 20_001, chunk=png_chunk(b"tRNS", bytes(2))),
+    ),
     "an interlaced PNG": ("image/png", lambda: png_of_color(2, 8, 31_000, interlace=1)),
     "a progressive JPEG": ("image/jpeg", lambda: encoded(Image.new("RGB", SQUARE), "JPEG", progressive=True, subsampling=0)),
 }  # fmt: skip
+
+
+LARGE_REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "a JPEG in CMYK": ("image/jpeg", lambda: large_jpeg("CMYK", b"\xff\xc0")),
+    "a progressive JPEG in full colour": (
+        "image/jpeg", lambda: large_jpeg("RGB", b"\xff\xc2", progressive=True, subsampling=0),
+    ),
+    "a turned PNG": ("image/png", lambda: png_of_color(2, 8, 45_001, size=LARGE, chunk=png_chunk(b"eXIf", TURNED[6:]))),
+    "a PNG with a transparent colour": (
+        "image/png", lambda: png_of_color(2, 8, 45_001, size=LARGE, chunk=png_chunk(b"tRNS", bytes(6))),
+    ),
+    "a grey PNG with an alpha channel": ("image/png", lambda: png_of_color(4, 8, 30_001, size=LARGE)),
+    "a WebP": ("image/webp", lambda: announcing(SMALL_WEBP, 21, struct.pack("<I", 7_999 | 7_499 << 14))),
+}  # fmt: skip
+
+LARGE_ANSWERED: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "a PNG": ("image/png", lambda: png_of_color(2, 8, 45_001, size=LARGE)),
+    "a transparent PNG": ("image/png", lambda: png_of_color(6, 8, 60_001, size=LARGE)),
+    "a PNG of 16 bits": ("image/png", lambda: png_of_color(0, 16, 30_001, size=LARGE)),
+    "a GIF with a transparent colour": ("image/gif", lambda: encoded(Image.new("P", LARGE), "GIF", transparency=0)),
+    "a progressive JPEG": ("image/jpeg", lambda: encoded(Image.new("RGB", LARGE), "JPEG", progressive=True)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_REFUSED)
+def test_what_would_take_more_than_a_gibibyte_is_refused_though_it_may_be_large(name: str, tmp_path: Path) -> None:
+    content_type, make = LARGE_REFUSED[name]
+    found, seconds, peak_bytes = cost_of(tmp_path, make(), content_type, 150_000_000)
+    assert found is not None
+    assert "megapixels" in found["refusal"]
+    assert seconds < 1
+    assert peak_bytes < 256 * MEBIBYTE
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", LARGE_ANSWERED)
+def test_other_files_of_150_megapixels_are_answered_within_bounds_if_they_may_come(name: str, tmp_path: Path) -> None:
+    content_type, make = LARGE_ANSWERED[name]
+    found, seconds, peak_bytes = cost_of(tmp_path, make(), content_type, 150_000_000)
+    assert found is not None
+    assert LARGE == (found.get("width"), found.get("height"))
+    assert seconds < 5
+    assert peak_bytes < 1024 * MEBIBYTE
 
 
 @pytest.mark.parametrize("name", REFUSED)

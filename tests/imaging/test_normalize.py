@@ -1,11 +1,13 @@
 import struct
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
 
 from emulator.imaging import normalize as normalize_module
+from emulator.imaging.drawing import bands
 from emulator.imaging.normalize import normalize
 from tests.imaging.pictures import (
     BLUE,
@@ -113,8 +115,8 @@ def test_without_the_plugin_avif_is_read_by_pillow(tmp_path: Path) -> None:
 def test_orientation_is_applied_and_forgotten(kind: str, orientation: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if kind == "large JPEG":
         kind = "JPEG"
-        monkeypatch.setattr(normalize_module, "MOST_TURNED_AT_ONCE", 0)
-        monkeypatch.setattr(normalize_module, "_BAND_ROWS", 14)
+        monkeypatch.setattr(normalize_module, "DEFAULT_MAX_UPLOAD_PIXELS", 0)
+        monkeypatch.setattr(normalize_module, "bands", partial(bands, rows=14))
     turns = {
         1: (),
         2: (Image.Transpose.FLIP_LEFT_RIGHT,),
