@@ -16,14 +16,12 @@ def check_credential(call: Call) -> None:
     """401: the credential is neither revoked nor past its expiry (section 5, rule 5)."""
     credential = call.caller.credential
     state = credential.state_at(call.now)
-    found = f"Authorization: found the credential {credential.name!r}, which"
-    if state == "revoked":
-        raise _credential_problem(call, "credential_revoked", f"{found} was revoked; expected an active one")
-    if state == "expired":
-        expired_at = format_timestamp(credential.expires_at)
-        raise _credential_problem(
-            call, "credential_expired", f"{found} expired at {expired_at}; expected one that has not"
-        )
+    if state != "active":
+        ended = "was revoked; expected an active one"
+        if state == "expired":
+            ended = f"expired at {format_timestamp(credential.expires_at)}; expected one that has not"
+        found = f"Authorization: found the credential {credential.name!r}, which {ended}"
+        raise _credential_problem(call, f"credential_{state}", found)
 
 
 def _credential_problem(call: Call, code: str, detail: str, only_full: bool = False) -> Problem:

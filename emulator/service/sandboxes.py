@@ -1,6 +1,6 @@
 """All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import ref
@@ -11,7 +11,7 @@ from emulator.service import scenarios
 from emulator.service.calls import Caller
 from emulator.service.images import MemoryBudget
 from emulator.service.journal import Watcher
-from emulator.service.record import Observer, RequestRecord
+from emulator.service.record import Observed, Observer, RequestRecord
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
@@ -83,18 +83,14 @@ class Sandboxes:
             raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
         sandbox = Sandbox(identifier, self.memory, options)
         _begin_scenario(sandbox)
-        if taken := self._taken_key(sandbox):
-            sandbox.images.close()
-            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
+        self._check_keys(sandbox.credentials.keys())
         self.by_id[identifier] = sandbox
         self._accept(sandbox)
         return sandbox
 
     def reset(self, sandbox: Sandbox) -> None:
         """Reset a sandbox to its start."""
-        self._count(sandbox)
-        self._forget_keys(sandbox)
-        sandbox.end()
+        self._end(sandbox, self.observer.conclude)
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.restart()
@@ -105,23 +101,16 @@ class Sandboxes:
         old = self.by_id.get(sandbox.id)
         if old is None:
             raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
-        self._forget_keys(old)
-        if taken := self._taken_key(sandbox):
-            self.register(old)
-            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
-        self._count(old)
+        self._check_keys(sandbox.credentials.keys() - old.credentials.keys())
         self.tally.discount(sandbox)
-        old.end()
+        self._end(old, self.observer.conclude)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
         self._accept(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
         """Delete a sandbox and free its memory."""
-        self.tally.add(sandbox)
-        self.observer.dismiss(sandbox.observed())
-        self._forget_keys(sandbox)
-        sandbox.end()
+        self._end(sandbox, self.observer.dismiss)
         del self.by_id[sandbox.id]
         sandbox.feed.close()
 
@@ -131,17 +120,17 @@ class Sandboxes:
             if key not in self._callers:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
 
-    def _taken_key(self, sandbox: Sandbox) -> str | None:
-        return min(sandbox.credentials.keys() & self._callers.keys(), default=None)
+    def _check_keys(self, keys: Set[str]) -> None:
+        if taken := min(keys & self._callers.keys(), default=None):
+            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
 
-    def _count(self, sandbox: Sandbox) -> None:
-        """Keep the counts of a sandbox before it is reset or replaced."""
+    def _end(self, sandbox: Sandbox, hand_over: Callable[[Observed], None]) -> None:
+        """Keep the counts and records of a sandbox that is reset, replaced or deleted, and make its keys unknown."""
         self.tally.add(sandbox)
-        self.observer.conclude(sandbox.observed())
-
-    def _forget_keys(self, sandbox: Sandbox) -> None:
+        hand_over(sandbox.observed())
         for key in sandbox.credentials:
             self._callers.pop(key, None)
+        sandbox.end()
 
 
 def _of_sandbox(watcher: RequestWatcher, sandbox: Sandbox) -> Watcher:
