@@ -12,7 +12,6 @@ from emulator.service import work
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
 from emulator.service.sandbox import Sandbox
-from emulator.service.store import remove_from_index
 
 
 class AssetDeletion(Struct, frozen=True):
@@ -66,7 +65,6 @@ def create_product(call: Call) -> Commit[Product]:
             dimensions=intent.get("dimensions"),
         )
         sandbox.store.products.add(product)
-        sandbox.store.index_product(product)
         return product
 
     return commit
@@ -102,10 +100,7 @@ def update_product(call: Call) -> Commit[Product]:
             primary_asset_id=primary or primary_of(asset_ids, product.primary_asset_id),
             updated_at=call.now,
         )
-        store = call.sandbox.store
-        store.unindex_product(product)
-        store.products.replace(changed)
-        store.index_product(changed)
+        call.sandbox.store.products.replace(changed)
         return changed
 
     return commit
@@ -116,7 +111,6 @@ def delete_product(call: Call) -> Commit[None]:
     product = find(call, PRODUCT)
 
     def commit() -> None:
-        call.sandbox.store.unindex_product(product)
         call.sandbox.store.products.remove(product)
 
     return commit
@@ -139,24 +133,21 @@ def delete_asset(call: Call) -> Commit[AssetDeletion]:
 
 def _delete(call: Call, asset: Asset) -> AssetDeletion:
     store = call.sandbox.store
-    product_ids = sorted(store.memberships.get(asset.id, {}))
+    members = [product for product in store.products.items.values() if asset.id in product.asset_ids]
     reassigned: list[str] = []
     deleted: list[str] = []
-    for product_id in product_ids:
-        product = store.products.items[product_id]
+    for product in members:
         remaining = tuple(member for member in product.asset_ids if member != asset.id)
         if not remaining:
             store.products.remove(product)
-            deleted.append(product_id)
+            deleted.append(product.id)
             continue
         primary = primary_of(remaining, product.primary_asset_id)
         if primary != product.primary_asset_id:
-            reassigned.append(product_id)
+            reassigned.append(product.id)
         store.products.replace(
             structs.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
         )
-    for product_id in product_ids:
-        remove_from_index(store.memberships, asset.id, product_id)
     store.assets.remove(asset)
     call.sandbox.images.withdraw(asset.id)
-    return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))
+    return AssetDeletion(asset.id, len(members), tuple(reassigned), tuple(deleted))
