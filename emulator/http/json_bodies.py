@@ -17,6 +17,11 @@ from emulator.kernel.wording import excerpt
 
 MAX_DEPTH: Final = 254
 """Levels of arrays and objects in JSON: as many as orjson writes (D56)."""
+MAX_VALUES: Final = 10_000
+"""Values in the body of an operation, as far as commas and brackets tell: each of them takes time in which nobody else is
+served. Those that the contract declares have less than a hundred (D56)."""
+_UNCOUNTED_BYTES: Final = 64 * 1024
+"""A body of no more bytes is read whatever is in it."""
 _LONGEST_INTEGER: Final = 18
 """Characters of an integer that surely has 64 bits; a longer one is read as a float."""
 _NOTHING: Final = object()
@@ -32,8 +37,8 @@ def check_no_body(body: bytes | None) -> None:
         raise invalid_request("(body)", "a body", "none, this operation takes none", "send no body")
 
 
-def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
-    """Read a JSON body (D03, D56).
+def parse_json(body: bytes | None, content_type: bytes | None, max_values: int | None = None) -> Any:
+    """Read a JSON body (D03, D56); with `max_values`, one of more than 64 KiB has no more values.
 
     Raises:
         Problem: invalid_request, with status 413 for a body over 1 MiB.
@@ -45,6 +50,8 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         _check_media_type(content_type)
     if not body:
         raise invalid_request("(body)", "nothing", "a JSON object", "send a JSON object")
+    if max_values is not None and len(body) > _UNCOUNTED_BYTES:
+        _check_values(body, max_values)
     refusal = None
     try:
         value = orjson.loads(body)
@@ -55,6 +62,12 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
     except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
         raise _too_deep() from None
     return _parse_strictly(body, refusal)
+
+
+def _check_values(body: bytes, max_values: int) -> None:
+    if sum(map(body.count, (b",", b"[", b"{"))) > max_values:
+        remedy = f"send {max_values} values at most"
+        raise invalid_request("(body)", f"more than {max_values} values", "fewer", remedy)
 
 
 def _parse_strictly(body: bytes, refusal: orjson.JSONDecodeError | None) -> Any:

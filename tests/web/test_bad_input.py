@@ -34,6 +34,17 @@ def test_a_body_has_a_media_type_of_json_and_is_not_compressed(
     assert emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON | headers).outcome == expected
 
 
+@pytest.mark.parametrize("value", [b"[]", b'{"a":1}', b"1.0", b"12345678901234567890"])
+def test_a_body_of_many_values_is_refused_before_it_is_read(emulator: EmulatorUnderTest, value: bytes) -> None:
+    """D56."""
+    body = b'{"name": [' + b",".join([value] * (MEBIBYTE // 2 // len(value))) + b"]}"
+    answer = emulator.post("/products", content=body, headers=JSON)
+    assert answer.outcome == MALFORMED
+    assert answer.json["detail"] == "(body): found more than 10000 values; expected fewer"
+    long_text = b'{"name": "' + b"," * 10_000 + b'"}'
+    assert emulator.post("/products", content=long_text, headers=JSON).outcome == INVALID_INPUT
+
+
 def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -> None:
     answer = emulator.post("/uploads", content=b'{"a":"\xff"}', headers=JSON)
     assert answer.outcome == MALFORMED
