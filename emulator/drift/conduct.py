@@ -3,6 +3,7 @@
 Owns what a recording can show of the client's conduct, and says of each rule that it cannot show why not. Judges nothing.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -75,11 +76,11 @@ def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
 def _records(traffic: Traffic) -> Iterable[RequestRecord]:
     sessions = {url: str(session.answer.get("id")) for url, session in traffic.sessions.items()}
     admitted = _admitted_unseen(traffic)
+    arrivals = [call.at for call in traffic.calls]
     for call in traffic.calls:
         exchange, headers, operation = call.exchange, call.exchange.request_headers, call.operation
         authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
         left_at = call.at + round(exchange.took_ms or 0)
-        later_calls = sum(other.at < left_at for other in traffic.calls[call.number + 1 :])
         is_body_lost = exchange.is_partial and not exchange.request_body
         yield _Record(
             sequence=call.number + 1,
@@ -88,7 +89,7 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
             left_at=left_at,
             duration_ms=float(left_at - call.at),
             is_timed=exchange.at is not None,
-            last_arrival=call.number + 1 + later_calls,
+            last_arrival=bisect_left(arrivals, left_at, lo=call.number + 1),
             request_id="",
             method=exchange.method,
             path=_path(call, sessions),
@@ -131,7 +132,8 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
     unclaimed = [work for work in traffic.works.values() if work.admission is None]
     for call in traffic.calls:
         if call.status in (None, 500) and isinstance(call.body, dict) and call.key is not None:
-            work = next((work for work in unclaimed if _echoes(work, call, traffic.service_time(call))), None)
+            now = traffic.service_time(call)
+            work = next((work for work in unclaimed if _echoes(work, call, now)), None)
             if work is not None:
                 unclaimed.remove(work)
                 found[call.number] = work.id

@@ -181,7 +181,7 @@ class Replay:
         if not isinstance(call.body, dict | list):
             return call.exchange.request_body or b""
         body = self._translated(call.body)
-        if any(call is session for session in self._traffic.sessions.values()):
+        if self._session(str(call.answer.get("id"))) is call:
             body["size_bytes"] = len(self._file(call))
         return orjson.dumps(body)
 
@@ -192,6 +192,10 @@ class Replay:
         if isinstance(value, list):
             return [self._translated(item) for item in value]
         return self.mapped.get(value, value) if isinstance(value, str) else value
+
+    def _session(self, identifier: str) -> Call | None:
+        """Return the first call that showed an Upload Session."""
+        return self._traffic.sessions.get(self._traffic.addresses.get(identifier, ""))
 
     # Bytes ----------------------------------------------------------------------------------------------------------
 
@@ -212,10 +216,8 @@ class Replay:
     async def _send_unrecorded_bytes(self, completion: Call) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
         identifier = completion.parameters["upload_id"]
-        found = (one for one in self._traffic.sessions.items() if one[1].answer.get("id") == identifier)
-        url, session = next(found, ("", None))
-        is_recorded = any(call.exchange.url == url for call in self._traffic.of("upload"))
-        if session is None or is_recorded or url not in self.mapped:
+        url, session = self._traffic.addresses.get(identifier, ""), self._session(identifier)
+        if session is None or url in self._traffic.sent_bytes or url not in self.mapped:
             return
         address, data = self.mapped[url], self._file(session)
         answered = await ask(self._application, "POST", _target(address), self._upload_headers[address], data)
@@ -226,11 +228,10 @@ class Replay:
     def _file(self, session: Call, upload: Call | None = None) -> bytes:
         """Return what stands for the bytes of a session: a description, with what became of them."""
         url = session.answer["upload"]["url"]
-        upload = upload or next((call for call in self._traffic.of("upload") if call.exchange.url == url), None)
+        upload = upload or self._traffic.sent_bytes.get(url)
         description = dict(description_of(upload.exchange.request_body) or {}) if upload else {}
         description.setdefault("digest", url)
-        identifier = session.answer.get("id")
-        own = (call for call in self._traffic.of("completeUpload") if call.parameters["upload_id"] == identifier)
+        own = self._traffic.completions.get(str(session.answer.get("id")), ())
         completion = next((call for call in own if call.code != "invalid_request"), None)
         if completion is not None:
             if completion.is_success:

@@ -5,10 +5,12 @@ links in earlier answers. What belongs to no part of the service is left aside. 
 """
 
 import re
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -170,8 +172,16 @@ class Traffic:
     # What it shows --------------------------------------------------------------------------------------------------
 
     def of(self, *names: str) -> Iterator[Call]:
-        """Iterate over the calls of some operations or surfaces."""
-        return (call for call in self.calls if call.name in names)
+        """Iterate over the calls of some operations or surfaces, in order."""
+        calls = [call for name in names for call in self._by_name.get(name, ())]
+        return iter(sorted(calls, key=attrgetter("number")))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Call]]:
+        found: defaultdict[str, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            found[call.name].append(call)
+        return found
 
     @cached_property
     def works(self) -> Mapping[str, Work]:
@@ -206,6 +216,24 @@ class Traffic:
                 found.setdefault(_without_fragment(upload["url"]), call)
         return found
 
+    @cached_property
+    def addresses(self) -> Mapping[str, str]:
+        """By the id of an Upload Session: the address of its upload."""
+        return {str(call.answer.get("id")): url for url, call in reversed(self.sessions.items())}
+
+    @cached_property
+    def sent_bytes(self) -> Mapping[str, Call]:
+        """By the address of an upload: the first call that sent bytes to it."""
+        return {call.exchange.url: call for call in reversed(self._by_name.get("upload", ()))}
+
+    @cached_property
+    def completions(self) -> Mapping[str, Sequence[Call]]:
+        """By the id of an Upload Session: the calls that completed it, or tried to."""
+        found: defaultdict[str, list[Call]] = defaultdict(list)
+        for call in self.of("completeUpload"):
+            found[call.parameters["upload_id"]].append(call)
+        return found
+
     def service_time(self, call: Call) -> int | None:
         """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
 
@@ -213,18 +241,20 @@ class Traffic:
         """
         if not self._clock:
             return call.exchange.at
-        number = min(self._clock, key=lambda number: abs(number - call.number))
-        return self._clock[number] + call.at - self.calls[number].at
+        index = bisect_left(self._clock, call.number, key=itemgetter(0))
+        near = self._clock[max(index - 1, 0) : index + 1]
+        number, instant = min(near, key=lambda one: abs(one[0] - call.number))
+        return instant + call.at - self.calls[number].at
 
     @cached_property
-    def _clock(self) -> Mapping[int, int]:
-        """By the number of a call that creates something: when it did, by the service's clock."""
-        clock = {}
+    def _clock(self) -> Sequence[tuple[int, int]]:
+        """The numbers of the calls that create something, each with when it did, by the service's clock."""
+        clock = []
         for call in self.calls:
             created_at = call.answer.get("created_at") if call.status in (201, 202) else None
             if isinstance(created_at, str):
                 with suppress(ValueError):
-                    clock[call.number] = parse_timestamp(created_at)
+                    clock.append((call.number, parse_timestamp(created_at)))
         return clock
 
     def admissions(self) -> Iterator[tuple[Call, Work]]:

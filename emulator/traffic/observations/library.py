@@ -37,9 +37,10 @@ def list_freshness(traffic: Traffic) -> Iterator[Seen]:
         if call.name in _CREATED_BY and call.status == 201 and isinstance(call.answer.get("id"), str):
             created.append((call, call.answer["id"]))
         elif call.is_success and call.name in _CREATED_BY.values() and not set(call.query) - {"limit"}:
+            created = [(write, identifier) for write, identifier in created if call.at - write.at < LAG_MS]
             listed = {item.get("id") for item in call.answer.get("data", ()) if isinstance(item, dict)}
             for write, identifier in created:
-                if _CREATED_BY[write.name] == call.name and call.at - write.at < LAG_MS:
+                if _CREATED_BY[write.name] == call.name:
                     yield from _seen(call, identifier, listed)
 
 

@@ -57,17 +57,13 @@ def stored_format(traffic: Traffic) -> Iterator[Seen]:
 
 def file_delivery(traffic: Traffic) -> Iterator[Seen]:
     """D19: whether a file is answered itself, or by a redirect."""
+    targets = {call.headers.get("location") for call in traffic.of("download")}
     for call in traffic.of("download"):
         if call.status in (200, 206, 304):
-            if not _is_target(traffic, call):
+            if call.exchange.url not in targets:  # no redirect led here
                 yield Seen("plain", call)
         elif call.status in (301, 302, 303, 307, 308):
             yield Seen("redirects", call)
-
-
-def _is_target(traffic: Traffic, call: Call) -> bool:
-    """Whether a redirect led here."""
-    return any(other.headers.get("location") == call.exchange.url for other in traffic.of("download"))
 
 
 def picture_limit(traffic: Traffic) -> Iterator[Seen]:
@@ -87,8 +83,5 @@ def _sent_size(traffic: Traffic, completion: Call) -> tuple[int, int] | None:
     """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
     from emulator.traffic.pictures import picture_size
 
-    for sent in traffic.of("upload"):
-        session = traffic.sessions.get(sent.exchange.url)
-        if session and session.answer.get("id") == completion.parameters.get("upload_id"):
-            return picture_size(sent.exchange.request_body)
-    return None
+    sent = traffic.sent_bytes.get(traffic.addresses.get(completion.parameters["upload_id"], ""))
+    return picture_size(sent.exchange.request_body) if sent else None
