@@ -60,9 +60,13 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     settings = read_settings(vars(options), environment, {"port": "0"})
     files = writable_files(options, *_FILES)
-    guard = Guard()
+    guard, helpers = Guard(), None
+    if options.cell is not None:
+        from emulator.cli.sweep import runs
+
+        helpers = runs.pictures_of(Path(options.cell))
     try:
-        with started(settings, environment, is_logged=False) as (listener, address, application):
+        with started(settings, environment, is_logged=False, helpers=helpers) as (listener, address, application):
             variables = _variables(environment, address, application, settings)
             run = _Run(options, files, application, address, variables, guard)
             resume_collection()

@@ -31,6 +31,7 @@ from emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:
     from emulator.app import Application
+    from emulator.imaging.helpers import Helpers
 
 _LOGGER = logging.getLogger("emulator.cli")
 
@@ -107,21 +108,21 @@ def _listening_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _load_application(settings: Settings) -> "Application":
+def _load_application(settings: Settings, helpers: "Helpers | None") -> "Application":
     """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
     from emulator.app import Application
 
     if settings.readings is None and Path(READINGS_FILE).exists():
         settings = structs.replace(settings, found_readings=READINGS_FILE)
     try:
-        return Application(settings, is_served=True)
+        return Application(settings, helpers, is_served=True)
     except OSError as error:
         raise UsageError(unreadable(error)) from error
 
 
 @contextmanager
 def started(
-    settings: Settings, environment: Mapping[str, str], *, is_logged: bool
+    settings: Settings, environment: Mapping[str, str], *, is_logged: bool, helpers: "Helpers | None" = None
 ) -> Iterator[tuple[socket.socket, str, "Application"]]:
     """Give a socket that is bound, its address, and the application for it.
 
@@ -132,7 +133,7 @@ def started(
     _configure_logging(settings)
     _warn_of_unknown_variables(environment)
     with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
-        application = _load_application(settings)
+        application = _load_application(settings, helpers)
         if is_logged if settings.access_log is None else settings.access_log:
             from emulator.cli.access_log import AccessLog
             from emulator.cli.output import Style

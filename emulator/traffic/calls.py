@@ -219,7 +219,7 @@ class Traffic:
     @cached_property
     def addresses(self) -> Mapping[str, str]:
         """By the id of an Upload Session: the address of its upload."""
-        return {str(call.answer.get("id")): url for url, call in reversed(self.sessions.items())}
+        return {str(call.answer.get("id")): url for url, call in reversed(list(self.sessions.items()))}
 
     @cached_property
     def sent_bytes(self) -> Mapping[str, Call]:

@@ -1,5 +1,6 @@
 """What a sweep is made of: the rule of a cell, the line of its progress, and its page."""
 
+import asyncio
 import io
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.junit import junit_text
 from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.page import as_page
+from emulator.cli.sweep.pictures import KeptPictures
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Run
 from emulator.cli.sweep.worlds import World, by_test, made_twice
@@ -25,6 +27,7 @@ from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.scenario import RequestRule, WorkOutcome
+from tests.support.pictures import picture
 
 
 @pytest.mark.parametrize(
@@ -265,3 +268,12 @@ def test_a_pair_also_strikes_the_repetition_of_what_survived() -> None:
     assert [pair] == choose([cell], [], str(pair), (), load_contract()).cells
     assert cell == choose([cell], [], f"{cell}*", (), load_contract(), with_pairs=True).cells[0]
     assert not choose([cell], [], None, (), load_contract()).further(cell, survived)
+
+
+def test_what_the_clean_run_had_drawn_is_not_drawn_again(tmp_path: Path) -> None:
+    job, photo = {"job": "normalize", "content_type": "image/png", "max_pixels": 1}, picture()
+    clean, later = KeptPictures(tmp_path, keeps=True), KeptPictures(tmp_path, keeps=False)
+    answer = asyncio.run(clean.run(job, [photo]))
+    clean.close()
+    later.close()  # so that it cannot start a helper
+    assert answer == asyncio.run(later.run(job, [photo]))

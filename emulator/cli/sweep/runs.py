@@ -31,6 +31,7 @@ from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
 from emulator.cli.sweep.calls import MAX_REPETITIONS, Calls
 from emulator.cli.sweep.cells import SLOW_MS, Cell
+from emulator.cli.sweep.pictures import KeptPictures
 from emulator.cli.sweep.worlds import MADE_TWICE, World, Worlds, by_test, made_twice
 from emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
@@ -106,6 +107,11 @@ class CellRun:
             "worlds": self._worlds.as_json(),
         }
         self._file.write_bytes(json.encode(result))
+
+
+def pictures_of(file: Path) -> KeptPictures:
+    """Return what does the image work of the run of a file; the clean run keeps it for the others."""
+    return KeptPictures(file.parent.parent, keeps=not json.decode(file.read_bytes(), type=Task).cell)
 
 
 class Run(Struct, frozen=True):
