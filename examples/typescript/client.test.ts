@@ -65,5 +65,5 @@ test("what waiting does not mend is reported at once", async () => {
   const product = await makeProduct();
   await sandbox.setTeam("Demo", { credits: 1 });
   await expect(client.photoshoot([product])).rejects.toThrow(Refused);
-  expect(await refusals("insufficient_credits")).toHaveLength(1);
+  expect(await keys("code=insufficient_credits")).toHaveLength(1);
 });
