@@ -158,6 +158,14 @@ except OSError:
     assert (["getTeam#1:lost-before-commit"], "failed") == (content["flaky"], content["cells"][0]["outcome"])
 
 
+def test_a_failure_without_the_fault_is_the_suites_own(tmp_path: Path) -> None:
+    report, mark = tmp_path / "report.json", tmp_path / "mark"
+    tired = f"if os.path.exists({str(mark)!r}): sys.exit(1)\nsend('GET', '/team'); open({str(mark)!r}, 'w')"
+    options = ["--only", "getTeam#1:lost-*", "--strict", "recoverable", "--report", str(report)]
+    assert sweep(options, client(tired)).status == 0
+    assert json.loads(report.read_text())["flaky"] == ["getTeam#1:lost-before-commit"]
+
+
 def test_a_sweep_ends_with_its_budget_and_names_what_it_did_not_run(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     options = ["--only", "getTeam#1:stall", "--budget", "1s", "--report", str(report)]

@@ -45,6 +45,12 @@ OUTCOMES: Final[tuple[Outcome, ...]] = ("survived", "failed", "hung", "damaged")
 """From the best to the worst."""
 LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
+_PLACE_FACTOR: Final = 2
+"""A run that takes so many times as long as the clean one lets others begin: most of them only wait."""
+_MAX_SILENT_TESTS: Final = 4
+"""In how many tests a client waits for an answer that does not come: each takes as long as its time limit."""
+_POLLS_ON: Final = "poll-after-terminal"
+"""The rule that a run which does not end breaks on a busy machine too, if it never ends."""
 _BACKSTOP_SECONDS: Final = 30.0
 """How much longer than its timeout a run may take, with its start, its end and everything that is ended by force."""
 
@@ -160,6 +166,8 @@ class Runner:
 
     options: Sequence[str]
     words: Sequence[str]
+    jobs: int = 1
+    """How many runs begin at once. One that waits for an answer that does not come, or takes long, lets others begin."""
     test: str | None = None
     """The one test of pytest that is run; None: all."""
     _context: "ProcessContext" = field(default_factory=_process_context)
@@ -173,6 +181,11 @@ class Runner:
     _worlds: dict[str, World] = field(default_factory=dict)
     """What each test of the clean run made."""
     _usual_calls: int = 0
+    _usual_seconds: float = LEAST_TIMEOUT_SECONDS
+    _places: threading.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._places = threading.Semaphore(self.jobs)
 
     def close(self) -> None:
         """End the runs that are under way, and everything that they started."""
@@ -198,18 +211,21 @@ class Runner:
         The repetition has just one of the tests that ended so; if that one alone does not, all. `sandboxes`: those of the
         clean run that are struck. Raises CommandError.
         """
-        tests = {self._tests.get(sandbox) for sandbox in sandboxes}
+        tests = list(dict.fromkeys(self._tests.get(sandbox) for sandbox in sorted(sandboxes)))
+        if cell.is_silent and None not in tests:
+            tests = tests[: 1 if cell.lasts else _MAX_SILENT_TESTS]
         output = None if is_shown else os.devnull
         task = Task(str(cell), patience.seconds(1), patience.silence_seconds(cell), self._usual_calls)
         first, result = self._run(task, output, tests)
         patience.note(first)
+        polls_on = any(finding["rule"] == _POLLS_ON for finding in first.findings)
         is_sure = {
             "survived": True,
             "failed": not cell.is_recoverable,
-            "hung": bool(result.get("is_endless") or task.silence_seconds),
+            "hung": bool(result.get("is_endless") or task.silence_seconds or polls_on),
             "damaged": not first.is_made_twice,
         }[first.outcome]
-        is_split = bool(first.tests) and tests != {first.tests[0]} and (not is_sure or first.outcome == "damaged")
+        is_split = bool(first.tests) and tests != [first.tests[0]] and (not is_sure or first.outcome == "damaged")
         if is_sure and not is_split:
             yield first, True
             return
@@ -234,7 +250,10 @@ class Runner:
             cell = Cell.read(task.cell) if task.cell else None
             readings = () if cell is None else cell.options
             arguments = ["exec", *self.options, *readings, "--quiet", "--report", str(report_file), "--cell", str(file)]
-            process = self._start([*arguments, "--", *self.words], output)
+            with self._places:
+                process = self._start([*arguments, "--", *self.words], output)
+                is_silent = cell is not None and cell.is_silent  # its client waits when the call is due
+                process.join(self._usual_seconds * (1 if is_silent else _PLACE_FACTOR))
             process.join(task.longest_seconds)
             process.kill()
             process.join()
@@ -248,6 +267,7 @@ class Runner:
             worlds = by_test(result.get("worlds", []), tests_of)
             if cell is None:
                 self._tests, self._worlds, self._usual_calls = tests_of, worlds, result.get("calls", 0)
+                self._usual_seconds = result.get("seconds", LEAST_TIMEOUT_SECONDS)
         if "status" not in result and status != -signal.SIGKILL:
             if cell is not None:
                 raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
@@ -329,8 +349,8 @@ def _judged(
 
 
 def _agreed(first: Run, second: Run) -> Run:
-    """Return what two runs of a cell are together: failures that a repetition does not show are flaky."""
+    """Return what two runs of a cell are together: failures that a repetition does not show, or not by the fault, are flaky."""
     if first.outcome == "hung" or OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome):
         return second  # a busy machine is slow, but nothing makes a run do damage by chance
-    is_flaky = second.outcome != first.outcome
+    is_flaky = second.outcome != first.outcome or (second.outcome == "failed" and not second.struck)
     return structs.replace(first, outcome="failed", is_flaky=True) if is_flaky else first

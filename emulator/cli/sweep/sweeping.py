@@ -48,8 +48,8 @@ _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
 
 
 _USUAL_BUDGET_SECONDS: Final = 60.0
-_SILENT_RUNS: Final = 4
-"""How many runs may wait for an answer that does not come, for each one that needs a processor."""
+_SILENT_RUNS, _SLOW_RUNS = 4, 2
+"""For each job: how many runs may wait for an answer that does not come, and how many may take longer than usual."""
 
 
 class _OutOfTimeError(Exception):
@@ -108,7 +108,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     head = {"format": _RESUME_FORMAT, "command": [*arguments, "--", *options.words], "test": options.test}
     head["timeout_seconds"] = choice.timeout_seconds
     known = _known_runs(resumed, head)
-    runner = Runner(arguments, options.words, options.test)
+    runner = Runner(arguments, options.words, choice.jobs, options.test)
     try:
         with _stopping_by_signals(), _rows_in(resumed, [head, *known]) as note:
             swept, stopped = _sweep(runner, choice, known, note, options, environment)
@@ -212,7 +212,7 @@ def _chosen(choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contr
 
 
 class _Crew:
-    """Runs cells side by side. Those whose clients only wait have threads of their own: they take no processor."""
+    """Runs cells side by side: more than there are jobs, since those that only wait give their places to others."""
 
     def __init__(self, jobs: int, strike: Callable[[Cell], Iterator[tuple[Run, bool]]]) -> None:
         self._jobs, self._strike = jobs, strike
@@ -230,7 +230,7 @@ class _Crew:
     def run(self, budget_seconds: float | None) -> Iterator[tuple[Cell, Run, bool]]:
         """Go through the runs as they end, each with whether it is the last of its cell. Raises _OutOfTimeError."""
         ends_at_ms = host_elapsed_ms() + 1000 * (math.inf if budget_seconds is None else budget_seconds)
-        self._start(self._busy, self._jobs)
+        self._start(self._busy, self._jobs if self._jobs == 1 else self._jobs * (1 + _SLOW_RUNS))
         number = 0
         while self._to_go:
             if number == 2 * self._jobs or (number < 2 * self._jobs and self._busy.empty()):
