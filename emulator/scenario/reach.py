@@ -114,9 +114,12 @@ def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[st
     """Return what of a scenario cannot have an effect, in words that name file and line."""
     for index, rule in enumerate(scenario.rules):
         before = next((earlier for earlier in scenario.rules[:index] if _always_precedes(earlier, rule)), None)
-        if before is not None:
-            place = f"{rule.file}:{rule.line}: " if rule.line else ""
-            yield f'{place}the rule "{rule.name}" can never act: "{before.name}" acts on every request that it matches'
+        never = f"{rule.file}:{rule.line}: " if rule.line else ""
+        never += f'the rule "{rule.name}" can never act'
+        if rule.when.probability == 0:
+            yield f"{never}: its probability is 0"
+        elif before is not None:
+            yield f'{never}: "{before.name}" acts on all that it matches'
     if not has_rate_limits and _limits_rates(scenario):
         yield f"the scenario {scenario.name} limits requests per minute, but rate limits are off here"
 

@@ -32,7 +32,7 @@ HOLD = "then: {hold: 1s}"
 )
 def test_a_rule_after_one_that_always_acts_is_warned_of(first: str, second: str) -> None:
     (warning,) = warned(f"  - {first}\n  - {second}\n")
-    assert warning == 's.yaml:4: the rule "rule 2" can never act: "rule 1" acts on every request that it matches'
+    assert warning == 's.yaml:4: the rule "rule 2" can never act: "rule 1" acts on all that it matches'
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,11 @@ def test_a_rule_after_one_that_always_acts_is_warned_of(first: str, second: str)
 )
 def test_a_rule_that_some_requests_reach_is_not_warned_of(first: str, second: str) -> None:
     assert [] == warned(f"  - {first}\n  - {second}\n")
+
+
+def test_a_rule_whose_probability_is_0_is_warned_of() -> None:
+    (warning,) = warned(f"  - {{when: {{probability: 0}}, {HOLD}}}\n")
+    assert warning == 's.yaml:3: the rule "rule 1" can never act: its probability is 0'
 
 
 def test_the_library_has_nothing_to_warn_of_but_limits_that_are_off() -> None:
