@@ -148,6 +148,9 @@ large as the emulator's memory for images."""
 MAX_IMAGE_BYTES = 70 * 1024 * 1024
 """The limit of an upload."""
 
+_MAX_VALUES = 50_000
+"""Values in a body of JSON: more than twice those that a scenario may have."""
+
 
 class Action(Struct, frozen=True):
     """What one method of a path does, and what it takes."""
@@ -211,7 +214,7 @@ def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type:
     if kind == "optional" and body == b"":
         return {}
     if kind in ("json", "optional"):
-        return parse_json(body, content_type)
+        return parse_json(body, content_type, _MAX_VALUES)
     if kind == "none":
         check_no_body(body)
     elif body is None:
