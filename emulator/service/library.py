@@ -12,6 +12,7 @@ from emulator.service import work
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
 from emulator.service.sandbox import Sandbox
+from emulator.service.store import remove_from_index
 
 
 class AssetDeletion(Struct, frozen=True):
@@ -65,6 +66,7 @@ def create_product(call: Call) -> Commit[Product]:
             dimensions=intent.get("dimensions"),
         )
         sandbox.store.products.add(product)
+        sandbox.store.index_product(product)
         return product
 
     return commit
@@ -100,7 +102,10 @@ def update_product(call: Call) -> Commit[Product]:
             primary_asset_id=primary or primary_of(asset_ids, product.primary_asset_id),
             updated_at=call.now,
         )
-        call.sandbox.store.products.replace(changed)
+        store = call.sandbox.store
+        store.unindex_product(product)
+        store.products.replace(changed)
+        store.index_product(changed)
         return changed
 
     return commit
@@ -111,6 +116,7 @@ def delete_product(call: Call) -> Commit[None]:
     product = find(call, PRODUCT)
 
     def commit() -> None:
+        call.sandbox.store.unindex_product(product)
         call.sandbox.store.products.remove(product)
 
     return commit
@@ -133,21 +139,24 @@ def delete_asset(call: Call) -> Commit[AssetDeletion]:
 
 def _delete(call: Call, asset: Asset) -> AssetDeletion:
     store = call.sandbox.store
-    members = [product for product in store.products.items.values() if asset.id in product.asset_ids]
+    product_ids = sorted(store.memberships.get(asset.id, {}))
     reassigned: list[str] = []
     deleted: list[str] = []
-    for product in members:
+    for product_id in product_ids:
+        product = store.products.items[product_id]
         remaining = tuple(member for member in product.asset_ids if member != asset.id)
         if not remaining:
             store.products.remove(product)
-            deleted.append(product.id)
+            deleted.append(product_id)
             continue
         primary = primary_of(remaining, product.primary_asset_id)
         if primary != product.primary_asset_id:
-            reassigned.append(product.id)
+            reassigned.append(product_id)
         store.products.replace(
             structs.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
         )
+    for product_id in product_ids:
+        remove_from_index(store.memberships, asset.id, product_id)
     store.assets.remove(asset)
     call.sandbox.images.withdraw(asset.id)
-    return AssetDeletion(asset.id, len(members), tuple(reassigned), tuple(deleted))
+    return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))

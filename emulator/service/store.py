@@ -103,6 +103,9 @@ class Store:
     operations: Collection[Operation] = field(default_factory=lambda: Collection(("status", "type", "target_id")))
     generations: Collection[Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
 
+    memberships: dict[str, dict[str, None]] = field(default_factory=dict)
+    """By Asset: the Products that have it among their photos, in the order in which they took it."""
+
     def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work; None if there is none of this id."""
         return self.generations.items.get(identifier) or self.operations.items.get(identifier)
@@ -111,6 +114,25 @@ class Store:
         """Return an Upload Session; None if there is none of this id."""
         return self.uploads.items.get(identifier)
 
+    def index_product(self, product: Product) -> None:
+        """Enter a Product's photos in the index of memberships."""
+        for asset_id in product.asset_ids:
+            self.memberships.setdefault(asset_id, {})[product.id] = None
+
+    def unindex_product(self, product: Product) -> None:
+        """Take a Product's photos out of the index of memberships."""
+        for asset_id in product.asset_ids:
+            remove_from_index(self.memberships, asset_id, product.id)
+
 
 def _remove_sorted(ids: list[str], identifier: str) -> None:
     del ids[bisect_left(ids, identifier)]
+
+
+def remove_from_index(index: dict[str, dict[str, None]], key: str, member: str) -> None:
+    """Take one member out of an index, and the key with its last."""
+    members = index.get(key)
+    if members is not None:
+        members.pop(member, None)
+        if not members:
+            del index[key]

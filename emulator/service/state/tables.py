@@ -333,6 +333,7 @@ def _enter_product(loading: Loading, product: Product) -> None:
         loading.sandbox.store.assets.items[asset_id]
     if product.primary_asset_id not in product.asset_ids:
         raise StateError(f"the primary Asset of {product.id} is not one of its Assets")
+    loading.sandbox.store.index_product(product)
 
 
 def _enter_upload(loading: Loading, session: UploadSession) -> None:
