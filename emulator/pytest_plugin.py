@@ -31,9 +31,9 @@ CONDUCT_INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
-SHOWN_REQUESTS: Final = 100
+MAX_SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
-_LONGEST_NAME: Final = 150
+_MAX_NAME_CHARACTERS: Final = 150
 """Limit of the characters in the name of a file."""
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
@@ -274,7 +274,7 @@ def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Itera
         return
     from emulator.testing import EmulatorError
 
-    file = Path(folder, re.sub(r"[^\w.=-]+", "-", f"{item.nodeid}-{fixture}")[-_LONGEST_NAME:] + ".json")
+    file = Path(folder, re.sub(r"[^\w.=-]+", "-", f"{item.nodeid}-{fixture}")[-_MAX_NAME_CHARACTERS:] + ".json")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         sandbox.save(file)
@@ -299,10 +299,10 @@ def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
 
 
 def _requests_lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> Iterator[str]:
-    dropped = len(requests) - SHOWN_REQUESTS
+    dropped = len(requests) - MAX_SHOWN_REQUESTS
     if dropped > 0:
         yield f"({dropped} earlier requests are not shown)"
-    for request in requests[-SHOWN_REQUESTS:]:
+    for request in requests[-MAX_SHOWN_REQUESTS:]:
         yield from _request_lines(sandbox, request)
     if not requests:
         yield f"none: since its start, reset or load, no request came with a key of this sandbox, such as {sandbox.api_key}"

@@ -9,7 +9,7 @@ from emulator.cli.junit import Case, junit_text
 from emulator.cli.output import json_or_page
 from emulator.cli.verdict import finding, verdict
 from emulator.drift.comparison import Difference
-from emulator.drift.judgement import Report, Row
+from emulator.drift.judgement import DecisionRow, Report
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of, first_of
 from emulator.scenario.readings_format import readings_file
@@ -65,7 +65,7 @@ def lines(report: Report) -> Iterator[str]:
         yield f"not told by this recording: {', '.join(untold)} (`readings` says what would tell each)"
 
 
-def _telling(report: Report) -> Iterator[Row]:
+def _telling(report: Report) -> Iterator[DecisionRow]:
     """Iterate over the decisions that are not as assumed."""
     return (row for verdict in ("other", "neither") for row in report.rows if row.verdict == verdict)
 
@@ -74,7 +74,7 @@ def _groups(report: Report) -> tuple[tuple[str, tuple[Difference, ...]], ...]:
     return ("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)
 
 
-def _places(row: Row) -> str:
+def _places(row: DecisionRow) -> str:
     return first_of(row.where, _MAX_PLACES, "; ")
 
 

@@ -13,14 +13,14 @@ from emulator.drift.journals import journal_as_har
 from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 
-MOST_BYTES_IN_MEMORY: Final = 4 * 2**20
+MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
 
 
 class Recording:
     """Entries of the journal as they are completed, each with the id of its sandbox. They are kept on disk meanwhile."""
 
     def __init__(self) -> None:
-        self._lines = tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
+        self._lines = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Take a record of a sandbox's journal, once it is complete."""

@@ -26,7 +26,7 @@ from emulator.examiner.thread import ExaminerThread
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
-from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, Scope
+from emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Scope
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
@@ -191,7 +191,7 @@ def head_of(request: Request) -> requests.Request:
 async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
     async with plane.taking_file if action.body == "file" else nullcontext():
         limits_bytes = {"file": plane.settings.max_memory, "image": MAX_IMAGE_BYTES}
-        limit_bytes = limits_bytes.get(action.body, MAXIMUM_BODY_BYTES)
+        limit_bytes = limits_bytes.get(action.body, MAX_BODY_BYTES)
         body = await _read(request, limit_bytes)
         content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
         query = read_parameters(request.scope["query_string"], action.query)

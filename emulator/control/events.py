@@ -20,7 +20,7 @@ from emulator.control.fields import number_in, shown, unfit
 from emulator.control.masks import Masks
 from emulator.control.scenarios import describe_scenario
 from emulator.control.teams import describe_owner, describe_team
-from emulator.documents.values import LARGEST_INTEGER
+from emulator.documents.values import MAX_INTEGER
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Operation
 from emulator.kernel.timestamps import SECOND_MS
@@ -67,7 +67,7 @@ def _last_number(call: ControlCall, feed: Feed) -> int:
     value = call.request.headers.get("last-event-id")
     if value is None:
         return feed.last_number
-    number = number_in(value, LARGEST_INTEGER)
+    number = number_in(value, MAX_INTEGER)
     if number is None:
         raise unfit("Last-Event-ID", value, "the id of an event")
     return number

@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 from emulator.documents import shipped_document
 from emulator.documents.complaints import clause
 from emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
-from emulator.documents.values import FORMATS, LARGEST_INTEGER, RATE_WORDS, clock_setting
+from emulator.documents.values import FORMATS, MAX_INTEGER, RATE_WORDS, clock_setting
 from emulator.domain.problems import Problem
 from emulator.http.requests import read_query
 from emulator.kernel.clock import ClockSetting
@@ -53,7 +53,7 @@ def read_parameters(query_string: bytes, names: Collection[str]) -> dict[str, An
     values: dict[str, Any] = {}
     for name, text in read_query(query_string, names).items():
         schema = _parameters().get(name, {})
-        number = number_in(text, LARGEST_INTEGER) if schema.get("type") == "integer" else None
+        number = number_in(text, MAX_INTEGER) if schema.get("type") == "integer" else None
         values[name] = text if number is None else number
         for violation in schemas().violations(f"#/parameters/{name}", values[name]) if schema else ():
             raise unfit(name, text, violation.expected)

@@ -22,7 +22,7 @@ from emulator.control.fields import number_in, unfit
 from emulator.control.masks import Masks
 from emulator.control.teams import no_such_team
 from emulator.documents.complaints import nearest
-from emulator.documents.values import LARGEST_INTEGER
+from emulator.documents.values import MAX_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem
 from emulator.domain.readings import NO_READINGS
 from emulator.examiner import coverage
@@ -68,7 +68,7 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
 def show_request(call: ControlCall) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
-    sequence = number_in(identifier, LARGEST_INTEGER)
+    sequence = number_in(identifier, MAX_INTEGER)
     record = journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
     if record is None:
         gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-_LISTED_WORDS: Final = 14
+_MAX_LISTED_WORDS: Final = 14
 _COMPARED_CHARACTERS: Final = 200
 
 
@@ -72,7 +72,7 @@ def one_of(words: Collection[str], kind: str = "") -> str:
     """Say which words are expected: all of them, or their kind if they are too many for one line."""
     if not words:
         return kind or "nothing"
-    if kind and len(words) > _LISTED_WORDS:
+    if kind and len(words) > _MAX_LISTED_WORDS:
         return kind
     shown = sorted(words) if isinstance(words, frozenset | set) else list(words)
     return f'"{shown[0]}"' if len(shown) == 1 else f"one of {', '.join(shown)}"

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from emulator.documents.complaints import clause, nearest, one_of, sentence
-from emulator.documents.values import LONGEST_NAME
+from emulator.documents.values import MAX_NAME_CHARACTERS
 from emulator.kernel.wording import count_of, excerpt, pointer
 
 Steps: TypeAlias = tuple[str | int, ...]
@@ -22,11 +22,11 @@ Steps: TypeAlias = tuple[str | int, ...]
 EXPECTED: Final = "x-expected"
 LARGE_BODY_BYTES: Final = 2048
 """For a larger body, only the first violation is reported."""
-LISTED_VIOLATIONS: Final = 10
+MAX_LISTED_VIOLATIONS: Final = 10
 """Limit of the reported violations of one body."""
 _URN: Final = "urn:document"
 _REQUIRED: Final = "this required field"
-_SHOWN_UNKNOWN: Final = 50
+_MAX_SHOWN_UNKNOWN: Final = 50
 """Limit of the reported unknown fields of one object."""
 
 
@@ -64,7 +64,7 @@ class Violation(Struct, frozen=True):
 
 def place_of(steps: Steps) -> str:
     """Write the JSON Pointer of a place, with what is long of its names left out."""
-    return pointer(*(step[:LONGEST_NAME] if isinstance(step, str) else step for step in steps))
+    return pointer(*(step[:MAX_NAME_CHARACTERS] if isinstance(step, str) else step for step in steps))
 
 
 MORE: Final = Violation((), "more mistakes than these", "the first to be corrected first")
@@ -74,8 +74,8 @@ _IS_PART: Final = re.compile("(items?|item twice|characters?|field to change)$")
 
 def listed(violations: Sequence[Violation]) -> str:
     """List violations, as many as a message of reasonable length holds."""
-    told = [str(violation) for violation in violations[:LISTED_VIOLATIONS]]
-    more = len(violations) - LISTED_VIOLATIONS
+    told = [str(violation) for violation in violations[:MAX_LISTED_VIOLATIONS]]
+    more = len(violations) - MAX_LISTED_VIOLATIONS
     if more > 0:
         told.append(f"And {more} more")
     return " ".join([*map(sentence, told[:-1]), *told[-1:]])
@@ -227,7 +227,7 @@ def _explain_unknown(
     known = schema.get("properties", {})
     expected = f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
     free = [name for name in known if name not in given]
-    for name in names[:_SHOWN_UNKNOWN]:
+    for name in names[:_MAX_SHOWN_UNKNOWN]:
         meant = nearest(name, free) or nearest(name, known)
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 

@@ -7,16 +7,16 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
-from emulator.kernel.seed import LARGEST_SEED
+from emulator.kernel.clock import CLOCK_MODES, MAX_RATE, ClockSetting
+from emulator.kernel.seed import MAX_SEED
 from emulator.kernel.timestamps import DAY_MS, SECOND_MS, parse_duration_ms, parse_timestamp
 
 Value = TypeVar("Value")
 
-LARGEST_INTEGER: Final = 2**53 - 1
+MAX_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
-LONGEST_NAME: Final = 200
-LONGEST_SPAN_MS: Final = 3_650 * DAY_MS
+MAX_NAME_CHARACTERS: Final = 200
+MAX_SPAN_MS: Final = 3_650 * DAY_MS
 RATE_WORDS: Final = "no rate, or the mode real"
 CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
 """What to expect, in words, where a clock mode is read."""
@@ -32,7 +32,7 @@ def parse_clock(text: str) -> ClockSetting:
         if text == mode:
             return ClockSetting(mode)
     match = _RATE.fullmatch(text)
-    if match and 0 < float(match[1]) <= HIGHEST_RATE:
+    if match and 0 < float(match[1]) <= MAX_RATE:
         return ClockSetting("real", float(match[1]))
     raise ValueError(text)
 
@@ -48,7 +48,7 @@ def parse_size(text: str) -> int:
 
 def parse_seed(text: str) -> int:
     """Read a whole number from 0 to 2^63-1."""
-    if not re.fullmatch(r"\+?\d{1,19}", text, re.ASCII) or int(text) > LARGEST_SEED:
+    if not re.fullmatch(r"\+?\d{1,19}", text, re.ASCII) or int(text) > MAX_SEED:
         raise ValueError(text)
     return int(text)
 
@@ -64,7 +64,7 @@ def parse_speed(text: str) -> int:
 def parse_span_ms(text: str) -> int:
     """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
     span_ms = parse_duration_ms(text) if text.strip()[-1:].isalpha() else round(float(text) * SECOND_MS)
-    if not 0 <= span_ms <= LONGEST_SPAN_MS:
+    if not 0 <= span_ms <= MAX_SPAN_MS:
         raise ValueError(text)
     return span_ms
 

@@ -17,7 +17,7 @@ from emulator.kernel.timestamps import HOUR_MS
 RETENTION_MS = 24 * HOUR_MS
 RETENTIONS_MS: Mapping[str, int] = {"plain": RETENTION_MS, "week": 7 * RETENTION_MS}
 """How long a key is remembered, by the reading of D12."""
-MAXIMUM_RECORDS = 200_000
+MAX_RECORDS = 200_000
 """The most records of one sandbox: one API Credential can make 172,800 within its request rate in 24 hours (D58)."""
 
 
@@ -73,10 +73,10 @@ class IdempotencyRecords:
 
     def full_until(self, now: int) -> int | None:
         """Return when there is room for one more; None if there is some now. No record is dropped before it has run out."""
-        if len(self._records) < MAXIMUM_RECORDS:
+        if len(self._records) < MAX_RECORDS:
             return None
         self._drop_old(now)
-        is_full = len(self._records) >= MAXIMUM_RECORDS
+        is_full = len(self._records) >= MAX_RECORDS
         return next(iter(self._records.values())).admitted_at + self.retention_ms if is_full else None
 
     def _drop_old(self, now: int) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
-from emulator.kernel.seed import LARGEST_SEED, Seed
+from emulator.kernel.seed import MAX_SEED, Seed
 
 PLAIN: Final = "plain"
 Gives = Literal["less", "refuses", "other", "more"]
@@ -133,7 +133,7 @@ def _names_of_set(name: str) -> Iterator[str]:
     wanted: Iterable[Reading] = READINGS.values()
     if name == "stingy":
         wanted = [reading for reading in wanted if reading.gives in ("less", "refuses")]
-    elif word == "any" and seed.isdecimal() and int(seed) <= LARGEST_SEED:
+    elif word == "any" and seed.isdecimal() and int(seed) <= MAX_SEED:
         yield from _mixture(wanted, Seed(int(seed)))
         return
     elif name == PLAIN:

@@ -14,20 +14,20 @@ from emulator.domain.lifecycles import TERMINAL
 from emulator.kernel.clock import host_elapsed_ms, host_now
 from emulator.testing.control import reason
 from emulator.testing.exchanges import Answer, send
-from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
+from emulator.traffic.exchanges import RecordedExchange, RecordingError, lower_names
 
 _SECONDS: Final = 60.0
 """How long one request may take."""
 _POLLS: Final = 200
 """The most looks at one work."""
-_LONGEST_WAIT_SECONDS: Final = 30
+_MAX_WAIT_SECONDS: Final = 30
 
 
-class Service:
+class ProbedService:
     """The service under `base_url`, asked with one credential. `sleep` waits for some seconds."""
 
     def __init__(self, base_url: str, api_key: str, contract: Contract, sleep: Callable[[float], None]) -> None:
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[RecordedExchange] = []
         self._base_url = base_url.rstrip("/")
         self._api_key = api_key
         self._contract = contract
@@ -65,7 +65,7 @@ class Service:
             shown = reply.json or shown
             hint = reply.headers.get("retry-after", "1")
             if shown.get("status") not in TERMINAL:
-                self._sleep(min(int(hint) if hint.isdecimal() else 1, _LONGEST_WAIT_SECONDS))
+                self._sleep(min(int(hint) if hint.isdecimal() else 1, _MAX_WAIT_SECONDS))
         return shown
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
@@ -76,7 +76,7 @@ class Service:
         return reply
 
 
-def exchanged(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, Exchange]:
+def exchanged(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, RecordedExchange]:
     """Send a request, and return the answer and the exchange; redirects are not followed. Raises RecordingError."""
     at, began_ms = host_now(), host_elapsed_ms()
     try:
@@ -84,4 +84,4 @@ def exchanged(method: str, url: str, headers: Mapping[str, str], body: bytes | N
     except (OSError, HTTPException, ValueError) as error:
         raise RecordingError(f"{urlsplit(url).netloc}: {reason(error)}") from None
     sent, took_ms = lower_names(headers.items()), host_elapsed_ms() - began_ms
-    return reply, Exchange("", at, took_ms, method, url, sent, body, reply.status, reply.headers, reply.body)
+    return reply, RecordedExchange("", at, took_ms, method, url, sent, body, reply.status, reply.headers, reply.body)

@@ -15,7 +15,7 @@ from emulator.domain.resources import Background, FashionModel, Ingredient, Phot
 from emulator.service.calls import DecodedUpload
 from emulator.service.library import add_asset
 from emulator.service.sandbox import Sandbox
-from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.calls import RecordedCall, Traffic
 
 _INGREDIENTS: Final[Mapping[str, type[Ingredient]]] = {
     kind.kind: kind for kind in (PhotographyStyle, Background, Pose, FashionModel)
@@ -66,7 +66,7 @@ def _made_by_calls(traffic: Traffic) -> Iterator[str]:
             yield str((output.get("asset") or {}).get("id"))
 
 
-def _named_in(call: Call) -> Iterator[tuple[str, str]]:
+def _named_in(call: RecordedCall) -> Iterator[tuple[str, str]]:
     """Iterate over the ids that a successful call names, with their kinds."""
     if not call.is_success or call.operation is None:
         return

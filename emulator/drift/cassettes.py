@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
+from emulator.traffic.exchanges import RecordedExchange, RecordingError, lower_names
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_DEPTH: Final = 200
@@ -43,12 +43,12 @@ def entries_of(document: Any) -> Sequence[Any] | None:
     return interactions if isinstance(interactions, list) else None
 
 
-def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
+def read_entry(entry: Mapping[str, Any], where: str) -> RecordedExchange:
     """Read one interaction. Raises KeyError, TypeError or ValueError for what is none."""
     request, response = entry["request"], entry["response"]
     headers = _headers(response.get("headers"))
     status = response["status"]
-    return Exchange(
+    return RecordedExchange(
         where=where,
         at=_instant(headers),
         took_ms=None,

@@ -14,7 +14,7 @@ from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.drift.replay import Replay, Replayed, is_name
-from emulator.traffic.calls import Call
+from emulator.traffic.calls import RecordedCall
 
 _NEVER: Final = frozenset(
     {"created_at", "updated_at", "started_at", "expires_at", "title", "detail", "message"}
@@ -41,7 +41,7 @@ class Difference(Struct, frozen=True, omit_defaults=True):
     sentence: str = ""
 
 
-def _difference(call: Call, where: str, recorded: str, expected: str, sentence: str = "") -> Difference:
+def _difference(call: RecordedCall, where: str, recorded: str, expected: str, sentence: str = "") -> Difference:
     return Difference(call.where, call.name, where, recorded, expected, sentence)
 
 
@@ -69,7 +69,7 @@ def _outcome(status: int | None, code: object) -> str:
 # Breaches -------------------------------------------------------------------------------------------------------------
 
 
-def breaches(call: Call, contract: Contract) -> Iterator[Difference]:
+def breaches(call: RecordedCall, contract: Contract) -> Iterator[Difference]:
     """Iterate over what contradicts a sentence of the specification, whatever reading one takes."""
     if call.operation is None or call.status is None:
         return
@@ -85,14 +85,14 @@ def breaches(call: Call, contract: Contract) -> Iterator[Difference]:
         yield from _breaches_of_success(call, contract)
 
 
-def _is_unknown(call: Call, contract: Contract) -> bool:
+def _is_unknown(call: RecordedCall, contract: Contract) -> bool:
     """Whether a status can come neither from the operation nor from the default problem."""
     if call.operation is None or call.status is None:
         return False
     return call.status not in call.operation.statuses and (call.status < 400 or call.code not in CATALOGUE)
 
 
-def _breaches_of_problem(call: Call) -> Iterator[Difference]:
+def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
     media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type and media_type != "application/problem+json":
         sentence = "Errors use media type application/problem+json (section 7)"
@@ -113,7 +113,7 @@ def _breaches_of_problem(call: Call) -> Iterator[Difference]:
         yield _difference(call, "/active_operation_id", "none", "an id", sentence)
 
 
-def _breaches_of_success(call: Call, contract: Contract) -> Iterator[Difference]:
+def _breaches_of_success(call: RecordedCall, contract: Contract) -> Iterator[Difference]:
     assert call.operation is not None
     makes = call.status == 201 and call.name in ("createProduct", "completeUpload")
     admits = call.status == 202 and call.answer.get("object") == "operation"
@@ -130,7 +130,7 @@ def _breaches_of_success(call: Call, contract: Contract) -> Iterator[Difference]
             )
 
 
-def answer_schema(contract: Contract, call: Call) -> str | None:
+def answer_schema(contract: Contract, call: RecordedCall) -> str | None:
     """Return the name of the schema of a successful answer; None if it has no body."""
     assert call.operation is not None
     path = contract.document["paths"][call.operation.path]
@@ -143,7 +143,7 @@ def answer_schema(contract: Contract, call: Call) -> str | None:
 # Values ---------------------------------------------------------------------------------------------------------------
 
 
-def _values(call: Call, where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
+def _values(call: RecordedCall, where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
     """Compare two values of one place; `recorded` is what the service sent."""
     if isinstance(recorded, dict) and isinstance(expected, dict):
         if _ends_between(recorded, expected):
@@ -164,7 +164,7 @@ def _values(call: Call, where: str, recorded: Any, expected: Any, replay: Replay
         yield from _leaves(call, where, recorded, expected, replay)
 
 
-def _leaves(call: Call, where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
+def _leaves(call: RecordedCall, where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
     name = next((step for step in reversed(where.split("/")) if not step.isdecimal()), "")
     if name == "next_cursor":
         return
@@ -181,7 +181,7 @@ def _leaves(call: Call, where: str, recorded: Any, expected: Any, replay: Replay
         yield _difference(call, where, _shown(recorded), _shown(expected))
 
 
-def _lists(call: Call, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
+def _lists(call: RecordedCall, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
     """Compare the items of a list that both sides know. What else a Team has, nobody can tell."""
     if not isinstance(recorded, list) or not isinstance(expected, list):
         return

@@ -16,8 +16,8 @@ from emulator.examiner.conduct import Judgement, examine
 from emulator.examiner.rules.registry import RULES
 from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
 from emulator.service.record import Observed, RequestRecord, digest
-from emulator.traffic.calls import Call, Traffic, Work
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
+from emulator.traffic.exchanges import RecordedExchange
 
 _EARLIER_MS: Final = MINUTE_MS
 """How much earlier than its request work may seem to be created: two clocks are not the same."""
@@ -49,7 +49,7 @@ class _Record(RequestRecord, frozen=True, eq=False):  # type: ignore[misc]  # as
         return self.recorded_code
 
 
-def examine_recording(exchanges: Sequence[Exchange], contract: Contract) -> RecordedConduct | None:
+def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract) -> RecordedConduct | None:
     """Judge the client that was recorded; None if no exchange is a call of the service."""
     traffic = Traffic(exchanges, contract)
     if not traffic.calls:
@@ -114,7 +114,7 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
         )
 
 
-def _path(call: Call, sessions: Mapping[str, str]) -> str:
+def _path(call: RecordedCall, sessions: Mapping[str, str]) -> str:
     """Return the path as the emulator would have it: below its own base path; of an upload, with the id of its session."""
     address = call.exchange.url.partition("?")[0]
     if call.operation is not None:
@@ -140,7 +140,7 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
     return found
 
 
-def _echoes(work: Work, call: Call, now: int | None) -> bool:
+def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
     shown, kind = work.last, work.last.get("workflow") or work.last.get("type")
     echo, created_at = shown.get("request"), _instant(shown.get("created_at"))
     if not isinstance(kind, str) or not isinstance(echo, dict) or created_at is None:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from emulator import __version__
 from emulator.kernel.timestamps import format_timestamp, parse_timestamp
-from emulator.traffic.exchanges import Exchange, lower_names
+from emulator.traffic.exchanges import RecordedExchange, lower_names
 
 _NOT_TEXT = ("image/", "application/octet-stream")
 
@@ -24,13 +24,13 @@ def entries_of(document: Any) -> Sequence[Any] | None:
     return entries if isinstance(entries, list) else None
 
 
-def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
+def read_entry(entry: Mapping[str, Any], where: str) -> RecordedExchange:
     """Read one entry. Raises KeyError, TypeError or ValueError for what is none."""
     request, response, took = entry["request"], entry.get("response") or {}, entry.get("time")
     status = int(response.get("status") or 0) or None  # browsers write 0 or -1 where no answer came
     request_body, is_request_partial = _request_body(request)
     response_body, is_response_partial = _response_body(response) if status else (None, False)
-    return Exchange(
+    return RecordedExchange(
         where=where,
         at=_instant(entry.get("startedDateTime")),
         took_ms=float(took) if isinstance(took, int | float) and took >= 0 else None,
@@ -92,13 +92,13 @@ def _decoded(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
         return None, True
 
 
-def as_har(exchanges: Iterable[Exchange]) -> dict[str, Any]:
+def as_har(exchanges: Iterable[RecordedExchange]) -> dict[str, Any]:
     """Return exchanges as a HAR."""
     creator = {"name": "image-workflow-emulator", "version": __version__}
     return {"log": {"version": "1.2", "creator": creator, "entries": [_as_entry(exchange) for exchange in exchanges]}}
 
 
-def _as_entry(exchange: Exchange) -> dict[str, Any]:
+def _as_entry(exchange: RecordedExchange) -> dict[str, Any]:
     took = exchange.took_ms or 0
     query = [
         {"name": name, "value": value}

@@ -8,7 +8,7 @@ import orjson
 from emulator.drift.har import as_har
 from emulator.http.requests import encoded_path
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 from emulator.traffic.records import ORIGIN
 
 
@@ -20,13 +20,13 @@ def entries_of(document: Any) -> Sequence[Any] | None:
     return sorted(data, key=lambda entry: (str(entry.get("sandbox", "")), int(entry["sequence"])))
 
 
-def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> Exchange:
+def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> RecordedExchange:
     """Read one entry, of the emulator at `origin`. Raises KeyError, TypeError or ValueError for what is none."""
     query = entry.get("query")
     took_ms = entry.get("duration_ms")
     response_body = _body(entry.get("response_body"))
     note = str(entry.get("note") or "")
-    return Exchange(
+    return RecordedExchange(
         where=where,
         at=parse_timestamp(entry["at"]),
         took_ms=None if took_ms is None else float(took_ms),

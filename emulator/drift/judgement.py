@@ -17,7 +17,7 @@ from emulator.drift.comparison import Difference, breaches, compare
 from emulator.drift.replay import Replay, Replayed, is_name
 from emulator.traffic.calls import Traffic
 from emulator.traffic.decisions import OBSERVATIONS
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 from emulator.traffic.observations.base import NEITHER, Seen
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
@@ -27,7 +27,7 @@ _CLEAR_SHARE: Final = 0.75
 """The share of the evidence that a reading needs where not all of it agrees; below it, none explains what was seen."""
 
 
-class Row(Struct, frozen=True, omit_defaults=True):
+class DecisionRow(Struct, frozen=True, omit_defaults=True):
     """What is known of one decision."""
 
     decision: str = field(name="id")
@@ -50,7 +50,7 @@ class Report(Struct, frozen=True):
 
     compared: int
     """The calls that the emulator answered too."""
-    rows: tuple[Row, ...] = field(name="decisions")
+    rows: tuple[DecisionRow, ...] = field(name="decisions")
     breaches: tuple[Difference, ...]
     differences: tuple[Difference, ...]
     """What no reading explains, and no sentence forbids."""
@@ -69,7 +69,7 @@ class Report(Struct, frozen=True):
 
 
 async def judge(
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[RecordedExchange],
     contract: Contract,
     known: Readings = NO_READINGS,
     ignored: frozenset[str] = frozenset(),
@@ -101,7 +101,7 @@ async def judge(
     )
 
 
-def _row(decision: str, seen: list[Seen], known: Readings) -> Row:
+def _row(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
     """Weigh the evidence for one decision: each of its aspects by itself, and one that is not as assumed before the others."""
     aspects = sorted({evidence.aspect for evidence in seen}) or [""]
     rows = [_aspect(decision, [one for one in seen if one.aspect == aspect], known) for aspect in aspects]
@@ -111,18 +111,18 @@ def _row(decision: str, seen: list[Seen], known: Readings) -> Row:
 _RANKS: Final = ("neither", "other", "assumed", "untold")
 
 
-def _aspect(decision: str, seen: list[Seen], known: Readings) -> Row:
+def _aspect(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
     counts = Counter(evidence.reading for evidence in seen)
     if not counts:
-        return Row(decision, "untold", None, 0, 0, 0, ())
+        return DecisionRow(decision, "untold", None, 0, 0, 0, ())
     reading, number = counts.most_common(1)[0]
     of, last = len(seen), max(evidence.call.at for evidence in seen)
     if NEITHER in counts or number / len(seen) < _CLEAR_SHARE:
         odd = [evidence for evidence in seen if evidence.reading == NEITHER] or seen
-        return Row(decision, "neither", None, of, of, last, _places(odd), odd[0].what or _mixed(counts))
+        return DecisionRow(decision, "neither", None, of, of, last, _places(odd), odd[0].what or _mixed(counts))
     usual = by_decision(known).get(decision, PLAIN)
     places = _places([evidence for evidence in seen if evidence.reading == reading])
-    return Row(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
+    return DecisionRow(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
 
 
 def _mixed(counts: Counter[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from emulator.drift.active import Service
+from emulator.drift.active import ProbedService
 from emulator.testing.exchanges import Answer
 
 _MANY: Final = 6
@@ -36,7 +36,7 @@ class Probe(Struct, frozen=True):
 
     decisions: tuple[str, ...]
     summary: str
-    run: Callable[[Service], object]
+    run: Callable[[ProbedService], object]
     is_read: bool = False
     """Whether it only reads."""
     credits: int = 0
@@ -58,44 +58,44 @@ def probes_within(credits_to_spend: int | None) -> Iterable[Probe]:
 # What the probes ask --------------------------------------------------------------------------------------------------
 
 
-def _lists(service: Service) -> None:
+def _lists(service: ProbedService) -> None:
     service.call("getTeam")
     service.call("listAssets", limit=101)
     service.call("listPoses", limit=100)
 
 
-def _upload(service: Service) -> None:
+def _upload(service: ProbedService) -> None:
     asset = upload_photo(service, (64, 64))
     url = asset.json.get("url")
     if isinstance(url, str):
         service.send("GET", url, {})
 
 
-def _texts(service: Service) -> None:
+def _texts(service: ProbedService) -> None:
     photos = _photos(service, 1)
     service.call("createProduct", {"name": "n" * 150, "asset_ids": photos, "primary_asset_id": photos[0]})
 
 
-def _refused_twice(service: Service) -> None:
+def _refused_twice(service: ProbedService) -> None:
     body = {"name": "Probe", "asset_ids": ["ast_absent"], "primary_asset_id": "ast_absent"}
     for _ in range(2):
         service.call("createProduct", body, key="refused-twice")
 
 
-def _product(service: Service) -> None:
+def _product(service: ProbedService) -> None:
     photos = sorted(_photos(service, 2), reverse=True)
     service.call("createProduct", {"name": "Probe", "asset_ids": photos, "primary_asset_id": photos[0]})
     service.call("listProducts")
 
 
-def _style(service: Service) -> None:
+def _style(service: ProbedService) -> None:
     body = {"name": "Probe", "asset_ids": _photos(service, 3)}
     admitted = service.call("createPhotographyStyle", body, key="style")
     service.call("createPhotographyStyle", {**body, "description": ""}, key="style")
     service.finished(admitted)
 
 
-def _pose(service: Service) -> None:
+def _pose(service: ProbedService) -> None:
     (photo,) = _photos(service, 1)
     service.call("getTeam")
     admitted = service.call("createPose", {"name": "Probe", "asset_id": photo})
@@ -104,10 +104,10 @@ def _pose(service: Service) -> None:
     service.call("getTeam")
 
 
-def _ordering(order: Mapping[str, Any], photos: int = 1) -> Callable[[Service], None]:
+def _ordering(order: Mapping[str, Any], photos: int = 1) -> Callable[[ProbedService], None]:
     """Return what orders pictures of some photos, reads the Team, waits for them, and looks at each."""
 
-    def run(service: Service) -> None:
+    def run(service: ProbedService) -> None:
         body = {**order, "asset_ids": _photos(service, photos)}
         admitted = service.call("createProductPhotographyGeneration", body)
         service.call("getTeam")
@@ -142,12 +142,12 @@ PROBES: Final = (
 # Photos ---------------------------------------------------------------------------------------------------------------
 
 
-def _photos(service: Service, number: int) -> list[str]:
+def _photos(service: ProbedService, number: int) -> list[str]:
     """Upload some photos and return their ids. Raises KeyError if the service refuses one."""
     return [str(upload_photo(service, (64, 64 + index)).json["id"]) for index in range(number)]
 
 
-def upload_photo(service: Service, size: tuple[int, int]) -> Answer:
+def upload_photo(service: ProbedService, size: tuple[int, int]) -> Answer:
     """Upload a photo of some width and height, and return the last answer."""
     data = _png(*size)
     opened = service.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)})

@@ -16,7 +16,7 @@ import orjson
 from emulator.contract import BASE_PATH
 from emulator.drift.active import exchanged
 from emulator.testing.exchanges import Answer
-from emulator.traffic.exchanges import Exchange, RecordingError
+from emulator.traffic.exchanges import RecordedExchange, RecordingError
 
 _HOST: Final = "127.0.0.1"
 _LINKS: Final = "/links/"
@@ -34,7 +34,7 @@ class Recorder:
     def __init__(self, target: str) -> None:
         """Begin to listen on a free port. Raises OSError."""
         self._target = target.rstrip("/")
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[RecordedExchange] = []
         """What was exchanged, with its secrets: to be scrubbed before anything of it is written."""
         self._links: dict[str, str] = {}
         self._server = ThreadingHTTPServer((_HOST, 0), _handler_of(self))

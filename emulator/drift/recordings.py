@@ -8,21 +8,21 @@ import orjson
 
 from emulator.drift import cassettes, har, journals
 from emulator.testing.files import read_file
-from emulator.traffic.exchanges import Exchange, RecordingError
+from emulator.traffic.exchanges import RecordedExchange, RecordingError
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000
 """The most exchanges of all files together."""
 
 
-def read_recordings(files: Iterable[str]) -> list[Exchange]:
+def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
     """Return the exchanges of some files, in the order in which their requests were sent.
 
     Raises:
         UnusableFileError: a file cannot be read.
         RecordingError: it holds no recording.
     """
-    exchanges: list[Exchange] = []
+    exchanges: list[RecordedExchange] = []
     for file in files:
         exchanges += read_recording(read_file(file, MAX_FILE_BYTES), Path(file).name)
         if len(exchanges) > MAX_EXCHANGES:
@@ -32,7 +32,7 @@ def read_recordings(files: Iterable[str]) -> list[Exchange]:
     return exchanges
 
 
-def read_recording(content: bytes, name: str) -> list[Exchange]:
+def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
     """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises RecordingError."""
     document = _document(content, name)
     for reader in (har, cassettes, journals):
@@ -45,7 +45,7 @@ def read_recording(content: bytes, name: str) -> list[Exchange]:
     )
 
 
-def _exchange(read_entry: Callable[[Any, str], Exchange], entry: Any, where: str) -> Exchange:
+def _exchange(read_entry: Callable[[Any, str], RecordedExchange], entry: Any, where: str) -> RecordedExchange:
     try:
         return read_entry(entry, where)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

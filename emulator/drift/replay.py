@@ -21,7 +21,7 @@ from emulator.scenario.scenario import FAILURE_CODES
 from emulator.settings import read_settings
 from emulator.testing.exchanges import Answer, ask
 from emulator.testing.options import option_texts
-from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
 from emulator.traffic.pictures import description_of
 
 _KEY: Final = "iwe_recorded_full"
@@ -63,7 +63,7 @@ class DescribedPictures(Helpers):
 class Replayed(NamedTuple):
     """A call and what the emulator answered to it; None where it could not be asked."""
 
-    call: Call
+    call: RecordedCall
     answered: Answer | None
 
 
@@ -123,7 +123,7 @@ class Replay:
 
     # The calls ------------------------------------------------------------------------------------------------------
 
-    async def _send(self, call: Call) -> Replayed:
+    async def _send(self, call: RecordedCall) -> Replayed:
         """Send one call again at its time, after what the service's world did to it was brought about."""
         await self._go_to(call.at)
         if call.name == "completeUpload" and call.is_success:
@@ -145,7 +145,7 @@ class Replay:
             self._now = max(instant, self._now)
             await self._control("POST", "/clock/advance", {"to": format_timestamp(self._now)})
 
-    def _prepare(self, call: Call) -> _Request | None:
+    def _prepare(self, call: RecordedCall) -> _Request | None:
         """Return the request to send; None where there was no answer, or it needs what was before the recording."""
         if call.status is None:
             return None
@@ -162,7 +162,7 @@ class Replay:
         body = self._body(call)
         return call.operation.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
 
-    def _headers(self, call: Call) -> dict[str, str]:
+    def _headers(self, call: RecordedCall) -> dict[str, str]:
         """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
         assert call.operation is not None
         sent = call.exchange.request_headers
@@ -177,7 +177,7 @@ class Replay:
             headers["emulator-fault"] = call.code
         return headers
 
-    def _body(self, call: Call) -> bytes:
+    def _body(self, call: RecordedCall) -> bytes:
         if not isinstance(call.body, dict | list):
             return call.exchange.request_body or b""
         body = self._translated(call.body)
@@ -193,13 +193,13 @@ class Replay:
             return [self._translated(item) for item in value]
         return self.mapped.get(value, value) if isinstance(value, str) else value
 
-    def _session(self, identifier: str) -> Call | None:
+    def _session(self, identifier: str) -> RecordedCall | None:
         """Return the first call that showed an Upload Session."""
         return self._traffic.sessions.get(self._traffic.addresses.get(identifier, ""))
 
     # Bytes ----------------------------------------------------------------------------------------------------------
 
-    def _prepare_bytes(self, call: Call) -> _Request | None:
+    def _prepare_bytes(self, call: RecordedCall) -> _Request | None:
         url = call.exchange.url.partition("#")[0]
         if url not in self.mapped:
             return None
@@ -213,7 +213,7 @@ class Replay:
         headers = dict(self._upload_headers.get(self.mapped[url], {}))
         return call.exchange.method, target, headers, self._file(session, call) + too_much
 
-    async def _send_unrecorded_bytes(self, completion: Call) -> None:
+    async def _send_unrecorded_bytes(self, completion: RecordedCall) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
         identifier = completion.parameters["upload_id"]
         url, session = self._traffic.addresses.get(identifier, ""), self._session(identifier)
@@ -225,7 +225,7 @@ class Replay:
         if isinstance(completion.body, dict) and isinstance(token, str):
             self.mapped[str(completion.body.get("upload_token"))] = token
 
-    def _file(self, session: Call, upload: Call | None = None) -> bytes:
+    def _file(self, session: RecordedCall, upload: RecordedCall | None = None) -> bytes:
         """Return what stands for the bytes of a session: a description, with what became of them."""
         url = session.answer["upload"]["url"]
         upload = upload or self._traffic.sent_bytes.get(url)
@@ -244,7 +244,7 @@ class Replay:
 
     # Learning -------------------------------------------------------------------------------------------------------
 
-    def _learn(self, call: Call, answered: Answer) -> None:
+    def _learn(self, call: RecordedCall, answered: Answer) -> None:
         """Learn which of the emulator's values stand for the recorded ones."""
         if call.is_success and 200 <= answered.status < 300:
             for name, recorded, own in _pairs("", call.answer, answered.json):
@@ -266,7 +266,7 @@ class Replay:
         assert answered.status < 400, answered.body
 
 
-def _fate(call: Call, work: Work) -> dict[str, Any]:
+def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
     finished, kind = work.finished_by(), _kind_of(work)
     then: dict[str, Any] = {"stall": True}
@@ -285,7 +285,7 @@ def _fate(call: Call, work: Work) -> dict[str, Any]:
     return {"scenario": "recorded", "rules": [{"match": {"work": kind}, "then": then}]}
 
 
-def _kind_of(work: Work) -> str:
+def _kind_of(work: RecordedWork) -> str:
     """Return the workflow or the Operation type, as the admission shows it."""
     shown = work.looks[0][1]
     return str(shown.get("workflow") or shown.get("type"))

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from emulator.contract import BASE_PATH
 from emulator.drift.har import as_har
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 from emulator.traffic.pictures import described
 
 _REQUEST_HEADERS: Final = frozenset({"content-type", "content-length", "accept", "user-agent", "range", "expect"})
@@ -52,7 +52,7 @@ class SurvivorError(Exception):
     """A value that was to be replaced is still there: nothing may be kept."""
 
 
-def scrubbed_har(exchanges: Iterable[Exchange], key: bytes, base_url: str, *, keep_text: bool) -> bytes:
+def scrubbed_har(exchanges: Iterable[RecordedExchange], key: bytes, base_url: str, *, keep_text: bool) -> bytes:
     """Return what may be kept of a recording, as HAR. `key` is secret.
 
     Raises SurvivorError if something that was to be replaced is still in it.
@@ -74,7 +74,7 @@ class Scrubber:
         self._replaced: set[str] = set()
         self._kept: set[str] = set()
 
-    def scrub(self, exchange: Exchange) -> Exchange:
+    def scrub(self, exchange: RecordedExchange) -> RecordedExchange:
         """Return an exchange without what may not be kept."""
         return structs.replace(
             exchange,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from emulator.examiner.coverage import Coverage, rows
 from emulator.kernel.wording import count_of
 
-_MOST_CLOSING: Final = 8
+_MAX_CLOSING: Final = 8
 """Limit of the listed scenarios that close most gaps."""
 _STYLE: Final = Path(__file__).with_suffix(".css")
 
@@ -57,7 +57,7 @@ def _closing_most(coverage: Coverage) -> str:
     closing = Counter(str(point["closed_by"]["scenario"]) for point in points if _is_closed_by_scenario(point))
     if not closing:
         return ""
-    most = closing.most_common(_MOST_CLOSING)
+    most = closing.most_common(_MAX_CLOSING)
     lines = "".join(
         f'<code>{escape(name)}</code><span style="--share: {100 * count // most[0][1]}%"></span>'
         f'<b class="number">{count_of(count, "gap")}</b>'

@@ -12,7 +12,7 @@ from emulator.kernel.wording import first_of
 
 SEVERITIES: Final = ("error", "warning", "note")
 """The worst first."""
-_SHOWN_REQUESTS: Final = 10
+_MAX_SHOWN_REQUESTS: Final = 10
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -52,4 +52,4 @@ class Conduct(Struct, frozen=True, kw_only=True):
 
 def request_numbers(requests: Sequence[int]) -> str:
     """Name requests by their sequence numbers, such as `requests 2, 5`."""
-    return f"{'request' if len(requests) == 1 else 'requests'} {first_of(requests, _SHOWN_REQUESTS)}"
+    return f"{'request' if len(requests) == 1 else 'requests'} {first_of(requests, _MAX_SHOWN_REQUESTS)}"

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 import orjson
 
 from emulator.domain.problems import Problem, invalid_request
-from emulator.http.requests import MAXIMUM_BODY_BYTES, unfit_media_type
+from emulator.http.requests import MAX_BODY_BYTES, unfit_media_type
 from emulator.kernel.wording import excerpt
 
 MAX_DEPTH: Final = 254
@@ -25,7 +25,7 @@ _UNCOUNTED_BYTES: Final = 64 * 1024
 """A body of no more bytes is read whatever is in it."""
 _NEXT_VALUE: Final = re.compile(rb'(?:[^",\[{]++|"(?:[^"\\]++|\\.)*+"?)*+[,\[{]', re.DOTALL)
 """Up to the next comma or opening bracket outside of texts. It never looks at a byte twice."""
-_LONGEST_INTEGER: Final = 18
+_MAX_INTEGER_CHARACTERS: Final = 18
 """Characters of an integer that surely has 64 bits; a longer one is read as a float."""
 _NOTHING: Final = object()
 _EXACT_BELOW: Final = 2**53
@@ -47,7 +47,7 @@ def parse_json(body: bytes | None, content_type: bytes | None, max_values: int |
         Problem: invalid_request, with status 413 for a body over 1 MiB.
     """
     if body is None:
-        found, remedy = f"more than {MAXIMUM_BODY_BYTES} bytes", f"send {MAXIMUM_BODY_BYTES} bytes at most"
+        found, remedy = f"more than {MAX_BODY_BYTES} bytes", f"send {MAX_BODY_BYTES} bytes at most"
         raise invalid_request("(body)", found, "fewer", remedy, status=413)
     if content_type != b"application/json":
         _check_media_type(content_type)
@@ -122,7 +122,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else _number(digits)
+    return int(digits) if len(digits) <= _MAX_INTEGER_CHARACTERS else _number(digits)
 
 
 def _number(digits: str) -> float:

@@ -13,7 +13,7 @@ PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
 CHALLENGE: Header = (b"www-authenticate", b"Bearer")
 """The header that every 401 needs (D61, RFC 9110)."""
 
-_SHOWN_METHOD = 40
+_MAX_METHOD_CHARACTERS = 40
 _LOGGER = logging.getLogger("emulator.http")
 
 
@@ -46,7 +46,7 @@ def not_allowed(method: str, allowed: Collection[str]) -> Problem:
     listed = ", ".join(sorted(allowed))
     return Problem(
         "invalid_request",
-        f"{method[:_SHOWN_METHOD]} is not allowed here; allowed: {listed}",
+        f"{method[:_MAX_METHOD_CHARACTERS]} is not allowed here; allowed: {listed}",
         status=405,
         check=Check.ROUTE,
         headers=(("Allow", listed),),

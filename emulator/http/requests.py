@@ -23,10 +23,10 @@ Send = Callable[[Message], Awaitable[None]]
 
 EMBEDDING = "emulator.embedding"
 """Where a scope has the header that says which pages may embed the answer; without it, those of the same origin."""
-MAXIMUM_KEY_CHARACTERS = 255
+MAX_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
-MAXIMUM_BODY_BYTES = 1024 * 1024
-DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
+MAX_BODY_BYTES = 1024 * 1024
+MAX_DRAINED_BYTES = 80 * 1024 * 1024
 """How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
 
 
@@ -82,8 +82,8 @@ class Request:
         if not value or b"idempotency-key" in self.repeated:
             found, expected = "more than one" if value else "none", "one such header on every POST and PATCH"
             raise invalid_request("Idempotency-Key", found, expected, "send exactly one Idempotency-Key header")
-        if len(value) > MAXIMUM_KEY_CHARACTERS:
-            found, expected = f"{len(value)} characters", f"at most {MAXIMUM_KEY_CHARACTERS}"
+        if len(value) > MAX_KEY_CHARACTERS:
+            found, expected = f"{len(value)} characters", f"at most {MAX_KEY_CHARACTERS}"
             raise invalid_request(
                 "Idempotency-Key", found, expected, f"send an Idempotency-Key of {expected} characters"
             )
@@ -162,7 +162,7 @@ class Body:
             await self._pause(len(piece) * SECOND_MS // self._bytes_per_second)
         return piece
 
-    async def read(self, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
+    async def read(self, limit_bytes: int = MAX_BODY_BYTES) -> bytes | None:
         """Take all of it; None as soon as it is larger than the limit. Raises ClientDisconnectedError."""
         pieces = [await self.take()]
         while self.has_more and self.size_bytes <= limit_bytes:
@@ -171,7 +171,7 @@ class Body:
 
     async def drain(self) -> None:
         """Receive and discard the rest, within bounds: the connection stays open until the client has read the answer."""
-        limit_bytes = self.size_bytes + DRAIN_LIMIT_BYTES
+        limit_bytes = self.size_bytes + MAX_DRAINED_BYTES
         while self.has_more and self.size_bytes <= limit_bytes:
             try:
                 await self.take()

@@ -19,7 +19,7 @@ _DENSE_EDGE, _SCENE_EDGE = 2048, 1536
 _WIDE = 1.4  # from this width by height on, the plaque stands beside the picture
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)  # tried in turn until a plaque fits
 _SIGN, _CHIP, _GAP = 2.0, 1.5, 0.35  # in sizes of letters
-_MOST_LINES_BELOW, _MOST_LINES_BESIDE = 2, 6
+_MAX_LINES_BELOW, _MAX_LINES_BESIDE = 2, 6
 _QUIET, _PILL = mix(INK, WHITE, 0.66), mix(INK, WHITE, 0.13)
 # Of a sign's height.
 _HEAD, _SHOULDERS, _NOBODY = (0.16, 0.04, 0.46, 0.4), (0.02, 0.46, 0.6, 1.5), (0, 0.95, 0.62, 0.05)
@@ -160,7 +160,7 @@ class _Pen:
     def _words(self, words: str) -> bool:
         """Place as many lines as there is room for; return whether these are two or all."""
         free = (self._most_height - self._height) // self._small.line_height
-        most = _MOST_LINES_BESIDE if self._width < self._most_height else _MOST_LINES_BELOW
+        most = _MAX_LINES_BESIDE if self._width < self._most_height else _MAX_LINES_BELOW
         quoted = f"“{plain_text(words)}”"
         self._lines(quoted, self._small, WHITE, max(1, min(free, most)))
         return free >= min(2, len(wrap(quoted, self._small, self._room, 2)))

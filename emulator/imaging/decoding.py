@@ -24,7 +24,7 @@ SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
 
-MOST_REMEMBERED = 6
+MAX_REMEMBERED = 6
 """Pictures that are kept of each kind; each takes some 4 MB at most."""
 
 _WEBP_SIZE_MASK = 0x3FFF
@@ -93,7 +93,7 @@ def remembered(
     def prepared(data: bytes, /, *options: _Options.args, **named: _Options.kwargs) -> Image.Image:
         key = hashlib.blake2b(data).digest(), options, *named.items()
         kept[key] = result = kept.pop(key, None) or prepare(data, *options, **named)
-        if len(kept) > MOST_REMEMBERED:
+        if len(kept) > MAX_REMEMBERED:
             kept.pop(next(iter(kept)), None)
         return result
 

@@ -14,7 +14,7 @@ from PIL import Image, PngImagePlugin
 from emulator.domain.recipes import PictureFormat
 from emulator.imaging.drawing import opaque
 
-_LONGEST_FACT = 600  # characters
+_MAX_FACT_CHARACTERS = 600  # characters
 _XMP = (
     '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""'
@@ -53,4 +53,4 @@ def encode(image: Image.Image, target: PictureFormat, order: Mapping[str, object
 
 def _printable(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return "".join(filter(str.isprintable, text[:_LONGEST_FACT]))
+    return "".join(filter(str.isprintable, text[:_MAX_FACT_CHARACTERS]))

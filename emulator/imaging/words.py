@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from emulator.imaging.drawing import Color
 
 _ELLIPSIS = "…"
-_LONGEST_TEXT = 600  # characters that are used; more never fits a picture
+_MAX_TEXT_CHARACTERS = 600  # characters that are used; more never fits a picture
 _PACKAGES = ("manimgx_fonts", "manimgx_fonts_cjk")
 _FIRST = "NotoSans[wght].ttf"
 _JOINERS = "\u200d\ufe0f"  # of emoji
@@ -80,7 +80,7 @@ def _kind(character: str) -> str:
 @lru_cache(maxsize=256)
 def plain_text(text: str) -> str:
     """One line without control characters, lone surrogates, and characters that no font has."""
-    kept = unicodedata.normalize("NFC", text[:_LONGEST_TEXT].replace("...", _ELLIPSIS))
+    kept = unicodedata.normalize("NFC", text[:_MAX_TEXT_CHARACTERS].replace("...", _ELLIPSIS))
     return " ".join("".join(map(_written, kept)).split())
 
 

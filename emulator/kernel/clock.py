@@ -14,7 +14,7 @@ from emulator.kernel.timestamps import LATEST_INSTANT
 
 ClockMode = Literal["real", "manual", "auto"]
 CLOCK_MODES: tuple[ClockMode, ...] = get_args(ClockMode)
-HIGHEST_RATE = 1_000_000.0
+MAX_RATE = 1_000_000.0
 """How many times as fast as the host a clock may run."""
 DEFAULT_START = 1_767_225_600_000
 """2026-01-01T00:00:00.000Z, where a manual or auto clock starts if nothing else is said."""
@@ -34,7 +34,7 @@ class ClockSetting(Struct, frozen=True):
     """How a clock is to run: its mode, and for `real` how many times as fast as the host."""
 
     mode: ClockMode
-    rate: Annotated[float, Meta(gt=0, le=HIGHEST_RATE)] = 1.0
+    rate: Annotated[float, Meta(gt=0, le=MAX_RATE)] = 1.0
 
 
 class Clock:

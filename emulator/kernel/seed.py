@@ -7,7 +7,7 @@ import hashlib
 
 from msgspec import Struct
 
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 
 
 class Seed(Struct, frozen=True):

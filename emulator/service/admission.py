@@ -4,7 +4,7 @@ In the order of D01. A check raises a Problem or returns; counting a request aga
 """
 
 from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
-from emulator.domain.idempotency import MAXIMUM_RECORDS
+from emulator.domain.idempotency import MAX_RECORDS
 from emulator.domain.problems import Check, Problem
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.kernel.wording import count_of
@@ -86,7 +86,7 @@ def check_records(call: Call) -> None:
     if full_until is not None:
         raise Problem(
             "service_unavailable",
-            f"Idempotency-Key: found {MAXIMUM_RECORDS} that were first used in the last 24 hours; expected fewer",
+            f"Idempotency-Key: found {MAX_RECORDS} that were first used in the last 24 hours; expected fewer",
             retry_after=seconds_up(full_until - call.now),
         )
 

@@ -16,7 +16,7 @@ Change: TypeAlias = tuple[Kind, Any]
 Team its id, for a scenario the id of the Team that it is limited to, for a cleared journal the number of its last
 request."""
 
-MAXIMUM_CHANGES: Final = 100_000
+MAX_CHANGES: Final = 100_000
 
 
 class Feed:
@@ -28,7 +28,7 @@ class Feed:
         """Called at each change. They must be quick, and must not raise."""
         self.is_closed = False
         """Whether the sandbox is gone, so that nothing will ever change again."""
-        self._changes: deque[Change] = deque(maxlen=MAXIMUM_CHANGES)
+        self._changes: deque[Change] = deque(maxlen=MAX_CHANGES)
 
     @property
     def first_number(self) -> int:

@@ -20,7 +20,7 @@ from emulator.domain.resources import Credential, Generation, Operation, Team, U
 from emulator.scenario.matching import ByteSurface
 from emulator.scenario.scenario import RequestRule, WorkRule
 
-MAX_BODY_BYTES = 64 * 1024
+MAX_KEPT_BODY_BYTES = 64 * 1024
 """A longer body is left out of a record; its size is kept."""
 _KEPT_END_BYTES = 512
 """How much is kept of the end of a long answer, where a list has its cursor."""
@@ -215,7 +215,7 @@ class RequestBuilder(RequestData, eq=False):
             self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
         self.passed = _PASSED.setdefault(tuple(self.passed), self.passed)
         self.held_bytes = self._size_bytes()
-        if self.held_bytes > MAX_BODY_BYTES:
+        if self.held_bytes > MAX_KEPT_BODY_BYTES:
             self._leave_out_long_bodies()
             self.held_bytes = self._size_bytes()
         return self.record
@@ -234,9 +234,9 @@ class RequestBuilder(RequestData, eq=False):
 
     def _leave_out_long_bodies(self) -> None:
         request, response = self.request_body, self.response_body
-        if request is not None and len(request) > MAX_BODY_BYTES:
+        if request is not None and len(request) > MAX_KEPT_BODY_BYTES:
             self.request_body, self.request_body_bytes, self.request_digest = None, len(request), digest(request)
-        if response is not None and len(response) > MAX_BODY_BYTES:
+        if response is not None and len(response) > MAX_KEPT_BODY_BYTES:
             self.response_body, self.response_body_bytes = None, len(response)
             self.response_end = response[-_KEPT_END_BYTES:]
 

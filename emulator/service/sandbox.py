@@ -20,7 +20,7 @@ from emulator.domain.readings import NO_READINGS, Readings
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.clock import Clock, ClockSetting
 from emulator.kernel.identifiers import Identifiers
-from emulator.kernel.seed import LARGEST_SEED, Seed
+from emulator.kernel.seed import MAX_SEED, Seed
 from emulator.kernel.signing import Signer
 from emulator.kernel.timeline import Timeline
 from emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
@@ -88,7 +88,7 @@ class HeldAdmission:
 class Beginning(Struct, frozen=True, kw_only=True):
     """How a sandbox begins, its scenario aside. None: the scenario's value, else the default."""
 
-    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] | None
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] | None
     clock: ClockSetting | None
     start: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)] | None
     rate_limits: bool

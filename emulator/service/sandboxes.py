@@ -15,7 +15,7 @@ from emulator.service.record import Observed, Observer, RequestRecord
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
-MAXIMUM_SANDBOXES = 1_000
+MAX_SANDBOXES = 1_000
 
 RequestWatcher: TypeAlias = Callable[[Sandbox, RequestRecord], None]
 """Called with the requests to every sandbox, as a journal's watchers are."""
@@ -79,8 +79,8 @@ class Sandboxes:
         """Make a sandbox. Raises SandboxConflictError."""
         if identifier in self.by_id:
             raise SandboxConflictError(f"the sandbox {identifier!r} exists already")
-        if len(self.by_id) >= MAXIMUM_SANDBOXES:
-            raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
+        if len(self.by_id) >= MAX_SANDBOXES:
+            raise SandboxConflictError(f"there are {MAX_SANDBOXES} sandboxes; delete one first")
         sandbox = Sandbox(identifier, self.memory, options)
         _begin_scenario(sandbox)
         self._check_keys(sandbox.credentials.keys())

@@ -23,7 +23,7 @@ from emulator.testing.files import put_in_place, read_file, read_state_file
 from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
-from emulator.testing.session_file import MOST_REQUESTS, saved_sandbox
+from emulator.testing.session_file import MAX_REQUESTS, saved_sandbox
 
 __tracebackhide__ = is_refusal
 
@@ -437,9 +437,9 @@ def recorded(plane: ControlClient, query: Mapping[str, Any]) -> list[Any]:
     found: list[Any] = []
     while True:
         before = found[-1]["sequence"] if found else None
-        page = plane.call("GET", "requests", query={**query, "before": before, "limit": MOST_REQUESTS})["data"]
+        page = plane.call("GET", "requests", query={**query, "before": before, "limit": MAX_REQUESTS})["data"]
         found += page
-        if len(page) < MOST_REQUESTS:
+        if len(page) < MAX_REQUESTS:
             return found[::-1]
 
 

@@ -16,13 +16,13 @@ __tracebackhide__ = is_refusal
 
 FORMAT: Final = "image-workflow-emulator session"
 VERSION: Final = 1
-MOST_REQUESTS: Final = 1000
+MAX_REQUESTS: Final = 1000
 """How many requests the journal answers at once: so many of the newest does a session hold, each with its explanation."""
-MOST_PICTURE_BYTES: Final = 8 * 2**20
+MAX_PICTURE_BYTES: Final = 8 * 2**20
 """Limit of the pictures of a session, the newest first."""
 _ANSWERS: Final = (
     *("clock", "readings", "scenario", "teams", "coverage", "conduct?ended=true"),
-    *(f"{name}?limit={MOST_REQUESTS}" for name in ("requests", "work", "assets")),
+    *(f"{name}?limit={MAX_REQUESTS}" for name in ("requests", "work", "assets")),
 )
 """The paths that a session has answers of."""
 
@@ -64,7 +64,7 @@ def _pictures(plane: ControlClient, urls: list[tuple[str, str]]) -> tuple[dict[s
         name = url.rpartition("/")[2]
         data = plane.exchange("GET", f"pictures/{name}")
         size_bytes += len(data)
-        if size_bytes > MOST_PICTURE_BYTES:
+        if size_bytes > MAX_PICTURE_BYTES:
             break
         found[name] = f"data:image/{kind};base64,{b64encode(data).decode()}"
     return found, len(urls) - len(found)

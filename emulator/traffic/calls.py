@@ -21,7 +21,7 @@ from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.traffic.exchanges import Exchange, Surface
+from emulator.traffic.exchanges import RecordedExchange, Surface
 
 _WORKS: Final = ("operation", "generation")
 _KINDS: Final = frozenset(
@@ -31,12 +31,12 @@ _KINDS: Final = frozenset(
 """What `object` says in answers of the service."""
 
 
-class Call(Struct, frozen=True, dict=True):
+class RecordedCall(Struct, frozen=True, dict=True):
     """A recorded exchange with the service: a call of an operation, or of one of its two byte surfaces."""
 
     number: int
     """Its place among the calls, from 0."""
-    exchange: Exchange
+    exchange: RecordedExchange
     at: int
     """The instant of the request, which never goes back; where the recording has none, that of the call before."""
     operation: OperationContract | None
@@ -105,19 +105,19 @@ class Call(Struct, frozen=True, dict=True):
         return code if isinstance(code, str) else None
 
 
-class Work(Struct):
+class RecordedWork(Struct):
     """An Operation or Generation: the call that admitted it, and every call whose answer shows it, in order."""
 
     id: str
-    admission: Call | None
-    looks: list[tuple[Call, dict[str, Any]]]
+    admission: RecordedCall | None
+    looks: list[tuple[RecordedCall, dict[str, Any]]]
 
     @property
     def last(self) -> dict[str, Any]:
         """What was last seen of it."""
         return self.looks[-1][1]
 
-    def finished_by(self) -> Call | None:
+    def finished_by(self) -> RecordedCall | None:
         """Return the first call that showed its end."""
         return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
 
@@ -125,17 +125,17 @@ class Work(Struct):
 class Traffic:
     """The calls of a recording, in order, and the resources that they show."""
 
-    def __init__(self, exchanges: Sequence[Exchange], contract: Contract) -> None:
+    def __init__(self, exchanges: Sequence[RecordedExchange], contract: Contract) -> None:
         self._contract = contract
         self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
         self.base_url = self._find_base_url(exchanges)
         calls = list(self._recognize(exchanges))
-        self.calls: Sequence[Call] = calls if any(map(_may_be_of_service, calls)) else []
+        self.calls: Sequence[RecordedCall] = calls if any(map(_may_be_of_service, calls)) else []
         self.left_aside = len(exchanges) - len(self.calls)
 
     # Recognition ----------------------------------------------------------------------------------------------------
 
-    def _find_base_url(self, exchanges: Sequence[Exchange]) -> str:
+    def _find_base_url(self, exchanges: Sequence[RecordedExchange]) -> str:
         """Return the address before `/team` and the like that most exchanges have; empty if none fits."""
         found: Counter[str] = Counter()
         for exchange in exchanges:
@@ -151,7 +151,7 @@ class Traffic:
                 return operation, {name: unquote(value) for name, value in match.groupdict().items()}
         return None
 
-    def _recognize(self, exchanges: Sequence[Exchange]) -> Iterator[Call]:
+    def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Iterator[RecordedCall]:
         links: dict[str, Surface] = {}
         number, now = 0, 0
         for exchange in exchanges:
@@ -164,42 +164,42 @@ class Traffic:
             if operation is None and surface is None:
                 continue
             now = max(now, exchange.at or 0)
-            call = Call(number, exchange, now, operation, surface, parameters)
+            call = RecordedCall(number, exchange, now, operation, surface, parameters)
             links.update(_links_in(call))
             number += 1
             yield call
 
     # What it shows --------------------------------------------------------------------------------------------------
 
-    def of(self, *names: str) -> Iterator[Call]:
+    def of(self, *names: str) -> Iterator[RecordedCall]:
         """Iterate over the calls of some operations or surfaces, in order."""
         calls = [call for name in names for call in self._by_name.get(name, ())]
         return iter(sorted(calls, key=attrgetter("number")))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[Call]]:
-        found: defaultdict[str, list[Call]] = defaultdict(list)
+    def _by_name(self) -> Mapping[str, Sequence[RecordedCall]]:
+        found: defaultdict[str, list[RecordedCall]] = defaultdict(list)
         for call in self.calls:
             found[call.name].append(call)
         return found
 
     @cached_property
-    def works(self) -> Mapping[str, Work]:
+    def works(self) -> Mapping[str, RecordedWork]:
         """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
-        works: dict[str, Work] = {}
+        works: dict[str, RecordedWork] = {}
         for call in self.calls:
             for shown in call.resources:
                 if shown.get("object") in _WORKS and isinstance(shown.get("id"), str):
-                    work = works.setdefault(shown["id"], Work(shown["id"], None, []))
+                    work = works.setdefault(shown["id"], RecordedWork(shown["id"], None, []))
                     if call.status == 202 and work.admission is None and not work.looks:
                         work.admission = call
                     work.looks.append((call, shown))
         return works
 
     @cached_property
-    def shown(self) -> Mapping[str, Sequence[tuple[Call, dict[str, Any]]]]:
+    def shown(self) -> Mapping[str, Sequence[tuple[RecordedCall, dict[str, Any]]]]:
         """Every resource that an answer shows, by id, with the calls that show it."""
-        shown: dict[str, list[tuple[Call, dict[str, Any]]]] = {}
+        shown: dict[str, list[tuple[RecordedCall, dict[str, Any]]]] = {}
         for call in self.calls:
             for resource in call.resources:
                 if isinstance(resource.get("id"), str):
@@ -207,9 +207,9 @@ class Traffic:
         return shown
 
     @cached_property
-    def sessions(self) -> Mapping[str, Call]:
+    def sessions(self) -> Mapping[str, RecordedCall]:
         """By the address of an upload: the first call that showed its session."""
-        found: dict[str, Call] = {}
+        found: dict[str, RecordedCall] = {}
         for call in self.of("createUpload"):
             upload = call.answer.get("upload")
             if isinstance(upload, dict) and isinstance(upload.get("url"), str):
@@ -222,19 +222,19 @@ class Traffic:
         return {str(call.answer.get("id")): url for url, call in reversed(list(self.sessions.items()))}
 
     @cached_property
-    def sent_bytes(self) -> Mapping[str, Call]:
+    def sent_bytes(self) -> Mapping[str, RecordedCall]:
         """By the address of an upload: the first call that sent bytes to it."""
         return {call.exchange.url: call for call in reversed(self._by_name.get("upload", ()))}
 
     @cached_property
-    def completions(self) -> Mapping[str, Sequence[Call]]:
+    def completions(self) -> Mapping[str, Sequence[RecordedCall]]:
         """By the id of an Upload Session: the calls that completed it, or tried to."""
-        found: defaultdict[str, list[Call]] = defaultdict(list)
+        found: defaultdict[str, list[RecordedCall]] = defaultdict(list)
         for call in self.of("completeUpload"):
             found[call.parameters["upload_id"]].append(call)
         return found
 
-    def service_time(self, call: Call) -> int | None:
+    def service_time(self, call: RecordedCall) -> int | None:
         """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
 
         None where neither that nor the client's clock is known.
@@ -257,7 +257,7 @@ class Traffic:
                     clock.append((call.number, parse_timestamp(created_at)))
         return clock
 
-    def admissions(self) -> Iterator[tuple[Call, Work]]:
+    def admissions(self) -> Iterator[tuple[RecordedCall, RecordedWork]]:
         """Iterate over the calls that admitted work."""
         for work in self.works.values():
             if work.admission is not None:
@@ -275,7 +275,7 @@ def _json(body: bytes | None) -> Any:
         return None
 
 
-def _may_be_of_service(call: Call) -> bool:
+def _may_be_of_service(call: RecordedCall) -> bool:
     """Whether an answer has a form of this service: another API may have the same paths."""
     if call.exchange.is_partial or call.status == 204:
         return True
@@ -284,7 +284,7 @@ def _may_be_of_service(call: Call) -> bool:
     return call.answer.get("object") in _KINDS or isinstance(call.answer.get("page"), dict)
 
 
-def _links_in(call: Call) -> Iterator[tuple[str, Surface]]:
+def _links_in(call: RecordedCall) -> Iterator[tuple[str, Surface]]:
     """Iterate over the addresses of byte surfaces in an answer."""
     links: list[tuple[Any, Surface]] = []
     for resource in call.resources:

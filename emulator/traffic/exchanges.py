@@ -12,7 +12,7 @@ class RecordingError(Exception):
     """A recording that cannot be read; the text names the file and the reason."""
 
 
-class Exchange(Struct, frozen=True):
+class RecordedExchange(Struct, frozen=True):
     """One request with its answer. Names of headers are in lower case."""
 
     where: str

@@ -12,7 +12,7 @@ from emulator.domain.readings import READINGS, Readings, chosen
 from emulator.service.record import RequestRecord
 from emulator.traffic.calls import Traffic
 from emulator.traffic.decisions import OBSERVATIONS
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 
 ORIGIN: Final = "http://emulator"
 """Stands for the address of the emulator, which a record does not hold."""
@@ -38,7 +38,7 @@ def readings_shown(
     return shown
 
 
-def exchange_of(record: RequestRecord) -> Exchange:
+def exchange_of(record: RequestRecord) -> RecordedExchange:
     """Return a record as an exchange. It was recorded at its sequence number."""
     query = record.query.decode("latin-1")
     headers = {
@@ -47,7 +47,7 @@ def exchange_of(record: RequestRecord) -> Exchange:
         "content-type": record.content_type,
     }
     answer = record.response_headers or ()
-    return Exchange(
+    return RecordedExchange(
         where=str(record.sequence),
         at=record.at,
         took_ms=record.duration_ms,

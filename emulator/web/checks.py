@@ -6,7 +6,7 @@ The order of the checks is the order of the errors. The service room has the che
 from collections.abc import Callable
 
 from emulator.contract import Contract, OperationContract
-from emulator.documents.schemas import LARGE_BODY_BYTES, LISTED_VIOLATIONS, listed
+from emulator.documents.schemas import LARGE_BODY_BYTES, MAX_LISTED_VIOLATIONS, listed
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import Check, Problem
@@ -75,7 +75,7 @@ def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
         call, content = exchange.call, exchange.content or b""
         violations = contract.violations(name, call.intent, len(content) > LARGE_BODY_BYTES)
         if violations:
-            remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
+            remedy = "; ".join(violation.remedy for violation in violations[:MAX_LISTED_VIOLATIONS])
             raise Problem("invalid_input", listed(violations), remedy=remedy)
         readings, sent = call.sandbox.readings, call.intent
         call.intent = intent_of(name, sent, readings)

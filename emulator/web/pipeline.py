@@ -14,7 +14,7 @@ Must not know what an operation does, nor any single fault or surface.
 from emulator.domain.idempotency import StoredAnswer
 from emulator.domain.problems import Problem, invalid_request, key_binding_codes
 from emulator.http.problems import internal_error
-from emulator.http.requests import MAXIMUM_BODY_BYTES, ClientDisconnectedError
+from emulator.http.requests import MAX_BODY_BYTES, ClientDisconnectedError
 from emulator.http.responses import Response
 from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.base import NO_FAULT, Fault
@@ -85,7 +85,7 @@ async def _carry_out(exchange: Exchange) -> Response:
 async def _read_body(exchange: Exchange) -> None:
     """Read the body of an operation: the last wait. One that is too large is not read."""
     announced, builder = exchange.request.announced_bytes(), exchange.builder
-    exchange.content = builder.request_body = None if announced > MAXIMUM_BODY_BYTES else await exchange.body.read()
+    exchange.content = builder.request_body = None if announced > MAX_BODY_BYTES else await exchange.body.read()
     if exchange.content is None:
         builder.request_body_bytes = announced or exchange.body.size_bytes
 

@@ -10,9 +10,9 @@ import pytest
 
 from emulator.cli.output import Style
 from emulator.cli.sweep import progress as progress_of_sweeps
-from emulator.cli.sweep.calls import Call
+from emulator.cli.sweep.calls import NotedCall
 from emulator.cli.sweep.cells import Cell, LeftOut, plan, sandboxes_of
-from emulator.cli.sweep.classes import Plan, choose
+from emulator.cli.sweep.classes import SweepPlan, choose
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.junit import junit_text
 from emulator.cli.sweep.matrix import Sweep, as_text
@@ -85,9 +85,9 @@ def test_progress_elsewhere_is_a_line_every_half_minute(
     ]
 
 
-def plan_of(*cells: str, left_out: Sequence[LeftOut] = ()) -> Plan:
+def plan_of(*cells: str, left_out: Sequence[LeftOut] = ()) -> SweepPlan:
     """A plan in which each cell is a class of its own."""
-    return Plan([Cell.read(cell) for cell in cells], {cell: [Cell.read(cell)] for cell in cells}, list(left_out))
+    return SweepPlan([Cell.read(cell) for cell in cells], {cell: [Cell.read(cell)] for cell in cells}, list(left_out))
 
 
 OPEN = Gate()
@@ -242,7 +242,7 @@ def test_a_test_that_is_repeated_makes_what_it_makes_once() -> None:
 
 
 def test_a_reading_is_tried_where_a_call_of_the_clean_run_can_meet_it() -> None:
-    calls = [Call("listPoses", 1, is_read=True, sandboxes={"default"}), Call("getTeam", 1, is_read=True)]
+    calls = [NotedCall("listPoses", 1, is_read=True, sandboxes={"default"}), NotedCall("getTeam", 1, is_read=True)]
     cells, _ = plan(calls, [], {"listPoses": [], "getTeam": []})
     tried = {str(cell) for cell in cells if cell.group == "readings"}
     assert "--readings D76=shuffled" == " ".join(Cell.read("createPose#1:outputs-reordered").options)

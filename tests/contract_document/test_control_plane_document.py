@@ -6,8 +6,8 @@ from typing import Any
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from emulator.documents.values import LARGEST_INTEGER, LONGEST_NAME
-from emulator.kernel.seed import LARGEST_SEED
+from emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS
+from emulator.kernel.seed import MAX_SEED
 from tests.support.contract_check import read_contract
 
 DOCUMENT: dict[str, Any] = read_contract("control-plane.yaml")
@@ -36,9 +36,9 @@ def test_it_has_every_route_with_its_methods_and_parameters() -> None:
 
 def test_its_bounds_are_those_of_the_code() -> None:
     schemas = DOCUMENT["components"]["schemas"]
-    assert schemas["Count"]["maximum"] == schemas["PositiveCount"]["maximum"] == LARGEST_INTEGER
-    assert schemas["Line"]["maxLength"] == LONGEST_NAME
-    assert schemas["SandboxWrite"]["properties"]["seed"]["maximum"] == LARGEST_SEED
+    assert schemas["Count"]["maximum"] == schemas["PositiveCount"]["maximum"] == MAX_INTEGER
+    assert schemas["Line"]["maxLength"] == MAX_NAME_CHARACTERS
+    assert schemas["SandboxWrite"]["properties"]["seed"]["maximum"] == MAX_SEED
 
 
 def parameters(operation: dict[str, Any], place: str) -> list[str]:

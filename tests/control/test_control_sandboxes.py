@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.service.sandboxes import MAXIMUM_SANDBOXES
+from emulator.service.sandboxes import MAX_SANDBOXES
 from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}
@@ -129,7 +129,7 @@ def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(emulator: Em
 @pytest.mark.slow
 def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
     tiny = {"teams": {"T": {"credentials": [{"key": "k"}]}}, "premade": False}
-    for _ in range(MAXIMUM_SANDBOXES - 1):
+    for _ in range(MAX_SANDBOXES - 1):
         assert emulator.ask("POST", "/sandboxes", {"world": tiny}).status == 201
     status, code, detail = emulator.refusal("POST", "/sandboxes", {"world": tiny})
     assert (status, code) == (409, "invalid_request")

@@ -189,7 +189,7 @@ def test_an_id_that_none_can_be_is_refused(emulator: EmulatorUnderTest, last_eve
 def test_a_slow_reader_misses_changes_and_costs_no_memory(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed, "MAXIMUM_CHANGES", 10)
+    monkeypatch.setattr(feed, "MAX_CHANGES", 10)
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     stream = watch("/sandboxes/mine/events")
     stream.is_slow = True

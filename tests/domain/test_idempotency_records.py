@@ -41,7 +41,7 @@ def test_a_held_key_is_as_new_once_it_is_release() -> None:
 
 def test_no_record_is_dropped_before_it_has_run_out_to_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """D58."""
-    monkeypatch.setattr(idempotency, "MAXIMUM_RECORDS", 2)
+    monkeypatch.setattr(idempotency, "MAX_RECORDS", 2)
     records = kept(0, 1)
     assert RETENTION_MS == records.full_until(RETENTION_MS - 1)
     assert records.full_until(RETENTION_MS) is None

@@ -8,21 +8,21 @@ import orjson
 
 from emulator.app import Application
 from emulator.contract import Contract, load_contract
-from emulator.drift.active import Service
+from emulator.drift.active import ProbedService
 from emulator.drift.judgement import Report, judge
 from emulator.drift.probes import PROBES
 from emulator.drift.replay import DescribedPictures
 from emulator.kernel.timestamps import DAY_MS
 from emulator.settings import read_settings
 from emulator.testing.exchanges import ORIGIN, Answer, ask
-from emulator.traffic.exchanges import Exchange, lower_names
+from emulator.traffic.exchanges import RecordedExchange, lower_names
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"
 _JSON = {"content-type": "application/json"}
 
 
-class RecordedService(Service):
+class RecordedService(ProbedService):
     """Asks an emulator with some readings, and keeps the exchanges with the emulator's own times."""
 
     def __init__(self, readings: str = "plain", *, evolution: bool = False) -> None:
@@ -48,11 +48,11 @@ class RecordedService(Service):
         answer = asyncio.run(ask(self.application, method, target, headers, body or b""))
         where, sent = f"request {len(self.exchanges) + 1}", lower_names(headers.items())
         parts = answer.status, answer.headers, answer.body
-        self.exchanges.append(Exchange(where, at, 0.0, method, url, sent, body, *parts))
+        self.exchanges.append(RecordedExchange(where, at, 0.0, method, url, sent, body, *parts))
         return answer
 
 
-def tour(readings: str = "plain") -> list[Exchange]:
+def tour(readings: str = "plain") -> list[RecordedExchange]:
     """Record a tour; see `toured`."""
     return toured(readings).exchanges
 
@@ -71,7 +71,7 @@ def toured(readings: str, *, evolution: bool = False) -> RecordedService:
     return service
 
 
-def judged(exchanges: list[Exchange]) -> Report:
+def judged(exchanges: list[RecordedExchange]) -> Report:
     """Judge a recording."""
     return asyncio.run(judge(exchanges, CONTRACT))
 

@@ -14,22 +14,22 @@ from msgspec import structs
 from emulator.cli.commands import recordings
 from emulator.cli.main import main
 from emulator.drift.har import as_har
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import KEY, tour
 
 CANARY = "canary"
 
 
-def written(exchanges: list[Exchange], file: Path) -> str:
+def written(exchanges: list[RecordedExchange], file: Path) -> str:
     file.write_text(json.dumps(as_har(exchanges)))
     return str(file)
 
 
-def foreign(path: str, status: int, answer: Any) -> Exchange:
+def foreign(path: str, status: int, answer: Any) -> RecordedExchange:
     headers = {"content-type": "application/json", "request-id": "req_1"}
     url = f"https://api.example.com/v1/{path}"
-    return Exchange("one", 0, 1.0, "GET", url, {}, None, status, headers, json.dumps(answer).encode())
+    return RecordedExchange("one", 0, 1.0, "GET", url, {}, None, status, headers, json.dumps(answer).encode())
 
 
 FOREIGN = [
@@ -43,7 +43,9 @@ FOREIGN = [
 
 @pytest.mark.parametrize("command", ["drift", "conduct"])
 @pytest.mark.parametrize("exchanges", [FOREIGN[:1], FOREIGN], ids=["other paths", "some of the same paths"])
-def test_another_service_has_nothing_to_compare(command: str, exchanges: list[Exchange], tmp_path: Path) -> None:
+def test_another_service_has_nothing_to_compare(
+    command: str, exchanges: list[RecordedExchange], tmp_path: Path
+) -> None:
     outcome = run_command(command, written(exchanges, tmp_path / "other.har"))
     assert outcome.status == 2
     assert "other.har: " in outcome.complaint
@@ -77,7 +79,7 @@ def test_a_judgement_that_takes_long_tells_at_a_terminal_how_far_it_is_in_few_li
 
 
 def test_what_no_reading_explains_is_an_entry_of_the_ledger_to_be_completed(tmp_path: Path) -> None:
-    def renamed(one: Exchange) -> Exchange:
+    def renamed(one: RecordedExchange) -> RecordedExchange:
         is_product = one.status == 201 and one.url.endswith("/products")
         body = (one.response_body or b"").replace(b'"name":"', b'"name":"Another ')
         return structs.replace(one, response_body=body) if is_product else one
@@ -96,7 +98,7 @@ def test_what_is_pinned_is_assumed_next_time(tmp_path: Path) -> None:
     assert run_command("drift", file, "--readings", pinned).status == 0
 
 
-def spoiled(exchange: Exchange) -> Exchange:
+def spoiled(exchange: RecordedExchange) -> RecordedExchange:
     """Put secrets where clients and services have them."""
     sent = exchange.request_headers
     authorization = {"authorization": f"Bearer {CANARY}-key"} if "authorization" in sent else {}

@@ -10,7 +10,7 @@ from msgspec import structs
 from emulator.drift.conduct import examine_recording
 from emulator.drift.har import as_har
 from emulator.drift.probes import upload_photo
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, photoshoot_of
 
@@ -36,7 +36,7 @@ def order_of(service: RecordedService) -> dict[str, Any]:
     return photoshoot_of(upload_photo(service, (64, 64)).json["id"])
 
 
-def rules_of(exchanges: list[Exchange]) -> list[str]:
+def rules_of(exchanges: list[RecordedExchange]) -> list[str]:
     found = examine_recording(exchanges, CONTRACT)
     assert found is not None
     return [finding.rule for finding in found.judgement.conduct.findings]

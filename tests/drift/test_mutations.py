@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from emulator.traffic.calls import Call, Traffic
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.calls import RecordedCall, Traffic
+from emulator.traffic.exchanges import RecordedExchange
 from tests.drift.recorded import CONTRACT, judged, tour
 
-Change = Callable[[Exchange], Exchange]
-Spot = Callable[[Call], bool]
+Change = Callable[[RecordedExchange], RecordedExchange]
+Spot = Callable[[RecordedCall], bool]
 
 
 @cache
-def recording() -> tuple[Exchange, ...]:
+def recording() -> tuple[RecordedExchange, ...]:
     return tuple(tour())
 
 
 @cache
-def calls() -> dict[str, Call]:
+def calls() -> dict[str, RecordedCall]:
     """The recorded calls by the place where they were recorded."""
     return {call.where: call for call in Traffic(recording(), CONTRACT).calls}
 
@@ -31,7 +31,7 @@ def calls() -> dict[str, Call]:
 def body(change: Callable[[Any], object]) -> Change:
     """Return a change of the JSON of an answer, made in place."""
 
-    def changed(exchange: Exchange) -> Exchange:
+    def changed(exchange: RecordedExchange) -> RecordedExchange:
         value = json.loads(exchange.response_body or b"null")
         change(value)
         return replace(exchange, response_body=json.dumps(value).encode())
@@ -52,7 +52,7 @@ def without(name: str) -> Change:
 def headers(**values: str | None) -> Change:
     """Return a change that sets headers of the answer, or removes them."""
 
-    def changed(exchange: Exchange) -> Exchange:
+    def changed(exchange: RecordedExchange) -> RecordedExchange:
         found = {**exchange.response_headers, **{name.replace("_", "-"): value for name, value in values.items()}}
         return replace(exchange, response_headers={name: value for name, value in found.items() if value is not None})
 
@@ -83,7 +83,7 @@ def first_output(**values: object) -> Change:
     return body(lambda value: value["outputs"][0].update(values))
 
 
-def tampered(spot: Spot, change: Change) -> list[Exchange]:
+def tampered(spot: Spot, change: Change) -> list[RecordedExchange]:
     """Return the recording with a change of the last exchange that fits."""
     place = [where for where, call in calls().items() if spot(call)][-1]
     return [change(exchange) if exchange.where == place else exchange for exchange in recording()]
@@ -174,7 +174,7 @@ def test_a_planted_change_is_noticed(name: str) -> None:
     assert report.breaches or report.differences or odd
 
 
-def everywhere(change: Change) -> list[Exchange]:
+def everywhere(change: Change) -> list[RecordedExchange]:
     return [change(exchange) for exchange in recording()]
 
 
@@ -187,7 +187,7 @@ def renamed(pattern: str, replacement: str) -> Change:
     def data(value: bytes | None) -> bytes | None:
         return value if value is None or b"\0" in value else text(value.decode("latin-1")).encode("latin-1")
 
-    def changed(exchange: Exchange) -> Exchange:
+    def changed(exchange: RecordedExchange) -> RecordedExchange:
         return replace(
             exchange,
             url=text(exchange.url),
@@ -204,7 +204,7 @@ def when_json(change: Callable[[Any], object]) -> Change:
     return lambda exchange: body(change)(exchange) if _is_object(exchange) else exchange
 
 
-def _is_object(exchange: Exchange) -> bool:
+def _is_object(exchange: RecordedExchange) -> bool:
     return (exchange.response_body or b"").startswith(b"{")
 
 

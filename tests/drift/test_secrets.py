@@ -7,21 +7,21 @@ import pytest
 from emulator.drift.har import as_har
 from emulator.drift.secrets import Scrubber, SurvivorError
 from emulator.testing.exchanges import ORIGIN
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 from tests.drift.recorded import judged, tour
 
 BASE_URL = "https://api.example.com/v1"
 CANARY = "canary-of-somebody"
 
 
-def scrubbed(exchange: Exchange, base_url: str = BASE_URL) -> str:
+def scrubbed(exchange: RecordedExchange, base_url: str = BASE_URL) -> str:
     scrubber = Scrubber(b"key", base_url)
     content = json.dumps(as_har([scrubber.scrub(exchange)]))
     scrubber.check(content.encode())
     return content
 
 
-def exchange(**changes: object) -> Exchange:
+def exchange(**changes: object) -> RecordedExchange:
     values: dict[str, object] = {
         "where": "one",
         "at": 0,
@@ -34,7 +34,7 @@ def exchange(**changes: object) -> Exchange:
         "response_headers": {},
         "response_body": b"{}",
     }
-    return Exchange(**{**values, **changes})  # type: ignore[arg-type]
+    return RecordedExchange(**{**values, **changes})  # type: ignore[arg-type]
 
 
 REQUEST_HEADERS = ("cookie", "x-api-key", "x-forwarded-for", "proxy-authorization", "idempotency-key", "referer")

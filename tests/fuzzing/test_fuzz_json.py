@@ -14,7 +14,7 @@ from tests.fuzzing.cases import amounts, cases
 from tests.support.contract_check import unique_keys
 
 DEPTH_LIMIT = 254
-LONGEST_NUMBER = 4_000
+MAX_NUMBER_CHARACTERS = 4_000
 REFUSED = object()
 """Stands for no value, where a text is refused."""
 
@@ -51,7 +51,7 @@ def bounded(text: str) -> float:
 
 def whole_number(text: str) -> int | float:
     """Return a whole number, exactly unless it is absurdly long."""
-    return int(text) if len(text) < LONGEST_NUMBER else bounded(text)
+    return int(text) if len(text) < MAX_NUMBER_CHARACTERS else bounded(text)
 
 
 def is_well_formed(value: Any, depth: int = 0) -> bool:

@@ -25,7 +25,7 @@ CONNECTIONS = 8_000
 PICTURES = 600
 """Of each format."""
 STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ", re.MULTILINE)
-HIGHEST_MEGABYTES = 500
+MAX_MEGABYTES = 500
 """At any moment, for requests and pictures that are small; a picture of 100 megapixels (D17) takes 1,500 by itself."""
 LASTING_MEGABYTES = 300
 
@@ -86,5 +86,5 @@ def assert_memory(emulator: Server) -> None:
     told = Path(f"/proc/{emulator.process.pid}/status").read_text(encoding="ascii")
     found = {name: int(size) // 1024 for name, size in re.findall(r"^(VmHWM|VmRSS):\s+(\d+) kB$", told, re.MULTILINE)}
     print(f"memory: {found['VmHWM']} MB at most, {found['VmRSS']} MB at the end")
-    assert found["VmHWM"] < HIGHEST_MEGABYTES
+    assert found["VmHWM"] < MAX_MEGABYTES
     assert found["VmRSS"] < LASTING_MEGABYTES

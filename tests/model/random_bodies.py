@@ -13,7 +13,7 @@ from tests.support.contract_check import shipped_checker
 
 TEXTS: Final = ("Linen shirt", "Ärmel", "x")
 COLORS: Final = ("#CC0011", "cc0011")
-MOST_REFERENCES: Final = 4
+MAX_REFERENCES: Final = 4
 """In a list that may have any number, or more than those."""
 
 
@@ -37,7 +37,7 @@ class RandomBodies:
             body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
         if "output_mode" in body:
             if not body.get("product_ids") and not body.get("asset_ids"):
-                body["asset_ids"] = self.references("asset", 1, MOST_REFERENCES)
+                body["asset_ids"] = self.references("asset", 1, MAX_REFERENCES)
             if "image_count" in body:
                 is_photoshoot = body["output_mode"] == "photoshoot"
                 body["image_count"] = self._chance.choice((4, 4.0) if is_photoshoot else (1, 2, 3.0, 6))
@@ -54,7 +54,7 @@ class RandomBodies:
     def _value(self, name: str, schema: Any) -> Any:
         choose = self._chance.choice
         if name.endswith("_ids"):
-            most = min(schema.get("maxItems", MOST_REFERENCES), MOST_REFERENCES)
+            most = min(schema.get("maxItems", MAX_REFERENCES), MAX_REFERENCES)
             return self.references(name.removesuffix("_ids"), schema.get("minItems", 0), most)
         if name.endswith("_id"):
             return self.reference(name.removesuffix("_id").removeprefix("primary_"))

@@ -27,7 +27,7 @@ from tests.support.specification import CONTRACT
 
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
 CODE = re.compile(r"`([^`]+)`")
-LONGEST_CELL = 150
+MAX_CELL_CHARACTERS = 150
 """The characters of a cell that can be read at a glance, ids of operations included."""
 
 
@@ -181,4 +181,4 @@ def test_what_the_design_notes_name_is_there() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_table_has_nothing_but_short_facts(document: str) -> None:
     cells = [cell for row in rows((ROOT / document).read_text(encoding="utf-8")) for cell in row]
-    assert [] == [cell for cell in cells if len(cell) > LONGEST_CELL], "write a list instead"
+    assert [] == [cell for cell in cells if len(cell) > MAX_CELL_CHARACTERS], "write a list instead"

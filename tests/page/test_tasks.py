@@ -13,7 +13,7 @@ from tests.page.browser import PHONE, Service, Visit, expect
 
 pytestmark = [pytest.mark.verify, pytest.mark.served("--clock", "manual", "--rate-limits", "off")]
 PAUSE_SECONDS = 1 / 8
-MOST_TABS = 30
+MAX_TABS = 30
 """How many steps away everything may be."""
 
 
@@ -41,7 +41,7 @@ class Person:
 
     def reach(self, control: Any) -> None:
         """Bring the keyboard to a control: by Tab, and within the tabs and the list by the arrow keys."""
-        for _ in range(MOST_TABS):
+        for _ in range(MAX_TABS):
             if control.evaluate("one => one === document.activeElement"):
                 return
             self.page.keyboard.press("Tab")

@@ -6,8 +6,8 @@ from typing import Any
 
 from jsonschema_rs import meta
 
-from emulator.documents.values import LARGEST_INTEGER, LONGEST_NAME, LONGEST_SPAN_MS
-from emulator.kernel.seed import LARGEST_SEED
+from emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
+from emulator.kernel.seed import MAX_SEED
 from emulator.scenario.scenario import OUTCOME_WORDS
 from tests.support.served import ROOT
 
@@ -35,10 +35,10 @@ def test_what_scenarios_and_worlds_share_is_the_same_in_both_schemas() -> None:
 
 def test_bounds_are_those_of_the_code() -> None:
     definitions = SCHEMA["$defs"]
-    assert definitions["count"]["maximum"] == definitions["positive"]["maximum"] == LARGEST_INTEGER
-    assert definitions["line"]["maxLength"] == LONGEST_NAME
-    assert definitions["duration"]["maximum"] * 1_000 == LONGEST_SPAN_MS
-    assert SCHEMA["properties"]["seed"]["maximum"] == LARGEST_SEED
+    assert definitions["count"]["maximum"] == definitions["positive"]["maximum"] == MAX_INTEGER
+    assert definitions["line"]["maxLength"] == MAX_NAME_CHARACTERS
+    assert definitions["duration"]["maximum"] * 1_000 == MAX_SPAN_MS
+    assert SCHEMA["properties"]["seed"]["maximum"] == MAX_SEED
 
 
 def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:

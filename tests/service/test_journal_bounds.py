@@ -5,7 +5,7 @@ import weakref
 
 from emulator.domain.problems import Problem
 from emulator.service.journal import MAX_BYTES, MAX_REQUESTS, Journal
-from emulator.service.record import MAX_BODY_BYTES, RequestBuilder, RequestRecord
+from emulator.service.record import MAX_KEPT_BODY_BYTES, RequestBuilder, RequestRecord
 
 AT = 1_767_225_600_000
 
@@ -36,9 +36,9 @@ def test_the_oldest_requests_are_dropped_and_counted() -> None:
 
 def test_requests_are_dropped_when_their_bodies_are_too_many_bytes() -> None:
     journal = Journal()
-    fitting = MAX_BYTES // (MAX_BODY_BYTES + len("/v1/team"))
+    fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))
     for _ in range(fitting + 3):
-        _pass(journal, MAX_BODY_BYTES)
+        _pass(journal, MAX_KEPT_BODY_BYTES)
     assert (fitting, 3) == (len(journal.requests), journal.dropped)
     assert journal.held_bytes <= MAX_BYTES
 

@@ -232,7 +232,7 @@ def test_a_session_hides_the_key_and_says_how_many_pictures_are_not_in_it(
     assert sandbox.api_key not in text
     data = json.loads(text)
     assert (len(data["pictures"]), data["left_out"]) == (3, {"requests": 0, "pictures": 0})
-    monkeypatch.setattr(session_file, "MOST_PICTURE_BYTES", 1)
+    monkeypatch.setattr(session_file, "MAX_PICTURE_BYTES", 1)
     sandbox.save(tmp_path / "few.json")
     data = json.loads((tmp_path / "few.json").read_text())
     assert (data["pictures"], data["left_out"]["pictures"]) == ({}, 3)

@@ -156,7 +156,7 @@ def _check_scenarios(options: Namespace, environment: Mapping[str, str]) -> None
 
 # Coverage -------------------------------------------------------------------------------------------------------------
 
-_MOST_GAPS = 3
+_MAX_GAPS = 3
 
 
 def coverage(parser: ArgumentParser) -> None:
@@ -176,7 +176,7 @@ def _merge_coverage(options: Namespace, environment: Mapping[str, str]) -> int:
     whole = merged([_read_coverage(name) for name in options.files])
     if "html" in files:
         write_file(files["html"], coverage_page(whole))
-    shown = [(name, f"{met}/{of}", first_of(gaps, _MOST_GAPS) or None) for name, met, of, gaps in rows(whole)]
+    shown = [(name, f"{met}/{of}", first_of(gaps, _MAX_GAPS) or None) for name, met, of, gaps in rows(whole)]
     is_low = options.fail_under is not None and whole["percent"] < options.fail_under
     answer = coverage_verdict(whole, ok=not is_low) | whole if options.format == "json" else whole
     show(options, out(environment), answer, ("OPERATION", "MET", "GAPS"), shown)

@@ -22,7 +22,7 @@ from emulator.cli.output import add_format, print_json
 from emulator.cli.verdict import verdict
 from emulator.contract import load_contract
 from emulator.domain.readings import NO_READINGS
-from emulator.drift.active import Service
+from emulator.drift.active import ProbedService
 from emulator.drift.conduct import RecordedConduct, examine_recording
 from emulator.drift.judgement import judge
 from emulator.drift.probes import probes_within
@@ -35,7 +35,7 @@ from emulator.kernel.printable import printable
 from emulator.kernel.wording import count_of, first_of
 from emulator.scenario.readings_format import readings_of_option
 from emulator.settings import SettingError, UsageError
-from emulator.traffic.exchanges import Exchange
+from emulator.traffic.exchanges import RecordedExchange
 
 # conduct --------------------------------------------------------------------------------------------------------------
 
@@ -165,13 +165,13 @@ def _progress() -> Callable[[int, int], None]:
 # A service that is asked ----------------------------------------------------------------------------------------------
 
 
-def _asked(options: Namespace, environment: Mapping[str, str]) -> list[Exchange]:
+def _asked(options: Namespace, environment: Mapping[str, str]) -> list[RecordedExchange]:
     """Run the probes and return what was exchanged, which is kept as a HAR too. Raises RecordingError, UsageError."""
     key = options.api_key or environment.get(API_KEY_VARIABLE)
     if not key:
         raise UsageError(f"drift: --base-url needs a key: give --api-key, or set {API_KEY_VARIABLE}")
     files = writable_files(options, "out")
-    service = Service(_base_url("--base-url", options.base_url), key, load_contract(), time.sleep)  # noqa: TID251 (a real service)
+    service = ProbedService(_base_url("--base-url", options.base_url), key, load_contract(), time.sleep)  # noqa: TID251 (a real service)
     for probe in probes_within(options.spend):
         print(f"{', '.join(probe.decisions)}: {probe.summary}", file=sys.stderr)
         try:
@@ -220,7 +220,7 @@ def _run(recorder: Recorder, words: Sequence[str], environment: Mapping[str, str
         raise CommandError(f"{words[0]}: {error.strerror}") from None
 
 
-def _keep(file: Path, exchanges: Sequence[Exchange], base_url: str, *, keep_text: bool) -> None:
+def _keep(file: Path, exchanges: Sequence[RecordedExchange], base_url: str, *, keep_text: bool) -> None:
     """Write what may be kept of a recording. Raises CommandError, UsageError."""
     try:
         # A key of this run, which nobody knows.

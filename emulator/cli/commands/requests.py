@@ -20,7 +20,7 @@ from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
 from emulator.testing.control import ControlClient
 from emulator.testing.sandbox import explained, recorded
-from emulator.testing.session_file import MOST_REQUESTS
+from emulator.testing.session_file import MAX_REQUESTS
 
 LOOK_AGAIN_SECONDS: Final = 0.2
 """How often `--follow` asks for what has been answered since."""
@@ -75,7 +75,7 @@ def _list(control: ControlClient, options: Namespace, style: Style) -> None:
         print_table(_HEADERS, map(_cells, convert(entries, list[RecordedRequest])), style)
         left_out = answer["total"] - len(entries)
         if left_out:
-            more = f" (--limit N, up to {MOST_REQUESTS})" if len(entries) < MOST_REQUESTS else ""
+            more = f" (--limit N, up to {MAX_REQUESTS})" if len(entries) < MAX_REQUESTS else ""
             print(f"{count_of(left_out, 'earlier request')} not shown{more}", file=sys.stderr)
 
 
@@ -101,7 +101,7 @@ def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]
     listed = control.call("GET", "requests", query=query)["data"]
     since = listed[-1]["sequence"] - 1 if listed else 0
     while True:
-        unanswered = control.call("GET", "requests", query={"status": NONE, "since": since, "limit": MOST_REQUESTS})
+        unanswered = control.call("GET", "requests", query={"status": NONE, "since": since, "limit": MAX_REQUESTS})
         in_flight = [entry["sequence"] for entry in unanswered["data"] if entry["duration_ms"] is None]
         if unanswered["last_sequence"] < since:  # it was reset, or started anew
             told, since = set(), 0

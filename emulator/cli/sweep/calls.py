@@ -25,7 +25,7 @@ MAX_REPETITIONS: Final = 20
 """How often a client may ask for what a fault keeps from it, in each sandbox."""
 
 
-class Call(Struct, eq=False):
+class NotedCall(Struct, eq=False):
     """The Nth call of an operation, in all sandboxes that had so many; a byte surface stands for an operation.
 
     `codes` are the problems that could have happened there. `is_repetition`: the same read was sent right before and
@@ -41,7 +41,7 @@ class Call(Struct, eq=False):
     sandboxes: set[str] = field(default_factory=set)
 
 
-class Work(Struct, eq=False):
+class NotedWork(Struct, eq=False):
     """The Nth work that an operation admitted, with the most outputs that it had; an Operation has none."""
 
     operation: str
@@ -55,7 +55,7 @@ class _Counts(Struct, eq=False):
 
     calls: Counter[str] = field(default_factory=Counter)
     works: Counter[str] = field(default_factory=Counter)
-    last: dict[str, tuple[tuple[str, str], Call]] = field(default_factory=dict)
+    last: dict[str, tuple[tuple[str, str], NotedCall]] = field(default_factory=dict)
     """By API key: the method and path of the last request with it, and the call that this was."""
 
     def end(self) -> None:
@@ -71,8 +71,8 @@ class Calls:
         self._contract = contract
         self._counts: dict[str, tuple[Journal, _Counts]] = {}
         """By sandbox id, with the sandbox's journal at that time: a reset makes another one, and starts the counts again."""
-        self._calls: dict[tuple[str, int], Call] = {}
-        self._works: dict[tuple[str, int], Work] = {}
+        self._calls: dict[tuple[str, int], NotedCall] = {}
+        self._works: dict[tuple[str, int], NotedWork] = {}
         self.struck = 0
         """How often the fault of a sweep fired."""
         self.number = 0
@@ -98,7 +98,7 @@ class Calls:
             counts.works[name] += 1
             number = counts.works[name]
             generation = sandbox.store.generations.items.get(record.work_id)
-            work = self._works.setdefault((name, number), Work(name, number))
+            work = self._works.setdefault((name, number), NotedWork(name, number))
             work.sandboxes.add(sandbox.id)
             work.outputs = max(work.outputs, 0 if generation is None else len(generation.outputs))
 
@@ -128,7 +128,7 @@ class Calls:
         number = counts.calls[name]
         operation = self._contract.operations.get(name)
         is_read = name == "download" if operation is None else operation.method == "GET"
-        call = self._calls.setdefault((name, number), Call(name, number, is_read))
+        call = self._calls.setdefault((name, number), NotedCall(name, number, is_read))
         call.sandboxes.add(sandbox.id)
         call.is_overlapped |= record.last_arrival > record.sequence
         codes = BYTE_CODES if operation is None else operation.all_codes
@@ -165,6 +165,6 @@ def order_of(contract: Contract) -> dict[str, int]:
     return {name: place for place, name in enumerate((*contract.operations, *BYTE_SURFACES))}
 
 
-def calls_of(noted: Mapping[str, Any]) -> tuple[list[Call], list[Work]]:
+def calls_of(noted: Mapping[str, Any]) -> tuple[list[NotedCall], list[NotedWork]]:
     """Read what `Calls.as_json` returned."""
-    return convert(noted["calls"], list[Call]), convert(noted["works"], list[Work])
+    return convert(noted["calls"], list[NotedCall]), convert(noted["works"], list[NotedWork])

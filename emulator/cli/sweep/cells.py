@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import filter as fnfilter
 from typing import Final, NamedTuple, Self
 
-from emulator.cli.sweep.calls import Call, Work
+from emulator.cli.sweep.calls import NotedCall, NotedWork
 from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from emulator.domain.readings import READINGS
 from emulator.scenario.faults.base import Fault
@@ -181,11 +181,11 @@ class Cell:
             yield from self.then._rules()  # noqa: SLF001 (of the same class)
 
 
-def sandboxes_of(cell: Cell, calls: Sequence[Call], works: Sequence[Work]) -> set[str]:
+def sandboxes_of(cell: Cell, calls: Sequence[NotedCall], works: Sequence[NotedWork]) -> set[str]:
     """Return the ids of the sandboxes in which a cell strikes."""
     if cell.operation == READING:
         return set().union(*(call.sandboxes for call in calls))
-    counted: Sequence[Call | Work] = works if cell.group == "outputs" else calls
+    counted: Sequence[NotedCall | NotedWork] = works if cell.group == "outputs" else calls
     return next(one.sandboxes for one in counted if (one.operation, one.number) == (cell.operation, cell.number))
 
 
@@ -197,7 +197,7 @@ class LeftOut(NamedTuple):
 
 
 def plan(
-    calls: Sequence[Call], works: Sequence[Work], all_codes: dict[str, list[str]]
+    calls: Sequence[NotedCall], works: Sequence[NotedWork], all_codes: dict[str, list[str]]
 ) -> tuple[list[Cell], list[LeftOut]]:
     """Return the cells that are worth a run, and those that are not. `all_codes`: what each operation can return."""
     cells: list[Cell] = []
@@ -210,7 +210,7 @@ def plan(
     return cells, left_out
 
 
-def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterator[tuple[Cell, str]]:
+def _of_calls(calls: Sequence[NotedCall], all_codes: dict[str, list[str]]) -> Iterator[tuple[Cell, str]]:
     for call in calls:
         repeated = "it repeats a poll, whose first and last calls are run" if call.is_repetition else ""
         for fault in (*all_codes[call.operation], *_FAULTS):
@@ -226,7 +226,7 @@ def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterato
                 yield Cell(call.operation, call.number, fault, lasts=True), why
 
 
-def _of_works(works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
+def _of_works(works: Sequence[NotedWork]) -> Iterator[tuple[Cell, str]]:
     for work in works:
         for fault in _OUTCOMES:
             code = fault.removeprefix("output-1-")
@@ -237,7 +237,7 @@ def _of_works(works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
             yield Cell(work.operation, work.number, REORDERED), ""
 
 
-def _of_readings(calls: Sequence[Call], works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
+def _of_readings(calls: Sequence[NotedCall], works: Sequence[NotedWork]) -> Iterator[tuple[Cell, str]]:
     called = [*(call.operation for call in calls), *([_WORK] if works else [])]
     cannot = " ".join(decisions for glob, decisions in _CALLS_MEETING if not fnfilter(called, glob))
     can = " ".join(decisions for glob, decisions in _CALLS_MEETING if fnfilter(called, glob))

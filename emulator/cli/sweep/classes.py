@@ -2,7 +2,7 @@
 
 Theory of operation. A class is an operation and a fault; its first call stands for the others. Of a write with several
 calls the last is run too with a lost answer: if the two end differently, the calls of this operation come from places that
-differ, and every one of them is run (`Plan.further`).
+differ, and every one of them is run (`SweepPlan.further`).
 """
 
 import re
@@ -25,7 +25,7 @@ _LASTING: Final = "each fault that lasts is tried at one call, and one at each o
 _ONCE: Final = "no client can mend it: each of these faults is tried at one call, with --faults all at every call"
 
 
-class Plan(Struct, eq=False):
+class SweepPlan(Struct, eq=False):
     """The cells to run, in their order; the classes of all that they stand for; and the cells that are left out."""
 
     cells: list[Cell] = field(default_factory=list)
@@ -83,13 +83,13 @@ def choose(
     contract: Contract,
     *,
     with_pairs: bool = False,
-) -> Plan:
+) -> SweepPlan:
     """Choose what is run. `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are.
 
     Pairs are those of writes: with a glob they are chosen as cells are, else they follow what survived.
     """
     groups = faults or (("all",) if only is not None else ("recoverable",))
-    plan = Plan(known=frozenset(cells))
+    plan = SweepPlan(known=frozenset(cells))
 
     def is_meant(cell: Cell) -> bool:
         is_fault = cell.group != "readings"

@@ -23,7 +23,7 @@ from emulator.cli.sweep.cells import (
     REORDERED,
     Cell,
 )
-from emulator.cli.sweep.classes import Plan
+from emulator.cli.sweep.classes import SweepPlan
 from emulator.cli.sweep.gate import Gate
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.cli.verdict import finding, verdict
@@ -50,7 +50,7 @@ _ORDERS: Final = {
 _EFFECT_UNKNOWN: Final = set(FAULT_NAMES) - {LOST_BEFORE}
 
 
-class Cause(Struct, frozen=True):
+class CommonCause(Struct, frozen=True):
     """What several runs have in common, and the command that repeats one of them."""
 
     summary: str
@@ -72,7 +72,7 @@ class Sweep:
     contract: Contract
     clean: Run
     runs: Sequence[Run]
-    plan: Plan
+    plan: SweepPlan
     words: Sequence[str]
     repeat: Sequence[str]
     gate: Gate = field(default_factory=Gate)
@@ -110,7 +110,7 @@ class Sweep:
         return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", run.cell, *test, "--", *self.words])
 
     @property
-    def causes(self) -> list[Cause]:
+    def causes(self) -> list[CommonCause]:
         """What is to be fixed, the worst first, and of what is equal the most frequent."""
         groups: dict[tuple[str, ...], list[Run]] = {}
         ranks = {run.cell: OUTCOMES.index(run.outcome) for run in self.runs}
@@ -124,7 +124,7 @@ class Sweep:
             tests = dict.fromkeys(test for run in runs for test in run.tests)
             command = self.line_to_repeat(runs[0])
             cells = [run.cell for run in runs]
-            causes.append(Cause(_summary(runs), runs[0].outcome, cells, command, list(tests), runs[0].alone))
+            causes.append(CommonCause(_summary(runs), runs[0].outcome, cells, command, list(tests), runs[0].alone))
         return causes
 
     @property

@@ -25,9 +25,9 @@ import msgspec
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
 from emulator.cli.output import json_or_page, out, print_json
-from emulator.cli.sweep.calls import Call, Work, calls_of
+from emulator.cli.sweep.calls import NotedCall, NotedWork, calls_of
 from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
-from emulator.cli.sweep.classes import CHOICES, Plan, choose
+from emulator.cli.sweep.classes import CHOICES, SweepPlan, choose
 from emulator.cli.sweep.gate import Gate, read_expectations
 from emulator.cli.sweep.junit import junit_text
 from emulator.cli.sweep.matrix import Sweep, as_text, told
@@ -189,7 +189,7 @@ def _sweep(
     return replace(swept, runs=ended, not_run=not_run, why_stopped=why), stopped
 
 
-def _chosen(choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract) -> Plan:
+def _chosen(choice: _Choice, calls: Sequence[NotedCall], works: Sequence[NotedWork], contract: Contract) -> SweepPlan:
     """Return what is to be run. Raises UsageError where there is nothing."""
     codes = {name: operation.all_codes for name, operation in contract.operations.items()}
     codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)

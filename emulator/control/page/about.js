@@ -20,7 +20,7 @@ export const place = "main";
 export const concerns = ["request", "work", "team", "clock", "reset", "cleared"];
 
 const MOST = 1000;
-const SHOWN_REQUESTS = 100;
+const MAX_SHOWN_REQUESTS = 100;
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
@@ -116,7 +116,7 @@ function creditsOf({ name: of, credits, reserved }) {
 
 /** @param {import("./journal.js").Kept[]} named oldest first */
 function requests(named) {
-  const newest = named.slice(-SHOWN_REQUESTS).reverse();
+  const newest = named.slice(-MAX_SHOWN_REQUESTS).reverse();
   return element(
     "table",
     { class: "about-requests" },

@@ -24,7 +24,7 @@ const MEANINGS = {
   manual: "Stands still until it is moved.",
   auto: "Stands still, and skips every wait that an answer asks of a client.",
 };
-const SHOWN_EVENTS = 100;
+const MAX_SHOWN_EVENTS = 100;
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
@@ -105,7 +105,7 @@ export function create(panel) {
     pending.hidden = clock.pending > 0;
     follow(
       events,
-      (clock.events ?? []).slice(0, SHOWN_EVENTS),
+      (clock.events ?? []).slice(0, MAX_SHOWN_EVENTS),
       (event) => `${event.at} ${event.what} ${event.id}`,
       (event) =>
         element(

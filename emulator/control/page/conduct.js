@@ -21,8 +21,8 @@ export const concerns = ["request", "clock", "reset"];
  * @property {string} remedy
  */
 
-const SHOWN_REQUESTS = 12;
-const SHOWN_MESSAGES = 6;
+const MAX_SHOWN_REQUESTS = 12;
+const MAX_SHOWN_MESSAGES = 6;
 const SEVERITIES = ["error", "warning", "note"];
 
 /** @param {HTMLElement} panel */
@@ -96,9 +96,9 @@ function article(finding, senders) {
     "article",
     { class: `finding finding-${finding.severity}`, "aria-label": finding.rule },
     element("h3", {}, element("span", { class: "tag severity" }, finding.severity), finding.rule),
-    finding.messages.slice(0, SHOWN_MESSAGES).map((message) => element("p", {}, linked(message))),
-    finding.messages.length > SHOWN_MESSAGES &&
-      element("p", { class: "soft" }, `and ${counted(finding.messages.length - SHOWN_MESSAGES, "more place")}`),
+    finding.messages.slice(0, MAX_SHOWN_MESSAGES).map((message) => element("p", {}, linked(message))),
+    finding.messages.length > MAX_SHOWN_MESSAGES &&
+      element("p", { class: "soft" }, `and ${counted(finding.messages.length - MAX_SHOWN_MESSAGES, "more place")}`),
     client && element("p", { class: "soft" }, "Client: ", element("bdi", {}, client)),
     element(
       "div",
@@ -112,9 +112,9 @@ function article(finding, senders) {
       { class: "finding-requests" },
       element("span", { class: "faint" }, counted(finding.requests.length, "request")),
       finding.requests
-        .slice(0, SHOWN_REQUESTS)
+        .slice(0, MAX_SHOWN_REQUESTS)
         .map((number) => element("a", { href: `#requests/${number}` }, `#${number}`)),
-      finding.requests.length > SHOWN_REQUESTS && "…",
+      finding.requests.length > MAX_SHOWN_REQUESTS && "…",
     ),
   );
 }

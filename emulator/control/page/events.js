@@ -7,7 +7,7 @@
 import { Refusal, send } from "./service.js";
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3000;
+const MAX_PAUSE_MS = 3000;
 const BURST = 300;
 const BURST_WINDOW_MS = 1000;
 const BURST_PAUSE_MS = 300;
@@ -75,13 +75,13 @@ export async function listen(listener, signal) {
     }
     listener.lost(reason);
     await wait(pause);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    pause = Math.min(pause * 2, MAX_PAUSE_MS);
   }
 }
 
 /** Whether the emulator still answers: a machine may be offline, and the emulator on it is there all the same. */
 async function looksAlive() {
-  return send("GET", "/health", { signal: AbortSignal.timeout(LONGEST_PAUSE_MS) }).then(
+  return send("GET", "/health", { signal: AbortSignal.timeout(MAX_PAUSE_MS) }).then(
     () => true,
     () => false,
   );

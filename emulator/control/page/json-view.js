@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { linked } from "./ids.js";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const LARGEST_TINTED = 60_000;
+const MAX_TINTED = 60_000;
 
 /**
  * @param {unknown} value
@@ -13,7 +13,7 @@ const LARGEST_TINTED = 60_000;
 export function json(value, name) {
   const text = JSON.stringify(value, null, 2);
   const view = element("pre", { class: "json", tabindex: 0, role: "group", "aria-label": name });
-  if (text.length > LARGEST_TINTED) {
+  if (text.length > MAX_TINTED) {
     view.append(text);
     return view;
   }

@@ -17,7 +17,7 @@ export const concerns = ["reset", "cleared"];
 export const isAlwaysFresh = true;
 
 const FIRST_LOOK = 200;
-const LONGEST_LOOK = 1000;
+const MAX_LOOK = 1000;
 const HIDDEN_PAUSE_MS = 500;
 const TITLE = document.title;
 const COLUMNS = [
@@ -153,7 +153,7 @@ export function create(panel) {
   async function refresh() {
     const known = journal.newest;
     const wasBehind = isBehind;
-    const first = await ask("GET", "requests", { query: { limit: wasBehind ? LONGEST_LOOK : FIRST_LOOK } });
+    const first = await ask("GET", "requests", { query: { limit: wasBehind ? MAX_LOOK : FIRST_LOOK } });
     if (first.last_sequence < known) journal.clear();
     else if (!first.data.length) journal.forgetUpTo(first.last_sequence);
     let entries = first.data;
@@ -165,7 +165,7 @@ export function create(panel) {
       schedule();
       const oldest = entries.at(-1)?.sequence ?? 0;
       if (isKnown || oldest <= 1 || journal.size >= 10_000) break;
-      entries = (await ask("GET", "requests", { query: { limit: LONGEST_LOOK, before: oldest } })).data;
+      entries = (await ask("GET", "requests", { query: { limit: MAX_LOOK, before: oldest } })).data;
     }
     if (journal.size === 0) client = (await shownSandbox()).env;
     await details.refresh();

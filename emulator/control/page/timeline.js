@@ -8,7 +8,7 @@ import { ask } from "./service.js";
 import { isRunning, keepClock, lastClock } from "./time.js";
 import { counted } from "./words.js";
 
-const SHOWN_REQUESTS = 60;
+const MAX_SHOWN_REQUESTS = 60;
 
 /**
  * @typedef {object} Step
@@ -87,7 +87,7 @@ function told(work) {
 function asked(work) {
   return journal
     .naming(work.id)
-    .slice(-SHOWN_REQUESTS)
+    .slice(-MAX_SHOWN_REQUESTS)
     .map((entry) => {
       const { sign, word } = ending(entry);
       const asks = entry.sequence === work.request ? "order" : entry.method === "GET" ? "poll" : entry.name;

@@ -28,7 +28,7 @@ from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Generation, Ingredient, Operation, Product, UploadSession, operation_admitting
 from emulator.kernel.clock import Clock, ClockSetting
 from emulator.kernel.ranges import Amount, Count, Instant
-from emulator.kernel.seed import LARGEST_SEED, Seed
+from emulator.kernel.seed import MAX_SEED, Seed
 from emulator.kernel.timeline import Event
 from emulator.kernel.timestamps import LATEST_INSTANT
 from emulator.scenario.format import parse_scenario
@@ -102,7 +102,7 @@ class Head(FileVersion, frozen=True):
     """The id of the sandbox that was saved."""
     options: SavedOptions
     signing_name: str
-    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)]
     clock: ClockSetting
     now: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)]
     began_at: Instant

@@ -6,7 +6,7 @@ from typing import Final
 
 from emulator.domain.lifecycles import TERMINAL
 from emulator.kernel.timestamps import SECOND_MS
-from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
 from emulator.traffic.observations.base import NEITHER, Seen, texts, whole
 
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
@@ -22,7 +22,7 @@ def poll_hint(traffic: Traffic) -> Iterator[Seen]:
     yield from (seen for seen in found if not (is_rough and seen.reading == "plain"))
 
 
-def _hints(work: Work) -> Iterator[Seen]:
+def _hints(work: RecordedWork) -> Iterator[Seen]:
     looks = [(call, shown) for call, shown in work.looks if call.name in ("getOperation", "getGeneration")]
     for index, (call, shown) in enumerate(looks):
         if shown.get("status") in TERMINAL:
@@ -36,7 +36,7 @@ def _hints(work: Work) -> Iterator[Seen]:
                 yield Seen("plain" if changed else "rough", call)
 
 
-def _changed_when_promised(index: int, looks: list[tuple[Call, dict[str, object]]], hint: int) -> bool | None:
+def _changed_when_promised(index: int, looks: list[tuple[RecordedCall, dict[str, object]]], hint: int) -> bool | None:
     """Whether the next look after the hint shows a change; None if no look tells.
 
     A clock that skips waits asks for 0 seconds, and tells nothing.

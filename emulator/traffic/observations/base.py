@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.calls import RecordedCall, Traffic
 
 NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""
@@ -15,7 +15,7 @@ class Seen(Struct, frozen=True):
     """One piece of evidence: the reading that it speaks for (`plain`, an id, or `neither`), and the call that shows it."""
 
     reading: str
-    call: Call
+    call: RecordedCall
     what: str = ""
     """What was observed, in words, where no reading explains it."""
     aspect: str = ""
@@ -25,7 +25,7 @@ class Seen(Struct, frozen=True):
 Observe: TypeAlias = Callable[[Traffic], Iterator[Seen]]
 
 
-def whole(calls: Iterator[Call]) -> Iterator[Call]:
+def whole(calls: Iterator[RecordedCall]) -> Iterator[RecordedCall]:
     """Leave out the calls whose bodies were cut off or lost."""
     return (call for call in calls if not call.exchange.is_partial and call.status is not None)
 
@@ -53,6 +53,6 @@ def intent(schema: str | None, body: Any) -> Any:
         return None
 
 
-def is_refusal_of_input(call: Call) -> bool:
+def is_refusal_of_input(call: RecordedCall) -> bool:
     """Whether a body was refused as such."""
     return call.code == "invalid_input"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.kernel.timestamps import SECOND_MS
-from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.calls import RecordedCall, Traffic
 from emulator.traffic.observations.base import Seen, whole
 
 LAG_MS: Final = 2 * SECOND_MS
@@ -32,7 +32,7 @@ def last_page(traffic: Traffic) -> Iterator[Seen]:
 
 def list_freshness(traffic: Traffic) -> Iterator[Seen]:
     """D74: whether a list that is read right after a write shows it."""
-    created: list[tuple[Call, str]] = []
+    created: list[tuple[RecordedCall, str]] = []
     for call in whole(iter(traffic.calls)):
         if call.name in _CREATED_BY and call.status == 201 and isinstance(call.answer.get("id"), str):
             created.append((call, call.answer["id"]))
@@ -44,7 +44,7 @@ def list_freshness(traffic: Traffic) -> Iterator[Seen]:
                     yield from _seen(call, identifier, listed)
 
 
-def _seen(call: Call, identifier: str, listed: set[object]) -> Iterator[Seen]:
+def _seen(call: RecordedCall, identifier: str, listed: set[object]) -> Iterator[Seen]:
     """A full page may not reach down to what was created; one that is not full shows everything there is."""
     if identifier in listed:
         yield Seen("plain", call)

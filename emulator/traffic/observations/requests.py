@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.domain.idempotency import RETENTION_MS
-from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.calls import RecordedCall, Traffic
 from emulator.traffic.observations.base import Seen, intent, is_refusal_of_input, texts, whole
 
-LARGEST_PAGE: Final = 100
+MAX_PAGE: Final = 100
 MAX_NAME: Final = 100
 MAX_TEXT: Final = 2_000
 """The lengths beyond which D04=short refuses a name and any other text, in code points."""
@@ -19,7 +19,7 @@ def page_limit(traffic: Traffic) -> Iterator[Seen]:
     """D02: a `limit` above the largest page is refused, or cut."""
     for call in whole(iter(traffic.calls)):
         limit = call.query.get("limit", "")
-        if call.operation and call.operation.method == "GET" and limit.isdecimal() and int(limit) > LARGEST_PAGE:
+        if call.operation and call.operation.method == "GET" and limit.isdecimal() and int(limit) > MAX_PAGE:
             if call.is_success:
                 yield Seen("clamps", call)
             elif call.code == "invalid_request":
@@ -75,9 +75,9 @@ def sameness(traffic: Traffic) -> Iterator[Seen]:
             yield Seen("plain", second)
 
 
-def _repetitions(traffic: Traffic) -> Iterator[tuple[Call, Call]]:
+def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]]:
     """Iterate over the calls that use a key again at the same address, each with the first call that had it."""
-    first: dict[tuple[str, str, str, str], Call] = {}
+    first: dict[tuple[str, str, str, str], RecordedCall] = {}
     for call in whole(iter(traffic.calls)):
         if call.key and call.operation:
             credential = call.exchange.request_headers.get("authorization", "")
@@ -88,11 +88,11 @@ def _repetitions(traffic: Traffic) -> Iterator[tuple[Call, Call]]:
                 first[place] = call
 
 
-def _request_id(call: Call) -> str | None:
+def _request_id(call: RecordedCall) -> str | None:
     return call.headers.get("request-id")
 
 
-def _means_the_same(first: Call, second: Call) -> bool:
+def _means_the_same(first: RecordedCall, second: RecordedCall) -> bool:
     """Whether two bodies have one intent: the order of members is free."""
     from emulator.domain.intents import fingerprint
 

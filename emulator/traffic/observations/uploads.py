@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.domain.pixels import is_above_small_limit
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
-from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.calls import RecordedCall, Traffic
 from emulator.traffic.observations.base import NEITHER, Seen, is_refusal_of_input, whole
 
 WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
@@ -27,7 +27,7 @@ def upload_session(traffic: Traffic) -> Iterator[Seen]:
         yield Seen(reading, call, f"a window of {round(window_ms / SECOND_MS)} s")
 
 
-def _window_ms(traffic: Traffic, call: Call) -> int | None:
+def _window_ms(traffic: Traffic, call: RecordedCall) -> int | None:
     """Return how long after its creation a session ends."""
     now = traffic.service_time(call)
     try:
@@ -79,7 +79,7 @@ def picture_limit(traffic: Traffic) -> Iterator[Seen]:
                 yield Seen("small", call)
 
 
-def _sent_size(traffic: Traffic, completion: Call) -> tuple[int, int] | None:
+def _sent_size(traffic: Traffic, completion: RecordedCall) -> tuple[int, int] | None:
     """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
     from emulator.traffic.pictures import picture_size
 

@@ -8,7 +8,7 @@ from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.pixels import output_size, size_of_area
 from emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge, generation_price
 from emulator.domain.product_photos import PACKED_PHOTOS, pack
-from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
 from emulator.traffic.observations.base import NEITHER, Seen, intent, is_refusal_of_input, whole
 
 PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
@@ -62,7 +62,7 @@ def subject_cap(traffic: Traffic) -> Iterator[Seen]:
             yield Seen("plain" if is_packed else NEITHER, call, f"{len(subjects[0])} subjects became {admitted}")
 
 
-def _subjects(traffic: Traffic, call: Call, body: Mapping[str, Any]) -> tuple[set[str], tuple[str, ...]] | None:
+def _subjects(traffic: Traffic, call: RecordedCall, body: Mapping[str, Any]) -> tuple[set[str], tuple[str, ...]] | None:
     """Return every photo that is asked for, and those that are packed; None if a Product's photos are unknown."""
     products: list[tuple[str, list[str]]] = []
     for identifier in body.get("product_ids") or ():
@@ -90,7 +90,7 @@ def defaults(traffic: Traffic) -> Iterator[Seen]:
             yield from _defaults_in_echo(call, body)
 
 
-def _defaults_in_echo(call: Call, body: Mapping[str, Any]) -> Iterator[Seen]:
+def _defaults_in_echo(call: RecordedCall, body: Mapping[str, Any]) -> Iterator[Seen]:
     echo = call.answer.get("request")
     if not isinstance(echo, dict):
         return
@@ -178,7 +178,7 @@ def team_credits(traffic: Traffic) -> Iterator[Seen]:
                 yield Seen(fitting[0] if fitting else NEITHER, later, what)
 
 
-def _account(work: Work, call: Call) -> tuple[int, int] | None:
+def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
     """Return what work had reserved and charged when a call was made; None if the recording does not tell."""
     stage = _stage(work, call)
     if stage == "before":
@@ -191,7 +191,7 @@ def _account(work: Work, call: Call) -> tuple[int, int] | None:
     return (0, charged) if stage == "finished" and isinstance(charged, int) else None
 
 
-def _stage(work: Work, call: Call) -> str | None:
+def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
     """Return where a work was in its life when a call was made: before, open or finished; None if it is not certain."""
     if work.admission is None:
         return "finished" if work.looks[0][1].get("status") in TERMINAL else None
@@ -204,7 +204,7 @@ def _stage(work: Work, call: Call) -> str | None:
     return "open" if any(True for _ in later) else None
 
 
-def _price(work: Work) -> int | None:
+def _price(work: RecordedWork) -> int | None:
     """Return what an admission reserved."""
     shown = (work.last.get("credits") or {}).get("reserved")
     body, workflow = work.admission.body if work.admission else None, work.last.get("workflow")
@@ -231,7 +231,7 @@ def concurrency_unit(traffic: Traffic) -> Iterator[Seen]:
             yield Seen(reading, call, f"{used} places used by {len(running)} works with {slots} outputs")
 
 
-def _orders(traffic: Traffic) -> Iterator[tuple[Call, Mapping[str, Any]]]:
+def _orders(traffic: Traffic) -> Iterator[tuple[RecordedCall, Mapping[str, Any]]]:
     """Iterate over the orders of Product Photography with their bodies."""
     for call in whole(traffic.of(PHOTOGRAPHY)):
         if isinstance(call.body, dict):

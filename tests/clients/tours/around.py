@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 BASE_URL = os.environ["IMAGE_WORKFLOW_BASE_URL"]
 API_KEY = os.environ["IMAGE_WORKFLOW_API_KEY"]
 PHOTO = Path(os.environ["TOUR_PHOTO"]).read_bytes()
-MOST_POLLS = 50
+MAX_POLLS = 50
 
 
 class Work(Protocol):
@@ -44,7 +44,7 @@ def is_whole(url: str, size_bytes: int) -> bool:
 
 def wait_for(look: Callable[[], tuple[SomeWork, str | None]]) -> tuple[SomeWork, int]:
     """Look at work, as often as its Retry-After says, until it is completed; return it, and how often it was looked at."""
-    for polls in range(1, MOST_POLLS):
+    for polls in range(1, MAX_POLLS):
         work, retry_after = look()
         if work.status.value == "completed":
             return work, polls
