@@ -9,7 +9,6 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import product
-from operator import mul
 
 from msgspec import Struct
 from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, JpegImagePlugin
@@ -29,8 +28,6 @@ MAX_SCANS = 12
 """Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
 """Of a JPEG, whose decoder reads them more than once."""
-_MOST_VALUES = 2
-"""Coefficients of each pixel of a large progressive JPEG, which are all kept: as many as with half of the colours."""
 
 _SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
@@ -95,10 +92,10 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: P
     if is_large and _takes_too_much(opened):
         raise UnusableImage(
             f"The image has {opened.width} x {opened.height} pixels; expected at most 100 megapixels of one that is turned, "
-            "in CMYK, has a transparent colour, or is progressive without subsampling."
+            "in CMYK, has a transparent colour, or is progressive and not grey."
         )
     is_photo = is_large and source == "jpeg" and opened.mode == "RGB"
-    needs_bands = is_photo and ("progressive" in opened.info or _is_turned(opened))
+    needs_bands = is_photo and _is_turned(opened)
     upright = _turned_in_bands(data, opened) if needs_bands else _turned(opened)
     image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
     del opened, upright  # and with them what the decoder holds, which is more than the picture
@@ -122,9 +119,7 @@ def _is_turned(opened: Image.Image) -> bool:
 def _takes_too_much(opened: Image.Image) -> bool:
     """Whether to decode a large picture takes more than a gibibyte: another one beside it, or all its coefficients."""
     if isinstance(opened, JpegImagePlugin.JpegImageFile) and opened.mode == "RGB":
-        _, across, down, _ = zip(*opened.layer, strict=True)
-        values = sum(map(mul, across, down)) / (max(across) * max(down))
-        return "progressive" in opened.info and values > _MOST_VALUES
+        return "progressive" in opened.info
     if "transparency" in opened.info and opened.mode in ("RGB", "I;16"):
         return True
     return opened.mode in ("CMYK", "LA") or (opened.mode in ("RGB", "RGBA") and _is_turned(opened))
