@@ -63,7 +63,11 @@ def _describe_headers(record: RequestRecord, masks: Masks) -> dict[str, str] | N
 
 def _notes(record: RequestRecord) -> list[str]:
     notes = [] if record.byte_surface is None else [_NOTES[record.byte_surface]]
-    return [*notes, "the client went away before its request was whole"] if record.outcome == "abandoned" else notes
+    if record.outcome == "abandoned":
+        notes.append("the client went away before its request was whole")
+    elif record.is_unheard:
+        notes.append("the client went away before its answer was sent")
+    return notes
 
 
 def _describe_credential(credential: Credential | None, team: Team | None) -> dict[str, Any] | None:
