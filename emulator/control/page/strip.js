@@ -12,9 +12,9 @@ export const concerns = ["clock", "scenario", "reset", "work"];
  * @returns {() => Promise<void>} reads all of it again
  */
 export function create(strip) {
-  const time = element("time", {});
+  const time = element("time", {}, "Clock"); // until they are read, the links have the names of where they lead
   const mode = element("span", { class: "faint" });
-  const scenario = element("a", { href: "#scenario" });
+  const scenario = element("a", { href: "#scenario" }, "Scenario");
   const readings = element("span", {});
   strip.append(element("a", { href: "#clock" }, time, " ", mode), scenario, readings);
 
