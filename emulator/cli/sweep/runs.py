@@ -160,6 +160,11 @@ def _process_context() -> "ProcessContext":
     return context
 
 
+def _folder(parent: str | None = None) -> "tempfile.TemporaryDirectory[str]":
+    """Return a folder that is there for a while; a command that is being killed may still write to it when it goes."""
+    return tempfile.TemporaryDirectory("sweep", dir=parent, ignore_cleanup_errors=True)
+
+
 @dataclass(slots=True, eq=False)
 class Runner:
     """Starts the runs. `options` are those of `exec`, `words` the command; to be closed."""
@@ -172,7 +177,7 @@ class Runner:
     """The one test of pytest that is run; None: all."""
     _context: "ProcessContext" = field(default_factory=_process_context)
     _guard: Guard = field(default_factory=Guard)
-    _folder: "tempfile.TemporaryDirectory[str]" = field(default_factory=lambda: tempfile.TemporaryDirectory("sweep"))
+    _folder: "tempfile.TemporaryDirectory[str]" = field(default_factory=_folder)
     _processes: set[BaseProcess] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _is_closed: bool = False
@@ -194,8 +199,7 @@ class Runner:
             for process in self._processes:
                 process.kill()  # the guard of its command ends that
         self._guard.dismiss()
-        with contextlib.suppress(OSError):
-            self._folder.cleanup()
+        self._folder.cleanup()
 
     def clean(self, timeout_seconds: float | None) -> tuple[Run, Mapping[str, Any], str]:
         """Run the command as it is; return how it ended, its calls, and what it printed. Raises CommandError."""
@@ -241,7 +245,7 @@ class Runner:
     def _run(
         self, task: Task, output: str | None, tests: Collection[str | None] = (None,)
     ) -> tuple[Run, Mapping[str, Any]]:
-        with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
+        with _folder(self._folder.name) as folder:
             file, report_file = Path(folder, "cell.json"), Path(folder, "report.json")
             file.write_bytes(json.encode(task))
             wanted = tests if self.test is None else [self.test]
