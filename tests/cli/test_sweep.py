@@ -99,10 +99,9 @@ def suite(test: Path) -> list[str]:
     return [sys.executable, "-m", "pytest", *plugins, "-c", os.devnull, str(test)]
 
 
-def sweep(options: list[str], command: list[str]) -> Outcome:
-    return run_command(
-        "sweep", "--jobs", "2", *options, "--", *command, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONPATH=str(ROOT)
-    )
+def sweep(options: list[str], command: list[str], **variables: str) -> Outcome:
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), **variables}
+    return run_command("sweep", "--jobs", "2", *options, "--", *command, **environment)
 
 
 def swept(folder: Path, options: list[str], command: list[str]) -> tuple[int, dict[str, str]]:
@@ -164,6 +163,13 @@ def test_a_failure_without_the_fault_is_the_suites_own(tmp_path: Path) -> None:
     options = ["--only", "getTeam#1:lost-*", "--strict", "recoverable", "--report", str(report)]
     assert sweep(options, client(tired)).status == 0
     assert json.loads(report.read_text())["flaky"] == ["getTeam#1:lost-before-commit"]
+
+
+def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> None:
+    found = sweep(["--faults", "all", "--budget", "1s"], client(SOUND), TMPDIR=str(tmp_path))
+    assert "runs had not ended when the 1 s of --budget had passed" in found.output
+    assert "Traceback" not in found.complaint
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_sweep_ends_with_its_budget_and_names_what_it_did_not_run(tmp_path: Path) -> None:

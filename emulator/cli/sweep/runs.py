@@ -245,6 +245,8 @@ class Runner:
     def _run(
         self, task: Task, output: str | None, tests: Collection[str | None] = (None,)
     ) -> tuple[Run, Mapping[str, Any]]:
+        if self._is_closed:
+            raise CommandError("stopped")
         with _folder(self._folder.name) as folder:
             file, report_file = Path(folder, "cell.json"), Path(folder, "report.json")
             file.write_bytes(json.encode(task))
