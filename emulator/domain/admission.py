@@ -20,6 +20,9 @@ class RateWindow:
 
     admitted: list[Instant] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.admitted.sort()  # an edited state file may have them in any order
+
     def wait_ms(self, now: int, limit: int) -> int:
         """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
         admitted, window_begins = self.admitted, now - RATE_WINDOW_MS

@@ -125,6 +125,15 @@ def test_events_that_fall_due_while_a_file_is_loaded_are_applied(make_emulator: 
     assert copy.get(f"/generations/{work.id}").json["status"] == "completed"
 
 
+def test_the_requests_of_a_minute_are_counted_in_whatever_order_a_file_has_them(emulator: EmulatorUnderTest) -> None:
+    def shuffle(parts: Parts) -> None:
+        now = parts["head"]["now"]
+        parts["credentials"][0]["rate"]["admitted"] = [now] * 60 + [now - 61_000] * 60
+
+    emulator.told("PUT", "/state", content=rewritten(saved(emulator), shuffle))
+    assert emulator.get("/team").status == 200
+
+
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
