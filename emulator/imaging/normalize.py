@@ -23,7 +23,7 @@ from emulator.imaging.scene import Scene, examine_scene
 CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
 
 _DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
-"""What share of the pixels, as far as they are usual, may come in a format whose decoder takes more memory for each of them."""
+"""Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they may have."""
 MAX_SCANS = 12
 """Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
@@ -94,8 +94,7 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: P
             f"The image has {opened.width} x {opened.height} pixels; expected at most 100 megapixels of one that is turned, "
             "in CMYK, has a transparent colour, or is progressive and not grey."
         )
-    is_photo = is_large and source == "jpeg" and opened.mode == "RGB"
-    needs_bands = is_photo and _is_turned(opened)
+    needs_bands = is_large and source == "jpeg" and opened.mode == "RGB" and _is_turned(opened)
     upright = _turned_in_bands(data, opened) if needs_bands else _turned(opened)
     image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
     del opened, upright  # and with them what the decoder holds, which is more than the picture
