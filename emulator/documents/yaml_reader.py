@@ -27,7 +27,8 @@ MAX_VALUES: Final = 20_000
 _PLAIN_TAGS: Final = frozenset({"", "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+"""A pattern that takes 9 ms to compile, which a command that reads no file need not spend."""
 _HALF: Final = "half of a surrogate pair"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NUMBER_CHARACTERS: Final = 40
@@ -103,7 +104,7 @@ def _decoded(text: str | bytes, filename: str) -> str:
     if len(encoded) > MAX_BYTES:
         raise _error(filename, NOWHERE, f"{len(encoded)} bytes", f"at most {MAX_BYTES}")
     decoded = decoded.removeprefix("\ufeff")
-    if forbidden := _FORBIDDEN.search(decoded):
+    if forbidden := re.search(_FORBIDDEN, decoded):
         found = f"the control character U+{ord(forbidden.group()):04X}"
         raise _no_text_after(decoded[: forbidden.start()], filename, found, "text without control characters")
     return decoded
