@@ -40,8 +40,8 @@ def check_no_body(body: bytes | None) -> None:
         raise invalid_request("(body)", "a body", "none, this operation takes none", "send no body")
 
 
-def parse_json(body: bytes | None, content_type: bytes | None, max_values: int | None = None) -> Any:
-    """Read a JSON body (D03, D56); with `max_values`, one of more than 64 KiB has no more values.
+def parse_json(body: bytes | None, content_type: bytes | None, max_values: int = MAX_VALUES) -> Any:
+    """Read a JSON body (D03, D56); one of more than 64 KiB has no more values than `max_values`.
 
     Raises:
         Problem: invalid_request, with status 413 for a body over 1 MiB.
@@ -53,7 +53,7 @@ def parse_json(body: bytes | None, content_type: bytes | None, max_values: int |
         _check_media_type(content_type)
     if not body:
         raise invalid_request("(body)", "nothing", "a JSON object", "send a JSON object")
-    if max_values is not None and len(body) > _UNCOUNTED_BYTES:
+    if len(body) > _UNCOUNTED_BYTES:
         _check_values(body, max_values)
     refusal = None
     try:

@@ -10,7 +10,7 @@ from emulator.documents.schemas import LARGE_BODY_BYTES, MAX_LISTED_VIOLATIONS, 
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import Check, Problem
-from emulator.http.json_bodies import MAX_VALUES, check_no_body, parse_json
+from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.responses import Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service import admission
@@ -61,7 +61,7 @@ def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
             exchange.key_scope = KeyScope(call.caller.credential.id, method, request.path, request.idempotency_key())
         if has_body:
             request.check_encoding()
-            call.intent = parse_json(exchange.content, request.content_type(), MAX_VALUES)
+            call.intent = parse_json(exchange.content, request.content_type())
         else:
             check_no_body(exchange.content)
 
