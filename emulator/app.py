@@ -14,8 +14,7 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
 from emulator.domain.readings import NO_READINGS, Readings
-from emulator.examiner.examiner import Totals
-from emulator.examiner.thread import ExaminerThread
+from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.hosts import Hosts, is_loopback
 from emulator.http.problems import problem_response
 from emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
@@ -42,9 +41,6 @@ from emulator.web.wire import Wire
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from emulator.examiner.coverage import Coverage
-
-
 _LOGGER = logging.getLogger("emulator.app")
 
 
@@ -68,7 +64,7 @@ class Application:
         """
         self.settings = settings
         self.contract = contract or load_contract()
-        self.observer = ExaminerThread()
+        self.observer = Examiner()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.observer)
         # Who listens on the loopback is called by no name of the local network, but a page may be.
         trusts_network = not (is_served and is_loopback(settings.host))
@@ -154,19 +150,11 @@ class Application:
             raise UsageError(f"{file}: {error}") from None
 
     def final_conduct(self) -> Totals:
-        """Return what clients did wrong in all sandboxes, those included that are gone; no request comes any more."""
+        """Return what clients did wrong and covered in all sandboxes, those included that are gone; no request comes any more."""
         for sandbox in self.sandboxes.by_id.values():
             engine.enter(sandbox)
         observed = [sandbox.observed() for sandbox in self.sandboxes.by_id.values()]
-        return self.observer.ask(lambda examiner: examiner.conclude_all(observed)).result()
-
-    def coverage(self) -> "Coverage":
-        """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
-        from emulator.examiner import coverage
-
-        observed = [sandbox.observed() for sandbox in self.sandboxes.by_id.values()]
-        covered = self.observer.ask(lambda examiner: examiner.covered_in_all(observed))
-        return coverage.document(self.contract, covered.result())
+        return self.observer.ask(lambda examiner: examiner.totals(observed)).result()
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

@@ -107,7 +107,7 @@ class _Run(WatchedServer):
         self._prints_json = options.format == "json"
         self._recording, self._refusals = Recording(), Refusals()
         self._cell: CellRun | None = None
-        application.observer.examiner.keeps_conduct = options.conduct != "off"
+        application.observer.keeps_deleted = True
         if "journal" in files:
             application.sandboxes.watch(self._recording.note)
         if self._prints_json:
@@ -214,7 +214,9 @@ class _Run(WatchedServer):
 
     @cached_property
     def _coverage(self) -> "Coverage":
-        return self._application.coverage()
+        from emulator.examiner.coverage import document
+
+        return document(self._application.contract, self.conduct.covered)
 
     def _coverage_words(self, is_low: bool) -> str:
         wish = f", wanted {self._options.coverage_fail_under:g} %" if is_low else ""

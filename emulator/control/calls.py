@@ -22,7 +22,7 @@ from emulator.control.fields import read_fields, read_parameters
 from emulator.documents.complaints import DocumentError
 from emulator.domain.problems import Problem, invalid_request
 from emulator.domain.readings import Readings
-from emulator.examiner.thread import ExaminerThread
+from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
@@ -70,7 +70,7 @@ class ControlPlane:
     """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
 
     sandboxes: Sandboxes
-    observer: ExaminerThread
+    observer: Examiner
     contract: Contract
     settings: Settings
     options: SandboxOptions

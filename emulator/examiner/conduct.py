@@ -53,7 +53,8 @@ class Judgement(Struct, frozen=True):
         findings = [
             finding
             for (rule, *place), finding in self.found.items()
-            if (_BY_NAME[rule].gives_way_to, *place) not in self.found and not self._is_twin(finding)
+            if not (rule == "write-retried-with-new-key" and ("double-spend", *place) in self.found)
+            and not self._is_twin(finding)
         ]
         findings.sort(key=lambda one: (SEVERITIES.index(one.severity), _RANK[one.rule], one.requests))
         return Conduct(findings=findings, checked={rule.name: self.checked.get(rule.name, 0) for rule in RULES})
@@ -71,17 +72,14 @@ def examine(observed: Observed, has_ended: bool = False) -> Judgement:
     history = History(observed, has_ended)
     breaches: defaultdict[Place, list[Breach]] = defaultdict(list)
     checked: Counter[str] = Counter()
-    senders = {record.sequence: record for record in history.records}
     for rule in RULES:
         for verdict in rule.examine(history):
             if verdict is None:
                 checked[rule.name] += 1
                 continue
-            name = verdict.rule or rule.name
-            for counted in {name, rule.name}:
-                checked[counted] += verdict.times
-            sender = senders[verdict.requests[0]]
-            breaches[name, title_of(sender), client_of(sender)].append(verdict)
+            checked[rule.name] += verdict.times
+            sender = verdict.records[0]
+            breaches[rule.name, title_of(sender), client_of(sender)].append(verdict)
     off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
     found = {place: _finding(place, several) for place, several in islice(breaches.items(), MAX_FINDINGS)}
     return Judgement(found, checked, off)
@@ -97,7 +95,7 @@ def _finding(place: Place, breaches: Sequence[Breach]) -> Finding:
         severity=worst.severity or rule.severity,
         message=worst.message,
         source=rule.source,
-        requests=sorted({number for breach in breaches for number in breach.requests})[:MAX_REQUESTS],
+        requests=sorted({record.sequence for breach in breaches for record in breach.records})[:MAX_REQUESTS],
         client={"credential": credential, "user_agent": user_agent},
         remedy=in_words_of(user_agent, name, rule.remedy),
     )

@@ -1,17 +1,22 @@
 """The examiner of a process: judges the records of requests when somebody asks, and keeps what must outlive a journal.
 
-Records that a journal drops are handed over once. The newest of them are kept as they are, since later requests may show
-what they meant; the rest are judged for the last time. A reset or a load begins anew; what was found before is kept for
-the whole, and what was found in deleted sandboxes for the totals of the process.
+It works in a thread of its own, one thing after another: no request waits while it judges, however many records a journal
+hands over. Records that a journal drops are handed over once. The newest of them are kept as they are, since later
+requests may show what they meant; the rest are judged for the last time. A reset or a load begins anew; what was found
+before is kept for the whole, and what was found in deleted sandboxes for the totals of the process.
 
 Must not know any rule, nor what reads the results.
 """
 
+import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from msgspec import Struct, structs
 
 from emulator.examiner import points
@@ -21,11 +26,41 @@ from emulator.service.record import Observed, RequestRecord
 if TYPE_CHECKING:
     from emulator.examiner.conduct import Judgement
 
+Answer = TypeVar("Answer")
 MAX_DROPPED = 200
 """The most dropped records that are kept. With one more, all but the newest are judged for the last time."""
 MAX_DROPPED_BYTES = 16 * 1024 * 1024
 KEPT_DROPPED = 100
 """How many of the newest are kept then."""
+_LOGGER = logging.getLogger("emulator.examiner")
+
+
+class Totals(Struct, frozen=True):
+    """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
+
+    findings: tuple[tuple[str, Finding], ...] = ()
+    checked: Mapping[str, int] = {}
+    off: frozenset[str] = frozenset()
+    """The rules that could not be checked of some requests, since an auto clock took every wait."""
+    covered: Counter[points.Point] = msgspec.field(default_factory=Counter)
+    """How often each point of the coverage was reached."""
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether something was done that costs money, leaks a credential or gets a client banned."""
+        return any(finding.severity == "error" for _, finding in self.findings)
+
+    def without(self, rules: frozenset[str]) -> "Totals":
+        """Return the same, but for some rules."""
+        findings = tuple((sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules)
+        checked = {rule: number for rule, number in self.checked.items() if rule not in rules}
+        return structs.replace(self, findings=findings, checked=checked, off=self.off - rules)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
+        findings = [{"sandbox": sandbox, **structs.asdict(finding)} for sandbox, finding in self.findings]
+        not_checked = [rule for rule in self.checked if rule in self.off]
+        return {"findings": findings, "checked": self.checked, "not_checked": not_checked}
 
 
 @dataclass(slots=True, eq=False)
@@ -34,10 +69,6 @@ class _Found:
 
     judgement: "Judgement"
     covered: Counter[points.Point] = field(default_factory=Counter)
-
-    def add(self, judgement: "Judgement", covered: Counter[points.Point]) -> None:
-        self.judgement += judgement
-        self.covered += covered
 
 
 def _nothing() -> _Found:
@@ -62,40 +93,51 @@ class _Memory:
         return structs.replace(observed, records=[*self.dropped, *observed.records])
 
 
-@dataclass(slots=True, eq=False)
 class Examiner:
-    """Judges records. With `keeps_conduct`, sandboxes are examined to their end before they are deleted."""
+    """An Observer that judges records. With `keeps_deleted`, sandboxes are examined to their end before they are deleted."""
 
-    keeps_conduct: bool = False
-    _memories: defaultdict[str, _Memory] = field(default_factory=lambda: defaultdict(_Memory))
-    """By the ids of the sandboxes that exist."""
-    _findings: list[tuple[str, Finding]] = field(default_factory=list)
-    """In deleted sandboxes, with their ids; the same holds of the next."""
-    _checked: Counter[str] = field(default_factory=Counter)
-    _off: frozenset[str] = frozenset()
-    _covered: Counter[points.Point] = field(default_factory=Counter)
+    def __init__(self) -> None:
+        self.keeps_deleted = False
+        self._memories: defaultdict[str, _Memory] = defaultdict(_Memory)
+        """By the ids of the sandboxes that exist."""
+        self._deleted = Totals()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="examiner")
 
-    # What leaves the journals: an Observer ----------------------------------------------------------------------------
+    def ask(self, question: Callable[["Examiner"], Answer]) -> Future[Answer]:
+        """Ask the examiner, once it has dealt with all that it was given before."""
+        return self._thread.submit(question, self)
+
+    # What leaves the journals -----------------------------------------------------------------------------------------
 
     def take(self, observed: Observed) -> None:
         """Take records that a journal dropped."""
+        self._tell(self._keep, observed)
+
+    def conclude(self, observed: Observed) -> None:
+        """Keep what was found in a sandbox that is about to be reset, or replaced by a loaded one."""
+        self._tell(self._begin_anew, observed)
+
+    def dismiss(self, observed: Observed) -> None:
+        """Keep what was found in a sandbox that is about to be deleted, for the totals of the process."""
+        self._tell(self._forget, observed)
+
+    def _tell(self, act: Callable[[Observed], None], observed: Observed) -> None:
+        self._thread.submit(act, observed).add_done_callback(_log_failure)
+
+    def _keep(self, observed: Observed) -> None:
         memory = self._memories[observed.sandbox_id]
         memory.dropped += observed.records
         memory.dropped_bytes += sum(record.held_bytes for record in observed.records)
         if len(memory.dropped) > MAX_DROPPED or memory.dropped_bytes > MAX_DROPPED_BYTES:
             self._judge_oldest(memory, observed)
 
-    def conclude(self, observed: Observed) -> None:
-        """Keep what was found in a sandbox that is about to be reset, or replaced by a loaded one."""
+    def _begin_anew(self, observed: Observed) -> None:
         found = _Found(self.judge(observed, has_ended=True, is_whole=True), self.covered(observed, is_whole=True))
         self._memories[observed.sandbox_id] = _Memory(before=found)
 
-    def dismiss(self, observed: Observed) -> None:
-        """Keep what was found in a sandbox that is about to be deleted, for the totals of the process."""
-        self._covered += self.covered(observed, is_whole=True)
-        if self.keeps_conduct:
-            totals = self._totals([observed])
-            self._findings, self._checked, self._off = list(totals.findings), Counter(totals.checked), totals.off
+    def _forget(self, observed: Observed) -> None:
+        if self.keeps_deleted:
+            self._deleted = self._with(self._deleted, observed)
         self._memories.pop(observed.sandbox_id, None)
 
     def _judge_oldest(self, memory: _Memory, observed: Observed) -> None:
@@ -106,8 +148,8 @@ class Examiner:
         oldest, newest = memory.dropped[:-kept], memory.dropped[-kept:]
         whole = examine(structs.replace(observed, records=memory.dropped))
         rest = examine(structs.replace(observed, records=newest))
-        checked = Counter(whole.checked) - Counter(rest.checked)
-        memory.judged.add(Judgement(whole.found, checked, whole.off), points.cover(oldest, observed.works))
+        memory.judged.judgement += Judgement(whole.found, Counter(whole.checked) - Counter(rest.checked), whole.off)
+        memory.judged.covered += points.cover(oldest, observed.works)
         memory.dropped, memory.dropped_bytes = newest, sum(record.held_bytes for record in newest)
 
     # What is known ----------------------------------------------------------------------------------------------------
@@ -126,54 +168,26 @@ class Examiner:
         covered = memory.judged.covered + points.cover(memory.all_of(observed).records, observed.works)
         return memory.before.covered + covered if is_whole else covered
 
-    def conclude_all(self, sandboxes: Iterable[Observed]) -> "Totals":
-        """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
-        return self._totals(sandboxes)
+    def totals(self, sandboxes: Iterable[Observed]) -> Totals:
+        """Return what was found in all sandboxes, deleted ones included; no more requests will come."""
+        return reduce(self._with, sandboxes, self._deleted)
 
-    def covered_in_all(self, sandboxes: Iterable[Observed]) -> Counter[points.Point]:
-        """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
-        covered = self._covered.copy()
-        for observed in sandboxes:
-            covered += self.covered(observed, is_whole=True)
-        return covered
-
-    def _totals(self, sandboxes: Iterable[Observed]) -> "Totals":
-        """Return what was found in deleted sandboxes and in some others."""
+    def _with(self, totals: Totals, observed: Observed) -> Totals:
         from emulator.examiner.conduct import MAX_FINDINGS
         from emulator.examiner.rules.registry import RULES
 
-        findings, checked, off = self._findings.copy(), self._checked.copy(), self._off
-        for observed in sandboxes:
-            judgement = self.judge(observed, has_ended=True, is_whole=True)
-            findings += [(observed.sandbox_id, finding) for finding in judgement.conduct.findings]
-            checked.update(judgement.checked)
-            off |= judgement.off
-        return Totals(tuple(findings[:MAX_FINDINGS]), {rule.name: checked[rule.name] for rule in RULES}, off)
-
-
-class Totals(Struct, frozen=True):
-    """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
-
-    findings: tuple[tuple[str, Finding], ...]
-    checked: dict[str, int]
-    off: frozenset[str] = frozenset()
-    """The rules that could not be checked of some requests, since an auto clock took every wait."""
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether something was done that costs money, leaks a credential or gets a client banned."""
-        return any(finding.severity == "error" for _, finding in self.findings)
-
-    def without(self, rules: frozenset[str]) -> "Totals":
-        """Return the same, but for some rules."""
+        judgement = self.judge(observed, has_ended=True, is_whole=True)
+        findings = *totals.findings, *((observed.sandbox_id, finding) for finding in judgement.conduct.findings)
+        checked = Counter(totals.checked) + Counter(judgement.checked)
         return Totals(
-            tuple((sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules),
-            {rule: number for rule, number in self.checked.items() if rule not in rules},
-            self.off - rules,
+            findings[:MAX_FINDINGS],
+            {rule.name: checked[rule.name] for rule in RULES},
+            totals.off | judgement.off,
+            totals.covered + self.covered(observed, is_whole=True),
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
-        findings = [{"sandbox": sandbox, **structs.asdict(finding)} for sandbox, finding in self.findings]
-        not_checked = [rule for rule in self.checked if rule in self.off]
-        return {"findings": findings, "checked": self.checked, "not_checked": not_checked}
+
+def _log_failure(done: Future[None]) -> None:
+    error = done.exception()
+    if error is not None:
+        _LOGGER.error("requests that left a journal could not be examined", exc_info=error)

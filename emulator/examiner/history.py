@@ -63,7 +63,7 @@ class History:
     @cached_property
     def by_operation(self) -> Mapping[str | None, Sequence[RequestRecord]]:
         """The records of each operation, and under None of what came to no operation."""
-        return _grouped(self.records, attrgetter("operation"))
+        return grouped(self.records, attrgetter("operation"))
 
     @cached_property
     def with_key(self) -> Sequence[RequestRecord]:
@@ -78,18 +78,18 @@ class History:
     @cached_property
     def by_client(self) -> Mapping[Client, Sequence[RequestRecord]]:
         """The records of each client: a credential with a User-Agent."""
-        return _grouped(self.records, client_of)
+        return grouped(self.records, client_of)
 
     @cached_property
     def by_intent(self) -> Mapping[Intent, Sequence[RequestRecord]]:
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
         failing = {record.path for record in self.failures}
-        return _grouped((record for record in self.records if record.path in failing), self.intent)
+        return grouped((record for record in self.records if record.path in failing), self.intent)
 
     @cached_property
     def requests(self) -> Sequence[Sequence[RequestRecord]]:
         """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
-        by_key = (_grouped(records, _key_of) for records in self.by_intent.values())
+        by_key = (grouped(records, _key_of) for records in self.by_intent.values())
         return [records for groups in by_key for records in groups.values()]
 
     @cached_property
@@ -104,7 +104,7 @@ class History:
     def looks(self) -> Mapping[tuple[Client, str], Sequence[RequestRecord]]:
         """The looks at each work, by client and id."""
         looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
-        return _grouped(looks, lambda look: (client_of(look), str(work_id_of(look))))
+        return grouped(looks, lambda look: (client_of(look), str(work_id_of(look))))
 
     @cached_property
     def _readers(self) -> Set[Client]:
@@ -116,7 +116,7 @@ class History:
 
     @cached_property
     def _by_resource(self) -> Mapping[str | None, Sequence[RequestRecord]]:
-        return _grouped(self.records, self.resource_of)
+        return grouped(self.records, self.resource_of)
 
     def about(self, records: Iterable[RequestRecord]) -> Iterator[tuple[str, RequestRecord, Sequence[RequestRecord]]]:
         """Iterate over what some records are about: its id, the first of these records, and all records about it."""
@@ -154,7 +154,7 @@ class History:
     def _hedged_keys(self) -> Mapping[Client, set[str]]:
         """By client, the keys of the writes that it sent twice before it knew the answer, although they succeeded."""
         hedged: defaultdict[Client, set[str]] = defaultdict(set)
-        for records in _grouped(self.records, lambda record: (self.intent(record), _key_of(record))).values():
+        for records in grouped(self.records, lambda record: (self.intent(record), _key_of(record))).values():
             for earlier, later in pairwise(records):
                 key = _key_of(later)
                 if key is not None and (later.sequence <= earlier.last_arrival or is_success(earlier)):
@@ -227,7 +227,7 @@ class History:
 
     @cached_property
     def _on_connection(self) -> Mapping[str | None, Sequence[RequestRecord]]:
-        return _grouped(self.records, attrgetter("connection"))
+        return grouped(self.records, attrgetter("connection"))
 
     def between_on_connection(self, earlier: RequestRecord, later: RequestRecord) -> Sequence[RequestRecord]:
         """Return what came between two requests on their connection."""
@@ -304,7 +304,7 @@ class History:
 
 def by_connection(records: Iterable[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:
     """Return records by the connections that they came on."""
-    return list(_grouped(records, attrgetter("connection")).values())
+    return list(grouped(records, attrgetter("connection")).values())
 
 
 def _are_one_by_one(records: Sequence[RequestRecord]) -> bool:
@@ -348,9 +348,10 @@ def _key_of(record: RequestRecord) -> str | None:
     return record.idempotency_key
 
 
-def _grouped(
+def grouped(
     records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]
 ) -> Mapping[Key, Sequence[RequestRecord]]:
+    """Return records by what each has of a key, in the order in which it first came."""
     groups: defaultdict[Key, list[RequestRecord]] = defaultdict(list)
     for record in records:
         groups[key(record)].append(record)

@@ -24,12 +24,10 @@ Severity = Literal["error", "warning", "note"]
 class Breach(Struct, frozen=True):
     """A rule was broken. Those of one client at one operation are one finding, with the message of the first."""
 
-    requests: tuple[int, ...]
     message: str
+    records: tuple[RequestRecord, ...]
     severity: Severity | None = None
     """Replaces the severity of the rule."""
-    rule: str | None = None
-    """The name of the finding, where it is not the rule's."""
     times: int = 1
     """How many verdicts it stands for."""
 
@@ -43,20 +41,22 @@ Verdicts: TypeAlias = Iterator[Verdict]
 class ConductRule(Struct, frozen=True):
     """A rule of conduct. `source` is the sentence of the specification that it follows from."""
 
-    name: str
-    severity: Severity
+    examine: Callable[[History], Verdicts]
     source: str
     remedy: str
-    examine: Callable[[History], Verdicts]
+    severity: Severity = "warning"
     is_timed: bool = False
     """Whether it measures how long a client waited, which an auto clock does not tell."""
-    gives_way_to: str | None = None
-    """The rule whose finding about the same operation says more, so that it stands alone."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports: as its function."""
+        return self.examine.__name__.replace("_", "-")
 
 
 def breach(message: str, *records: RequestRecord, severity: Severity | None = None, times: int = 1) -> Breach:
     """Return the breach that some requests are."""
-    return Breach(tuple(record.sequence for record in records), message, severity, times=times)
+    return Breach(message, records, severity, times)
 
 
 def follows_soon(earlier: RequestRecord, later: RequestRecord) -> bool:

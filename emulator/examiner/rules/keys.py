@@ -1,10 +1,12 @@
 """How a client uses Idempotency-Keys: whether a write whose effect is unknown is repeated, and under which key."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain as joined
+from itertools import zip_longest
+from operator import attrgetter
 from typing import Final
 
-from emulator.examiner.history import History
+from emulator.examiner.history import History, grouped
 from emulator.examiner.reading import (
     client_of,
     credential_of,
@@ -15,11 +17,10 @@ from emulator.examiner.reading import (
     title_of,
     work_id_of,
 )
-from emulator.examiner.rules.base import KEPT, Breach, Verdicts, breach
+from emulator.examiner.rules.base import KEPT, Verdicts, breach
 from emulator.kernel.timestamps import HOUR_MS
 from emulator.service.record import RequestRecord
 
-DOUBLE_SPEND: Final = "double-spend"
 _GIVEN_UP_AFTER: Final = 3
 _HUNG_UP: Final = "abandoned"
 _RETENTION_MS: Final = 24 * HOUR_MS
@@ -27,37 +28,48 @@ _MAX_AT_ONCE: Final = 20
 Attempts = Sequence[RequestRecord]
 
 
-def retried_with_new_key(history: History) -> Verdicts:
-    """A write of unknown effect is sent again under another key: `write-retried-with-new-key`, or `double-spend`.
+def write_retried_with_new_key(history: History) -> Verdicts:
+    """A write of unknown effect is sent again under another key.
 
     After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and the first key never
     again: it is the same write, which may now be done twice. A client that hung up has lost its answer too, though the
     service may have sent it. A first key that was tried three times was given up, and what follows is another write; so was
     one that was tried twice, if the client sent other writes before the next. An admission that was answered only after the
-    new key had come was not heard. Where at least two of the keys admitted work whose Credits were not given back, it was
-    done twice and paid twice: then, and only then, it is `double-spend`.
+    new key had come was not heard.
     """
-    for records in history.by_intent.values():
-        attempts_by_key: defaultdict[str, list[RequestRecord]] = defaultdict(list)
-        for record in records if records[0].method != "GET" else ():
-            if record.idempotency_key is not None:
-                attempts_by_key[record.idempotency_key].append(record)
-        for chain in _chains(history, list(attempts_by_key.values())):
-            yield KEPT if len(chain) == 1 else _retried(history, chain)
+    for chain in _chains(history):
+        is_kept = len(chain) == 1 or _times_paid(history, chain) > 1
+        yield KEPT if is_kept else breach(_retried(chain), *joined.from_iterable(chain))
 
 
-def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[Attempts]]:
+def double_spend(history: History) -> Verdicts:
+    """A write is done twice and paid twice.
+
+    It is a write that was sent again under another key, and at least two of the keys admitted work whose Credits were not
+    given back.
+    """
+    for chain in _chains(history):
+        times = _times_paid(history, chain)
+        if times > 1:
+            paid = f"it was carried out {times} times, and each time reserved Credits"
+            yield breach(f"{_retried(chain)}: {paid}", *joined.from_iterable(chain))
+
+
+def _chains(history: History) -> Iterator[Sequence[Attempts]]:
     """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
-    chain: list[Attempts] = []
-    for index, attempts in enumerate(by_key):
-        if chain and not (loss_of(chain[-1][-1]) == _HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
-            yield chain
-            chain = []
-        chain.append(attempts)
-        if index == len(by_key) - 1 or not _is_left_open(history, attempts, by_key[index + 1][0]):
-            if len(chain) > 1:
+    for records in history.by_intent.values():
+        has_key = [record for record in records if record.method != "GET" and record.idempotency_key is not None]
+        by_key = list(grouped(has_key, attrgetter("idempotency_key")).values())
+        chain: list[Attempts] = []
+        for attempts, following in zip_longest(by_key, by_key[1:]):
+            if chain and not (loss_of(chain[-1][-1]) == _HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
                 yield chain
-            chain = []
+                chain = []
+            chain.append(attempts)
+            if following is None or not _is_left_open(history, attempts, following[0]):
+                if len(chain) > 1:
+                    yield chain
+                chain = []
 
 
 def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
@@ -82,17 +94,15 @@ def _follows(history: History, last: RequestRecord, following: RequestRecord) ->
     return not any(last.sequence < one.sequence < following.sequence and one.method != "GET" for one in records)
 
 
-def _retried(history: History, chain: Sequence[Attempts]) -> Breach:
-    numbers = tuple(record.sequence for attempts in chain for record in attempts)
-    spent = [attempts for attempts in chain if any(_is_paid(history, record) for record in attempts)]
+def _retried(chain: Sequence[Attempts]) -> str:
     first = chain[0][-1]
     loss = loss_of(first)
     how = "not waited for" if loss == _HUNG_UP else "lost" if loss else f"{first.status} {first.code}"
-    message = f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
-    if len(spent) == 1 or not spent:
-        return Breach(numbers, message)
-    message += f": it was carried out {len(spent)} times, and each time reserved Credits"
-    return Breach(numbers, message, rule=DOUBLE_SPEND)
+    return f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
+
+
+def _times_paid(history: History, chain: Sequence[Attempts]) -> int:
+    return sum(any(_is_paid(history, record) for record in attempts) for attempts in chain)
 
 
 def _is_paid(history: History, record: RequestRecord) -> bool:
@@ -122,7 +132,7 @@ def hedged(history: History) -> Verdicts:
         yield KEPT if twin is None else breach(message, twin, record)
 
 
-def not_sent_again(history: History) -> Verdicts:
+def key_not_sent_again(history: History) -> Verdicts:
     """A write whose effect is unknown is never repeated.
 
     A lost answer and a 500 leave open whether the write was carried out; its Idempotency-Key exists to find out. One
@@ -142,7 +152,7 @@ def not_sent_again(history: History) -> Verdicts:
             yield breach(f"{left_open}, and its key was never sent again", record)
 
 
-def reused(history: History) -> Verdicts:
+def key_reused(history: History) -> Verdicts:
     """A key comes with another intent than the one that it is bound to.
 
     The service says so itself: 422 idempotency_key_reused. One that a scenario asked for does not count.
@@ -153,7 +163,7 @@ def reused(history: History) -> Verdicts:
         yield breach(message, record) if is_reused else KEPT
 
 
-def after_retention(history: History) -> Verdicts:
+def key_after_retention(history: History) -> Verdicts:
     """A key comes again after its 24 hours, and is carried out again.
 
     A key is kept for 24 hours at least. What comes with it later is a new write: a job that is started anew the next day is

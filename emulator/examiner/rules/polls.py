@@ -27,7 +27,7 @@ _HARMLESS_LISTS: Final = 3
 _MAX_WORKS: Final = 50
 
 
-def before_retry_after(history: History) -> Verdicts:
+def poll_before_retry_after(history: History) -> Verdicts:
     """Unfinished work is read again before the Retry-After of the last read is over.
 
     Compared are successive reads of one Operation or Generation by each worker of a client. The answer that shows
@@ -56,7 +56,7 @@ def _wait_of(look: RequestRecord) -> int:
     return 0 if shows_end(look) or not is_answered(look, 200) else retry_after_of(look) or 0
 
 
-def after_terminal(history: History) -> Verdicts:
+def poll_after_terminal(history: History) -> Verdicts:
     """Work is read again and again after its end was read.
 
     The first read that shows completed or failed is the end. Two more do no harm (a helper that reads the result again, a
@@ -78,7 +78,7 @@ def after_terminal(history: History) -> Verdicts:
                 yield breach(f"{work} was read on after {end}", *needless, times=len(needless))
 
 
-def of_lists(history: History) -> Verdicts:
+def list_polled(history: History) -> Verdicts:
     """A list is read again and again to wait for work.
 
     The work was admitted to a client that never reads it by its address, and while it was not finished the client read

@@ -70,7 +70,7 @@ def _follows_directly(history: History, last: RequestRecord, record: RequestReco
     )
 
 
-def goes_on(history: History) -> Verdicts:
+def goes_on_after_refusal(history: History) -> Verdicts:
     """A batch goes on with other writes after a refusal that will meet all of them.
 
     401, 402 and 403 say something of the credential or its Team, not of the one write. A second write that is refused in

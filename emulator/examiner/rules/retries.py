@@ -24,7 +24,7 @@ _NOTHING_MS: Final = ((3, 4), (4, 20), (6, 40), (8, 60))
 """Numbers of successive pauses, each with the limit in milliseconds up to which all of them count as no pause."""
 
 
-def before_retry_after(history: History) -> Verdicts:
+def retry_before_retry_after(history: History) -> Verdicts:
     """The same request comes again before the Retry-After of its refusal is over.
 
     A repetition has the client, method, address and body of a request that got 429, 503 or 409 with a Retry-After, and
@@ -137,7 +137,7 @@ def _are_equal(pauses: Sequence[float]) -> bool:
     )
 
 
-def without_end(history: History) -> Verdicts:
+def retries_without_end(history: History) -> Verdicts:
     """A request is repeated again and again after the same kind of failure.
 
     Whoever has tried 20 times, or for an hour, has to tell somebody. The time that Retry-After asked for does not count
@@ -172,7 +172,7 @@ def _pause_ms(earlier: RequestRecord, later: RequestRecord) -> int:
     return max(later.at - earlier.left_at - asked_ms, 0) if is_wait_measured(earlier, later) else 0
 
 
-def gave_up(history: History) -> Verdicts:
+def gave_up_on_retryable(history: History) -> Verdicts:
     """A request that got 429 or 503 is never sent again.
 
     The answer says that the same request will succeed later. A client may stop that has sent it again at least once, that
