@@ -9,7 +9,7 @@ import orjson
 from emulator.control.describing import describe_request
 from emulator.control.explanations import remedy_of
 from emulator.control.masks import Masks
-from emulator.drift.journals import journal_as_har
+from emulator.drift.har import journal_as_har
 from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 

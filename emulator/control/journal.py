@@ -33,7 +33,7 @@ from emulator.scenario.readings_format import described_readings
 from emulator.service.journal import Journal
 from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
-from emulator.traffic.records import readings_shown
+from emulator.traffic.decisions import readings_shown
 
 MAX_OBSERVED: Final = 1_000
 """How many of the newest requests are asked for the readings that they show."""
@@ -92,7 +92,9 @@ def _described(call: ControlCall, records: Sequence[RequestRecord], masks: Masks
     sandbox = call.sandbox
     is_plain = sandbox.readings == NO_READINGS
     recent = [] if is_plain else list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
-    shown = readings_shown(recent, sandbox.readings, call.plane.contract)
+    shown = readings_shown(
+        [describe_request(record, masks) for record in recent], sandbox.readings, call.plane.contract
+    )
     return [{**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))} for record in records]
 
 

@@ -1,7 +1,7 @@
 """Recordings as VCR.py cassettes, in YAML or JSON. They hold no times: those of the service's answers stand in for them."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -35,12 +35,6 @@ def _check_events(content: bytes, name: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise RecordingError(f"{name}: nested more than {MAX_DEPTH} levels deep")
-
-
-def entries_of(document: Any) -> Sequence[Any] | None:
-    """Return the interactions of a cassette; None if the document is none."""
-    interactions = document.get("interactions") if isinstance(document, dict) else None
-    return interactions if isinstance(interactions, list) else None
 
 
 def read_entry(entry: Mapping[str, Any], where: str) -> RecordedExchange:

@@ -58,7 +58,7 @@ def compare(replayed: Replayed, replay: Replay, contract: Contract) -> Iterator[
     recorded, expected = _outcome(call.status, call.code), _outcome(answered.status, answered.json.get("code"))
     if recorded != expected:
         yield _difference(call, "status", recorded, expected)
-    elif call.is_success and not call.exchange.is_partial:
+    elif call.is_success and not call.is_partial:
         yield from _values(call, "", call.answer, answered.json, replay)
 
 
@@ -73,7 +73,7 @@ def breaches(call: RecordedCall, contract: Contract) -> Iterator[Difference]:
     """Iterate over what contradicts a sentence of the specification, whatever reading one takes."""
     if call.operation is None or call.status is None:
         return
-    if not call.headers.get("request-id"):
+    if not call.response_headers.get("request-id"):
         yield _difference(call, "Request-Id", "none", "one", "Every response carries a Request-Id (section 4)")
     if _is_unknown(call, contract):
         declared = ", ".join(map(str, sorted(call.operation.statuses)))
@@ -81,7 +81,7 @@ def breaches(call: RecordedCall, contract: Contract) -> Iterator[Difference]:
         yield _difference(call, "status", str(call.status), f"one of {declared}, or a default problem", sentence)
     if call.status >= 400:
         yield from _breaches_of_problem(call)
-    elif not call.exchange.is_partial:
+    elif not call.is_partial:
         yield from _breaches_of_success(call, contract)
 
 
@@ -93,20 +93,20 @@ def _is_unknown(call: RecordedCall, contract: Contract) -> bool:
 
 
 def _breaches_of_problem(call: RecordedCall) -> Iterator[Difference]:
-    media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = call.response_headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type and media_type != "application/problem+json":
         sentence = "Errors use media type application/problem+json (section 7)"
         yield _difference(call, "Content-Type", media_type, "application/problem+json", sentence)
-    if call.exchange.is_partial:
+    if call.is_partial:
         return
-    if call.answer and call.answer.get("request_id") != call.headers.get("request-id"):
+    if call.answer and call.answer.get("request_id") != call.response_headers.get("request-id"):
         sentence = "request_id equals the header Request-Id (section 7)"
         yield _difference(call, "/request_id", str(call.answer.get("request_id")), "that of the header", sentence)
     kind = CATALOGUE.get(call.code or "")
     if kind is None or (kind.status != call.status and call.code != "invalid_request"):
         found = f"{call.status} {call.code}"
         yield _difference(call, "/code", found, "a code with its status", "The table of errors (section 7)")
-    if call.status == 429 and "retry-after" not in call.headers:
+    if call.status == 429 and "retry-after" not in call.response_headers:
         yield _difference(call, "Retry-After", "none", "one", "Every 429 carries Retry-After (section 7)")
     if call.code == "resource_operation_in_progress" and not call.answer.get("active_operation_id"):
         sentence = "A 409 resource_operation_in_progress carries active_operation_id (section 7)"
@@ -117,7 +117,7 @@ def _breaches_of_success(call: RecordedCall, contract: Contract) -> Iterator[Dif
     assert call.operation is not None
     makes = call.status == 201 and call.name in ("createProduct", "completeUpload")
     admits = call.status == 202 and call.answer.get("object") == "operation"
-    if (makes or admits) and "location" not in call.headers:
+    if (makes or admits) and "location" not in call.response_headers:
         sentence = "A 201 of an Asset or Product and an authoring 202 carry Location (section 4)"
         yield _difference(call, "Location", "none", "one", sentence)
     if call.status == 204:

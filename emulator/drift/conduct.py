@@ -18,6 +18,7 @@ from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
 from emulator.service.record import Observed, RequestRecord, digest
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
 from emulator.traffic.exchanges import RecordedExchange
+from emulator.traffic.journals import ORIGIN
 
 _EARLIER_MS: Final = MINUTE_MS
 """How much earlier than its request work may seem to be created: two clocks are not the same."""
@@ -63,9 +64,8 @@ def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract)
 
 def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
     reasons = {rule.name: "the recording has no times" for rule in RULES if rule.name in off}
-    of_operations = [call.exchange for call in traffic.calls if call.operation is not None]
-    is_journal = any(call.exchange.surface is not None for call in traffic.calls)
-    if is_journal or not any("authorization" in exchange.request_headers for exchange in of_operations):
+    is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
+    if not is_shown or traffic.base_url.startswith(ORIGIN):  # a journal shows it of operations alone
         reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"
     return reasons
 
@@ -78,22 +78,22 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
     admitted = _admitted_unseen(traffic)
     arrivals = [call.at for call in traffic.calls]
     for call in traffic.calls:
-        exchange, headers, operation = call.exchange, call.exchange.request_headers, call.operation
+        headers, operation = call.request_headers, call.operation
         authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
-        left_at = call.at + round(exchange.took_ms or 0)
-        is_body_lost = exchange.is_partial and not exchange.request_body
+        left_at = call.at + round(call.took_ms or 0)
+        is_body_lost = call.is_partial and not call.request_body
         yield _Record(
             sequence=call.number + 1,
             at=call.at,
             arrived_ms=float(call.at),
             left_at=left_at,
             duration_ms=float(left_at - call.at),
-            is_timed=exchange.at is not None,
+            is_timed=call.is_timed,
             last_arrival=bisect_left(arrivals, left_at, lo=call.number + 1),
             request_id="",
-            method=exchange.method,
+            method=call.method,
             path=_path(call, sessions),
-            query=exchange.url.partition("?")[2].encode() if operation else b"",
+            query=call.url.partition("?")[2].encode() if operation else b"",
             unknown_credential=digest(authorization.encode()) if authorization else None,
             has_authorization=authorization is not None,
             key_header=None if call.key is None else call.key.encode(),
@@ -102,24 +102,24 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
             byte_surface=call.surface,
             is_committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
             work_id=admitted.get(call.number),
-            request_body=exchange.request_body if operation else None,
+            request_body=call.request_body if operation else None,
             request_digest=f"unknown body {call.number}" if is_body_lost else "",
             status=call.status,
             response_headers=tuple(
                 (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
-                for name, value in call.headers.items()
+                for name, value in call.response_headers.items()
             ),
-            response_body=exchange.response_body if operation else None,
+            response_body=call.response_body if operation else None,
             recorded_code=call.code,
         )
 
 
 def _path(call: RecordedCall, sessions: Mapping[str, str]) -> str:
     """Return the path as the emulator would have it: below its own base path; of an upload, with the id of its session."""
-    address = call.exchange.url.partition("?")[0]
+    address = call.url.partition("?")[0]
     if call.operation is not None:
         return BASE_PATH + address.partition(BASE_PATH)[2]
-    session = sessions.get(call.exchange.url.partition("#")[0])
+    session = sessions.get(call.url.partition("#")[0])
     return address if session is None else f"{BASE_PATH}/uploads/{session}/bytes"
 
 

@@ -6,22 +6,16 @@ another file makes its exchange evidence for the status alone.
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from emulator import __version__
 from emulator.kernel.timestamps import format_timestamp, parse_timestamp
+from emulator.traffic import journals
 from emulator.traffic.exchanges import RecordedExchange, lower_names
 
 _NOT_TEXT = ("image/", "application/octet-stream")
-
-
-def entries_of(document: Any) -> Sequence[Any] | None:
-    """Return the entries of a HAR; None if the document is none."""
-    log = document.get("log") if isinstance(document, dict) else None
-    entries = log.get("entries") if isinstance(log, dict) else None
-    return entries if isinstance(entries, list) else None
 
 
 def read_entry(entry: Mapping[str, Any], where: str) -> RecordedExchange:
@@ -96,6 +90,11 @@ def as_har(exchanges: Iterable[RecordedExchange]) -> dict[str, Any]:
     """Return exchanges as a HAR."""
     creator = {"name": "image-workflow-emulator", "version": __version__}
     return {"log": {"version": "1.2", "creator": creator, "entries": [_as_entry(exchange) for exchange in exchanges]}}
+
+
+def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
+    """Return entries of the journal of the emulator at `url` as HAR, in the emulator's time."""
+    return as_har(journals.read_entry(entry, "", url) for entry in entries)
 
 
 def _as_entry(exchange: RecordedExchange) -> dict[str, Any]:

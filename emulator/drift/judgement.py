@@ -164,7 +164,7 @@ def _names_in(item: Replayed) -> Iterator[str]:
     for holder in (item.call.body, item.call.answer):
         yield from _names(holder)
     if item.call.surface is not None:
-        yield item.call.exchange.url
+        yield item.call.url
     if item.call.key is not None:
         yield f"key {item.call.key}"
 

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import orjson
 
-from emulator.drift import cassettes, har, journals
+from emulator.drift import cassettes, har
 from emulator.testing.files import read_file
+from emulator.traffic import journals
 from emulator.traffic.exchanges import RecordedExchange, RecordingError
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
@@ -35,14 +36,18 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
 def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
     """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises RecordingError."""
     document = _document(content, name)
-    for reader in (har, cassettes, journals):
-        entries = reader.entries_of(document)
-        if entries is not None:
-            numbered = enumerate(entries, start=1)
-            return [_exchange(reader.read_entry, entry, f"{name}, entry {number}") for number, entry in numbered]
-    raise RecordingError(
-        f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
-    )
+    match document:
+        case {"log": {"entries": [*entries]}}:
+            read_entry: Callable[[Any, str], RecordedExchange] = har.read_entry
+        case {"interactions": [*entries]}:
+            read_entry = cassettes.read_entry
+        case {"data": [*entries]} if all(isinstance(entry, dict) and "sequence" in entry for entry in entries):
+            entries, read_entry = journals.oldest_first(entries), journals.read_entry
+        case _:
+            raise RecordingError(
+                f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
+            )
+    return [_exchange(read_entry, entry, f"{name}, entry {number}") for number, entry in enumerate(entries, start=1)]
 
 
 def _exchange(read_entry: Callable[[Any, str], RecordedExchange], entry: Any, where: str) -> RecordedExchange:

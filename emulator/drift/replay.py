@@ -165,13 +165,13 @@ class Replay:
     def _headers(self, call: RecordedCall) -> dict[str, str]:
         """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
         assert call.operation is not None
-        sent = call.exchange.request_headers
+        sent = call.request_headers
         headers = {} if call.code == "authentication_required" else {"authorization": f"Bearer {_KEY}"}
         if call.key is not None:
             headers["idempotency-key"] = call.key
         elif call.operation.takes_key and call.status != 400:
             headers["idempotency-key"] = f"recorded-{call.number}"
-        if call.exchange.request_body is not None:
+        if call.request_body is not None:
             headers["content-type"] = sent.get("content-type", "application/json")
         if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
             headers["emulator-fault"] = call.code
@@ -179,7 +179,7 @@ class Replay:
 
     def _body(self, call: RecordedCall) -> bytes:
         if not isinstance(call.body, dict | list):
-            return call.exchange.request_body or b""
+            return call.request_body or b""
         body = self._translated(call.body)
         if self._session(str(call.answer.get("id"))) is call:
             body["size_bytes"] = len(self._file(call))
@@ -200,18 +200,18 @@ class Replay:
     # Bytes ----------------------------------------------------------------------------------------------------------
 
     def _prepare_bytes(self, call: RecordedCall) -> _Request | None:
-        url = call.exchange.url.partition("#")[0]
+        url = call.url.partition("#")[0]
         if url not in self.mapped:
             return None
         target = _target(self.mapped[url])
         if call.surface == "download":
-            return call.exchange.method, target, {}, b""
+            return call.method, target, {}, b""
         session = self._traffic.sessions.get(url)
         if session is None:
             return None
         too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
         headers = dict(self._upload_headers.get(self.mapped[url], {}))
-        return call.exchange.method, target, headers, self._file(session, call) + too_much
+        return call.method, target, headers, self._file(session, call) + too_much
 
     async def _send_unrecorded_bytes(self, completion: RecordedCall) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
@@ -229,7 +229,7 @@ class Replay:
         """Return what stands for the bytes of a session: a description, with what became of them."""
         url = session.answer["upload"]["url"]
         upload = upload or self._traffic.sent_bytes.get(url)
-        description = dict(description_of(upload.exchange.request_body) or {}) if upload else {}
+        description = dict(description_of(upload.request_body) or {}) if upload else {}
         description.setdefault("digest", url)
         own = self._traffic.completions.get(str(session.answer.get("id")), ())
         completion = next((call for call in own if call.code != "invalid_request"), None)
@@ -255,7 +255,7 @@ class Replay:
             upload = answered.json.get("upload")
             if isinstance(upload, dict):
                 self._upload_headers[upload["url"]] = upload["headers"]
-        location = call.headers.get("location"), answered.headers.get("location")
+        location = call.response_headers.get("location"), answered.headers.get("location")
         if call.surface == "download" and all(location):
             self.mapped.setdefault(str(location[0]), str(location[1]))
 

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import orjson
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
@@ -31,16 +32,16 @@ _KINDS: Final = frozenset(
 """What `object` says in answers of the service."""
 
 
-class RecordedCall(Struct, frozen=True, dict=True):
+class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
     """A recorded exchange with the service: a call of an operation, or of one of its two byte surfaces."""
 
     number: int
     """Its place among the calls, from 0."""
-    exchange: RecordedExchange
     at: int
     """The instant of the request, which never goes back; where the recording has none, that of the call before."""
+    is_timed: bool
+    """Whether the recording tells when it was."""
     operation: OperationContract | None
-    surface: Surface | None
     parameters: Mapping[str, str]
     """The parameters of its path."""
 
@@ -50,39 +51,24 @@ class RecordedCall(Struct, frozen=True, dict=True):
         return self.operation.id if self.operation else str(self.surface)
 
     @property
-    def status(self) -> int | None:
-        """The status of the answer; None if there was none."""
-        return self.exchange.status
-
-    @property
-    def where(self) -> str:
-        """Where it was recorded."""
-        return self.exchange.where
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers of the answer."""
-        return self.exchange.response_headers
-
-    @property
     def key(self) -> str | None:
         """The Idempotency-Key."""
-        return self.exchange.request_headers.get("idempotency-key")
+        return self.request_headers.get("idempotency-key")
 
     @cached_property
     def query(self) -> Mapping[str, str]:
         """The parameters of the query."""
-        return dict(parse_qsl(urlsplit(self.exchange.url).query, keep_blank_values=True))
+        return dict(parse_qsl(urlsplit(self.url).query, keep_blank_values=True))
 
     @cached_property
     def body(self) -> Any:
         """The JSON of the request; None if there is none."""
-        return _json(self.exchange.request_body) if self.operation else None
+        return _json(self.request_body) if self.operation else None
 
     @cached_property
     def answer(self) -> dict[str, Any]:
         """The JSON object of the answer; empty if it is none."""
-        value = _json(self.exchange.response_body)
+        value = _json(self.response_body)
         return value if isinstance(value, dict) else {}
 
     @property
@@ -164,7 +150,8 @@ class Traffic:
             if operation is None and surface is None:
                 continue
             now = max(now, exchange.at or 0)
-            call = RecordedCall(number, exchange, now, operation, surface, parameters)
+            seen = {"number": number, "at": now, "is_timed": exchange.at is not None, "surface": surface}
+            call = RecordedCall(**{**asdict(exchange), **seen}, operation=operation, parameters=parameters)
             links.update(_links_in(call))
             number += 1
             yield call
@@ -224,7 +211,7 @@ class Traffic:
     @cached_property
     def sent_bytes(self) -> Mapping[str, RecordedCall]:
         """By the address of an upload: the first call that sent bytes to it."""
-        return {call.exchange.url: call for call in reversed(self._by_name.get("upload", ()))}
+        return {call.url: call for call in reversed(self._by_name.get("upload", ()))}
 
     @cached_property
     def completions(self) -> Mapping[str, Sequence[RecordedCall]]:
@@ -240,7 +227,7 @@ class Traffic:
         None where neither that nor the client's clock is known.
         """
         if not self._clock:
-            return call.exchange.at
+            return call.at if call.is_timed else None
         index = bisect_left(self._clock, call.number, key=itemgetter(0))
         near = self._clock[max(index - 1, 0) : index + 1]
         number, instant = min(near, key=lambda one: abs(one[0] - call.number))
@@ -277,7 +264,7 @@ def _json(body: bytes | None) -> Any:
 
 def _may_be_of_service(call: RecordedCall) -> bool:
     """Whether an answer has a form of this service: another API may have the same paths."""
-    if call.exchange.is_partial or call.status == 204:
+    if call.is_partial or call.status == 204:
         return True
     if not call.is_success:
         return call.code in CATALOGUE
@@ -297,7 +284,7 @@ def _links_in(call: RecordedCall) -> Iterator[tuple[str, Surface]]:
         ]
         links += [(url, "download") for url in pictures]
     if call.surface == "download" and call.status in (301, 302, 303, 307, 308):
-        links.append((call.headers.get("location"), "download"))
+        links.append((call.response_headers.get("location"), "download"))
     return ((_without_fragment(url), surface) for url, surface in links if isinstance(url, str) and url)
 
 

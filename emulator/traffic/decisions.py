@@ -1,38 +1,41 @@
-"""The decisions that have readings, each with what a recording shows of it: the one table of observations."""
+"""The decisions that have readings, each with what calls of the service show of it.
 
-from collections.abc import Mapping
-from typing import Final
+Only what is observed counts: an answer that is the same under every reading names none.
+"""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from emulator.contract import Contract
+from emulator.domain.readings import READINGS, Readings, chosen
+from emulator.traffic.calls import Traffic
+from emulator.traffic.journals import read_entry
 from emulator.traffic.observations import answers, library, requests, uploads, work
 from emulator.traffic.observations.base import Observe
 
+_FILES: Final = (answers, library, requests, uploads, work)
 OBSERVATIONS: Final[Mapping[str, Observe]] = {
-    "D02": requests.page_limit,
-    "D04": requests.text_length,
-    "D10": requests.key_binding,
-    "D12": requests.key_retention,
-    "D14": requests.sameness,
-    "D15": uploads.upload_session,
-    "D16": uploads.upload_status,
-    "D18": uploads.stored_format,
-    "D19": uploads.file_delivery,
-    "D22": library.photo_order,
-    "D26": library.last_page,
-    "D27": work.target,
-    "D29": work.team_credits,
-    "D31": work.error_members,
-    "D32": work.subject_cap,
-    "D33": work.defaults,
-    "D35": work.pixel_sizes,
-    "D37": work.partial_charge,
-    "D40": work.concurrency_unit,
-    "D42": answers.poll_hint,
-    "D57": uploads.picture_limit,
-    "D66": answers.pause_hint,
-    "D70": answers.location,
-    "D71": work.first_status,
-    "D72": answers.media_types,
-    "D73": answers.timestamps,
-    "D74": library.list_freshness,
-    "D76": work.slot_order,
+    reading.decision: next(getattr(file, reading.field) for file in _FILES if hasattr(file, reading.field))
+    for reading in READINGS.values()
 }
+"""By decision: the observation, a function with the name of its field of `Readings`."""
+
+
+def readings_shown(
+    entries: Iterable[Mapping[str, Any]], readings: Readings, contract: Contract
+) -> Mapping[int, Sequence[str]]:
+    """Return by sequence number the names of the readings that an answer shows, such as `D66=silent`.
+
+    `entries` are some of a sandbox's journal in order, `readings` those that the sandbox has.
+    """
+    names = chosen(readings)
+    shown: defaultdict[int, list[str]] = defaultdict(list)
+    traffic = Traffic([read_entry(entry, str(entry["sequence"])) for entry in entries], contract)
+    for name in names:
+        reading = READINGS[name]
+        for seen in OBSERVATIONS[reading.decision](traffic):
+            sequence = int(seen.call.where)
+            if seen.reading == reading.id and name not in shown[sequence]:
+                shown[sequence].append(name)
+    return shown

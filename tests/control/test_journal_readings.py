@@ -2,8 +2,10 @@
 
 import pytest
 
+from emulator.control.describing import describe_request
+from emulator.control.masks import Masks
 from emulator.domain.readings import chosen
-from emulator.traffic.records import readings_shown
+from emulator.traffic.decisions import readings_shown
 from tests.drift.recorded import CONTRACT, toured
 from tests.support.emulator_client import EmulatorUnderTest
 
@@ -24,6 +26,7 @@ def test_the_journal_and_its_explanations_name_the_readings_that_an_answer_shows
 )
 def test_every_reading_is_named_but_that_of_pictures_which_no_record_holds(readings: str) -> None:
     sandbox = toured(readings).application.sandboxes.default
-    records = list(sandbox.journal.newest_first())[::-1]
-    named = {name for names in readings_shown(records, sandbox.readings, CONTRACT).values() for name in names}
+    masks = Masks(sandbox.credentials)
+    entries = [describe_request(record, masks) for record in sandbox.journal.newest_first()][::-1]
+    named = {name for names in readings_shown(entries, sandbox.readings, CONTRACT).values() for name in names}
     assert set(chosen(sandbox.readings)) - {"D57=small"} == named

@@ -13,7 +13,7 @@ from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, print_json, print_
 from emulator.cli.running_emulator import Verb, add_verbs
 from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
-from emulator.drift.journals import journal_as_har
+from emulator.drift.har import journal_as_har
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
 from emulator.kernel.wording import count_of

@@ -27,7 +27,7 @@ def _hints(work: RecordedWork) -> Iterator[Seen]:
     for index, (call, shown) in enumerate(looks):
         if shown.get("status") in TERMINAL:
             return
-        hint = call.headers.get("retry-after")
+        hint = call.response_headers.get("retry-after")
         if hint is None:
             yield Seen("no-hint", call)
         elif hint.isdecimal():
@@ -54,13 +54,13 @@ def pause_hint(traffic: Traffic) -> Iterator[Seen]:
     """D66: whether a 503 has a Retry-After."""
     for call in traffic.calls:
         if call.status == 503 and call.code == "service_unavailable":
-            yield Seen("plain" if "retry-after" in call.headers else "silent", call)
+            yield Seen("plain" if "retry-after" in call.response_headers else "silent", call)
 
 
 def location(traffic: Traffic) -> Iterator[Seen]:
     """D70: whether a Location is absolute."""
     for call in traffic.calls:
-        target = call.headers.get("location")
+        target = call.response_headers.get("location")
         if target is not None and call.operation is not None and call.status in (201, 202):
             yield Seen("plain" if "://" in target else "relative", call)
 
@@ -68,7 +68,7 @@ def location(traffic: Traffic) -> Iterator[Seen]:
 def media_types(traffic: Traffic) -> Iterator[Seen]:
     """D72: whether a media type has a parameter."""
     for call in traffic.calls:
-        found = call.headers.get("content-type", "")
+        found = call.response_headers.get("content-type", "")
         media_type, _, parameters = found.partition(";")
         if call.operation is None or media_type.strip().lower() not in ("application/json", "application/problem+json"):
             continue

@@ -27,7 +27,7 @@ Observe: TypeAlias = Callable[[Traffic], Iterator[Seen]]
 
 def whole(calls: Iterator[RecordedCall]) -> Iterator[RecordedCall]:
     """Leave out the calls whose bodies were cut off or lost."""
-    return (call for call in calls if not call.exchange.is_partial and call.status is not None)
+    return (call for call in calls if not call.is_partial and call.status is not None)
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -42,7 +42,7 @@ def texts(value: Any) -> Iterator[str]:
             yield from texts(member)
 
 
-def intent(schema: str | None, body: Any) -> Any:
+def meaning(schema: str | None, body: Any) -> Any:
     """Return what a body means in the emulator's reading: defaults apply; None if it breaks one of our rules."""
     from emulator.domain.intents import intent_of
     from emulator.domain.problems import Problem

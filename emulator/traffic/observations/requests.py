@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.domain.idempotency import RETENTION_MS
 from emulator.traffic.calls import RecordedCall, Traffic
-from emulator.traffic.observations.base import Seen, intent, is_refusal_of_input, texts, whole
+from emulator.traffic.observations.base import Seen, is_refusal_of_input, meaning, texts, whole
 
 MAX_PAGE: Final = 100
 MAX_NAME: Final = 100
@@ -43,7 +43,7 @@ def text_length(traffic: Traffic) -> Iterator[Seen]:
 def key_binding(traffic: Traffic) -> Iterator[Seen]:
     """D10: what a definite refusal does to its key, as a repetition with the same body shows."""
     for first, second in _repetitions(traffic):
-        if first.code not in _DEFINITE or second.exchange.request_body != first.exchange.request_body:
+        if first.code not in _DEFINITE or second.request_body != first.request_body:
             continue
         is_replay = second.status == first.status and _request_id(second) == _request_id(first)
         is_payment = first.code == "insufficient_credits"
@@ -63,7 +63,7 @@ def key_retention(traffic: Traffic) -> Iterator[Seen]:
                 yield Seen("plain", second)
 
 
-def sameness(traffic: Traffic) -> Iterator[Seen]:
+def intent(traffic: Traffic) -> Iterator[Seen]:
     """D14: a body that means the same and is written in another way is the same request, or another."""
     for first, second in _repetitions(traffic):
         is_kept = first.is_success and second.at < first.at + RETENTION_MS
@@ -80,7 +80,7 @@ def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]
     first: dict[tuple[str, str, str, str], RecordedCall] = {}
     for call in whole(iter(traffic.calls)):
         if call.key and call.operation:
-            credential = call.exchange.request_headers.get("authorization", "")
+            credential = call.request_headers.get("authorization", "")
             place = credential, call.name, str(sorted(call.parameters.items())), call.key
             if place in first:
                 yield first[place], call
@@ -89,7 +89,7 @@ def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]
 
 
 def _request_id(call: RecordedCall) -> str | None:
-    return call.headers.get("request-id")
+    return call.response_headers.get("request-id")
 
 
 def _means_the_same(first: RecordedCall, second: RecordedCall) -> bool:
@@ -97,5 +97,5 @@ def _means_the_same(first: RecordedCall, second: RecordedCall) -> bool:
     from emulator.domain.intents import fingerprint
 
     assert first.operation is not None
-    meant = intent(first.operation.body, first.body), intent(first.operation.body, second.body)
+    meant = meaning(first.operation.body, first.body), meaning(first.operation.body, second.body)
     return None not in meant and fingerprint(meant[0]) == fingerprint(meant[1])

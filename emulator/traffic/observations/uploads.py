@@ -57,10 +57,10 @@ def stored_format(traffic: Traffic) -> Iterator[Seen]:
 
 def file_delivery(traffic: Traffic) -> Iterator[Seen]:
     """D19: whether a file is answered itself, or by a redirect."""
-    targets = {call.headers.get("location") for call in traffic.of("download")}
+    targets = {call.response_headers.get("location") for call in traffic.of("download")}
     for call in traffic.of("download"):
         if call.status in (200, 206, 304):
-            if call.exchange.url not in targets:  # no redirect led here
+            if call.url not in targets:  # no redirect led here
                 yield Seen("plain", call)
         elif call.status in (301, 302, 303, 307, 308):
             yield Seen("redirects", call)
@@ -84,4 +84,4 @@ def _sent_size(traffic: Traffic, completion: RecordedCall) -> tuple[int, int] | 
     from emulator.traffic.pictures import picture_size
 
     sent = traffic.sent_bytes.get(traffic.addresses.get(completion.parameters["upload_id"], ""))
-    return picture_size(sent.exchange.request_body) if sent else None
+    return picture_size(sent.request_body) if sent else None

@@ -9,7 +9,7 @@ from emulator.domain.pixels import output_size, size_of_area
 from emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge, generation_price
 from emulator.domain.product_photos import PACKED_PHOTOS, pack
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from emulator.traffic.observations.base import NEITHER, Seen, intent, is_refusal_of_input, whole
+from emulator.traffic.observations.base import NEITHER, Seen, is_refusal_of_input, meaning, whole
 
 PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _SENT_ALWAYS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
@@ -84,7 +84,7 @@ def defaults(traffic: Traffic) -> Iterator[Seen]:
                 yield Seen("plain", call, aspect="count")
             continue
         missing = [name for name in _SENT_ALWAYS if name not in body]
-        if missing and is_refusal_of_input(call) and intent("ProductPhotography", body) is not None:
+        if missing and is_refusal_of_input(call) and meaning("ProductPhotography", body) is not None:
             yield Seen("required", call)
         elif call.is_success:
             yield from _defaults_in_echo(call, body)

@@ -1,23 +1,21 @@
 """Recordings as this emulator's own journal writes them: `requests --format json` and `exec --journal FILE`."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import orjson
 
-from emulator.drift.har import as_har
 from emulator.http.requests import encoded_path
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import RecordedExchange
-from emulator.traffic.records import ORIGIN
+
+ORIGIN: Final = "http://emulator"
+"""Stands for the address of the emulator, which a journal does not hold."""
 
 
-def entries_of(document: Any) -> Sequence[Any] | None:
-    """Return the entries of a journal, oldest first; None if the document is none."""
-    data = document.get("data") if isinstance(document, dict) else None
-    if not isinstance(data, list) or not all(isinstance(entry, dict) and "sequence" in entry for entry in data):
-        return None
-    return sorted(data, key=lambda entry: (str(entry.get("sandbox", "")), int(entry["sequence"])))
+def oldest_first(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return entries in the order of their requests, those of each sandbox together."""
+    return sorted(entries, key=lambda entry: (str(entry.get("sandbox", "")), int(entry["sequence"])))
 
 
 def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> RecordedExchange:
@@ -40,11 +38,6 @@ def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> Re
         surface=entry.get("bytes"),
         is_partial="is not shown" in note and not str(entry.get("bytes") or ""),
     )
-
-
-def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
-    """Return entries of the journal of the emulator at `url` as HAR, in the emulator's time."""
-    return as_har(read_entry(entry, "", url) for entry in entries)
 
 
 def _request_headers(entry: Mapping[str, Any]) -> dict[str, str]:
