@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from PIL import Image
 
 from emulator.domain.recipes import CardRecipe
-from emulator.imaging.captions import CARD_LETTERS, Chip, Plaque, with_plaque
-from emulator.imaging.composition import new_canvas, paint_all
+from emulator.imaging.captions import Plaque, swatch, with_plaque
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import chance, cover, opaque, pale_wall, trimmed
+from emulator.imaging.drawing import chance, new_canvas, opaque, paint_all, pale_wall, trimmed
 from emulator.imaging.layout import Box
 
 
@@ -18,14 +17,12 @@ def card(recipe: CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
     sources = [load(data, enough) for data in inputs]
     main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        return new_canvas((recipe.width, recipe.height), cover(opaque(main), recipe.width / recipe.height))
+        return new_canvas((recipe.width, recipe.height), opaque(main))
 
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
         canvas = new_canvas(size, pale_wall(chance(recipe.name, *recipe.inputs)))
         paint_all(canvas, [trimmed(main)], room)
         return canvas
 
-    swatches = tuple(Chip("", opaque(source)) for source in sources)
-    return with_plaque(
-        recipe, Plaque(recipe.name, recipe.kind.replace("_", " ").capitalize(), swatches), draw, CARD_LETTERS
-    )
+    facts, swatches = recipe.kind.replace("_", " ").capitalize(), [("", swatch(source)) for source in sources]
+    return with_plaque(recipe, Plaque(recipe.name, facts, swatches), draw)

@@ -3,7 +3,7 @@
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
 from emulator.imaging.decoding import load, remembered
-from emulator.imaging.drawing import BLACK, WHITE, Color, gradient_column, mix, opaque, trimmed
+from emulator.imaging.drawing import BLACK, WHITE, Color, mix, opaque, trimmed
 
 SUBJECT_EDGE, HELD_EDGE = 960, 400  # pixels; more makes no visible difference, by itself and in somebody's hands
 _EDGE = 64  # pixels of the small picture in which the outside is found
@@ -69,10 +69,8 @@ def recolored(image: Image.Image, color: Color) -> Image.Image:
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
     solid = alpha and alpha.point([255 * (level == 255) for level in range(256)])
     grey = opaque(image).convert("L")
-    middle = ImageStat.Stat(grey, solid).mean[0] / 255 if solid is None or solid.getbbox() else 0.5
-    levels = ((0.0, mix(color, BLACK, 0.8)), (middle, color), (1.0, mix(color, WHITE, 0.85)))
-    grey.putpalette(gradient_column(levels).tobytes())  # one table instead of one for each channel
-    result = grey.convert("RGB")
+    middle = round(ImageStat.Stat(grey, solid).mean[0]) if solid is None or solid.getbbox() else 127
+    result = ImageOps.colorize(grey, mix(color, BLACK, 0.8), mix(color, WHITE, 0.85), color, midpoint=middle)
     if alpha is not None:
         result.putalpha(alpha)
     return result

@@ -1,15 +1,16 @@
-"""Small drawing tools that every picture uses: colours, gradients, masks, and pseudo-random numbers from text.
+"""Small drawing tools that every picture uses: colours, gradients, masks, canvases, and what is painted on these.
 
-Must not know any recipe.
+Must not know any recipe, nor what a picture shows.
 """
 
-import colorsys
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageColor, ImageDraw, ImageFilter, ImageOps
+
+from emulator.imaging.layout import Box, arrange
 
 Color = tuple[int, int, int]
 
@@ -17,9 +18,7 @@ WHITE: Color = (255, 255, 255)
 BLACK: Color = (0, 0, 0)
 INK: Color = (30, 32, 38)
 
-_SMOOTHING = 2  # shapes are drawn this much larger, then reduced, for soft edges
-_MASK_EDGE = 1024  # pixels; larger masks are stretched, which is invisible
-_ELLIPSE_EDGE = 384  # pixels
+_SMOOTHING = 2  # masks are drawn this much larger, then reduced, for soft edges
 
 
 def chance(*words: object) -> float:
@@ -27,16 +26,15 @@ def chance(*words: object) -> float:
     return hashlib.sha256("\x1f".join(map(str, words)).encode("utf-8", "surrogatepass")).digest()[0] / 255
 
 
-def color_of_hex(text: str) -> Color:
-    """The colour of six hex digits, with or without a leading #."""
-    red, green, blue = bytes.fromhex(text.removeprefix("#"))
+def color_of(text: str) -> Color:
+    """The colour that Pillow knows by this text: a name in lower case, or six hex digits after a #."""
+    red, green, blue, *_ = ImageColor.getrgb(text)
     return red, green, blue
 
 
 def color_of_hue(hue: float, saturation: float, value: float) -> Color:
     """A colour by hue, saturation and value, each from 0 to 1."""
-    red, green, blue = colorsys.hsv_to_rgb(hue % 1, saturation, value)
-    return round(red * 255), round(green * 255), round(blue * 255)
+    return color_of(f"hsv({hue % 1 * 360:f},{saturation:%},{value:%})")
 
 
 def mix(first: Color, second: Color, share: float) -> Color:
@@ -61,26 +59,30 @@ def pale_wall(hue: float) -> Image.Image:
     return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
 
 
-def ellipse_mask() -> Image.Image:
-    """A mask of an ellipse that fills its box, with soft edges."""
-    return rounded_mask(_ELLIPSE_EDGE, _ELLIPSE_EDGE, _ELLIPSE_EDGE / 2)
-
-
 @lru_cache(maxsize=16)
-def rounded_mask(width: float, height: float, radius: float) -> Image.Image:
-    """A mask of a rounded rectangle that fills its box, with soft edges."""
-    share = min(1.0, _MASK_EDGE / max(width, height)) * _SMOOTHING
-    mask = Image.new("L", (max(2, round(width * share)), max(2, round(height * share))), 0)
-    ImageDraw.Draw(mask).rounded_rectangle((0, 0, mask.width - 1, mask.height - 1), radius * share, fill=255)
+def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
+    """A mask of a rounded rectangle, with soft edges."""
+    mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
+    corner = mask.width - 1, mask.height - 1
+    ImageDraw.Draw(mask).rounded_rectangle((0, 0, *corner), radius * _SMOOTHING, fill=255)
     return mask.reduce(_SMOOTHING)
 
 
-@lru_cache(maxsize=2)
-def soft_mask(opacity: int) -> Image.Image:
-    """A small blurred ellipse, to be stretched into the shadow of a thing; its edges are left empty."""
-    mask = Image.new("L", (96, 96), 0)
-    ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=opacity)
-    return mask.filter(ImageFilter.GaussianBlur(6))
+def disc(content: Image.Image | Color, edge: int = 256) -> Image.Image:
+    """A colour, or the middle of a picture, as a disc in RGBA with soft edges."""
+    image = new_canvas((edge, edge), opaque(content) if isinstance(content, Image.Image) else content)
+    image.putalpha(rounded_mask(edge, edge, edge / 2))
+    return image
+
+
+@lru_cache(maxsize=1)
+def _shadow() -> Image.Image:
+    """A small blurred ellipse, to be stretched; its edges are left empty."""
+    mask = Image.new("L", (96, 96))
+    ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=90)
+    image = Image.new("RGB", mask.size)
+    image.putalpha(mask.filter(ImageFilter.GaussianBlur(6)))
+    return image
 
 
 def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
@@ -92,20 +94,6 @@ def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
     return ground
 
 
-def bands(image: Image.Image, rows: int = 64) -> Iterator[tuple[int, int, int, int]]:
-    """The boxes of a picture's bands, from the top down: work on one after another takes little memory."""
-    for top in range(0, image.height, rows):
-        yield 0, top, image.width, min(top + rows, image.height)
-
-
-def cover(image: Image.Image, aspect: float) -> Image.Image:
-    """The middle of a picture, cut to the given width by height; itself if that is all of it."""
-    width = max(1, min(image.width, round(image.height * aspect)))
-    height = max(1, min(image.height, round(image.width / aspect)))
-    left, top = (image.width - width) // 2, (image.height - height) // 2
-    return image if (width, height) == image.size else image.crop((left, top, left + width, top + height))
-
-
 def trimmed(image: Image.Image) -> Image.Image:
     """A cut-out without the transparent room around it; without transparency, the picture in RGB."""
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
@@ -113,3 +101,61 @@ def trimmed(image: Image.Image) -> Image.Image:
     if alpha is None or box is None or alpha.getextrema()[0] == 255:
         return opaque(image)
     return image.crop(box)
+
+
+def stretched(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """The image at this size; itself if it has it."""
+    if image.size == size:
+        return image
+    if image.width == 1:  # a gradient needs no arithmetic from left to right
+        image = image.resize((1, size[1]), Image.Resampling.BILINEAR)
+        return image.resize(size, Image.Resampling.NEAREST)
+    return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=1.0)
+
+
+def new_canvas(size: tuple[int, int], ground: Image.Image | Color | None) -> Image.Image:
+    """A canvas of this size in RGB, full of a picture's middle or a colour; without a `ground` transparent, in RGBA."""
+    if not isinstance(ground, Image.Image):
+        return Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground)
+    return stretched(ground, size) if ground.width == 1 else ImageOps.fit(ground, size, Image.Resampling.BILINEAR)
+
+
+def paint(canvas: Image.Image, image: Image.Image, box: Box) -> None:
+    """Paint as much of a picture, stretched into a box, as lies within the canvas; both are in RGB or RGBA."""
+    left, top = round(box.left), round(box.top)
+    width, height = max(1, round(box.width)), max(1, round(box.height))
+    seen = max(0, left), max(0, top), min(canvas.width, left + width), min(canvas.height, top + height)
+    if seen[0] >= seen[2] or seen[1] >= seen[3]:
+        return
+    across, down = image.width / width, image.height / height
+    source = (seen[0] - left) * across, (seen[1] - top) * down, (seen[2] - left) * across, (seen[3] - top) * down
+    size = seen[2] - seen[0], seen[3] - seen[1]
+    piece = image.resize(size, Image.Resampling.BILINEAR, source, reducing_gap=1.0)
+    if canvas.mode == "RGB":
+        canvas.paste(piece, seen, piece if piece.mode == "RGBA" else None)
+    else:
+        canvas.alpha_composite(piece.convert("RGBA"), seen[:2])
+
+
+def paint_all(canvas: Image.Image, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:
+    """Paint pictures side by side: as they are if they are cut out, with a shadow, else with white borders."""
+    gap = min(canvas.size) * 0.03
+    boxes = arrange([image.width / image.height for image in images], room, gap, down)
+    for image, box in zip(images, boxes, strict=True):
+        if image.mode == "RGBA":
+            paint_shadow(canvas, box)
+            paint(canvas, image, box)
+        else:
+            paint(canvas, Image.new("RGB", (1, 1), WHITE), box)
+            paint(canvas, image, box.grown(-gap * 0.3))
+
+
+def paint_shadow(canvas: Image.Image, box: Box) -> None:
+    """Paint the shadow on the floor of what stands in a box; a transparent canvas has no floor."""
+    if canvas.mode == "RGB":
+        height = min(box.width, box.height) * 0.22
+        paint(
+            canvas,
+            _shadow(),
+            Box(box.left - box.width * 0.14, box.top + box.height - height * 0.55, box.width * 1.28, height),
+        )

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from PIL import Image
 
 from emulator.domain.recipes import EditRecipe
-from emulator.imaging.captions import Plaque, with_plaque
-from emulator.imaging.composition import new_canvas, paint_all
+from emulator.imaging.captions import Plaque, signs_of, with_plaque
 from emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import BLACK, chance, color_of_hue, gradient_column, mix, opaque
+from emulator.imaging.drawing import BLACK, chance, color_of_hue, gradient_column, mix, new_canvas, opaque, paint_all
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, named_color, named_look
 
@@ -32,8 +31,7 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         return canvas
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"
-    accent, ratio, resolution = (150, 186, 255), recipe.aspect_ratio, recipe.resolution
-    plaque = Plaque(title, "", (), recipe.instructions, "Edit", accent, ratio, resolution)
+    plaque = Plaque(title, "", (), recipe.instructions, signs_of(recipe, "Edit", (150, 186, 255)))
     return with_plaque(recipe, plaque, draw)
 
 

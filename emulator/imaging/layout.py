@@ -4,7 +4,6 @@ Pure arithmetic, in pixels. Must not know what is drawn in a box.
 """
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Literal, NamedTuple
 
 Edge = Literal["left", "top", "bottom"]
@@ -46,12 +45,8 @@ def arrange(aspects: Sequence[float], room: Box, gap: float, down: float = 0.5) 
     """
     shapes = [(aspect**0.5, aspect**-0.5) for aspect in aspects]
     best_scale, best_rows = 0.0, [shapes]
-    for breaks in product((False, True), repeat=len(shapes) - 1):
-        rows = [[shapes[0]]]
-        for shape, is_break in zip(shapes[1:], breaks, strict=True):
-            if is_break:
-                rows.append([])
-            rows[-1].append(shape)
+    for per_row in range(1, len(shapes) + 1):
+        rows = [shapes[start : start + per_row] for start in range(0, len(shapes), per_row)]
         scale = min(
             (room.height - gap * (len(rows) - 1)) / sum(max(high for _, high in row) for row in rows),
             *((room.width - gap * (len(row) - 1)) / sum(wide for wide, _ in row) for row in rows),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 from PIL import Image, ImageColor
 
-from emulator.imaging.drawing import BLACK, WHITE, Color, color_of_hex, mix
+from emulator.imaging.drawing import BLACK, WHITE, Color, color_of, mix
 
 
 class Look(Struct, frozen=True):
@@ -39,8 +39,7 @@ def named_look(words: str) -> Look | None:
 
 def named_color(words: Iterable[str]) -> Color | None:
     """The colour of the first of these words, in lower case, that is the name of one."""
-    values = (ImageColor.colormap.get(word) for word in words)
-    return next((color_of_hex(value) for value in values if isinstance(value, str)), None)
+    return next((color_of(word) for word in words if word in ImageColor.colormap), None)
 
 
 def look_of(preview: Image.Image) -> Look:

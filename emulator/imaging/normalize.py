@@ -7,7 +7,7 @@ NormalizedImage or an UnusableImage. Limits of time and memory are those of the 
 import contextlib
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from msgspec import Struct
@@ -16,7 +16,6 @@ from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, JpegImagePlugin
 from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from emulator.domain.recipes import PictureFormat
 from emulator.imaging.decoding import FORMATS, MAX_EDGE, SourceFormat, open_as, size_of, sniff
-from emulator.imaging.drawing import bands
 from emulator.imaging.encoding import encode
 from emulator.imaging.scene import Scene, examine_scene
 
@@ -150,6 +149,12 @@ def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:
         raise UnusableImage(f"The image has {scans} scans; expected about ten, as encoders make.")
     if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
         raise UnusableImage(f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any.")
+
+
+def bands(image: Image.Image, rows: int = 64) -> Iterator[tuple[int, int, int, int]]:
+    """The boxes of a picture's bands, from the top down: work on one after another takes little memory."""
+    for top in range(0, image.height, rows):
+        yield 0, top, image.width, min(top + rows, image.height)
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:

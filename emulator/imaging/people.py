@@ -9,8 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 from PIL import Image, ImageDraw
 
-from emulator.imaging.composition import paint
-from emulator.imaging.drawing import BLACK, Color, ellipse_mask, mix
+from emulator.imaging.drawing import BLACK, Color, disc, mix, paint
 from emulator.imaging.layout import Box, arrange
 
 Point = tuple[float, float]
@@ -107,7 +106,7 @@ def draw_figure(
         for side, holds in zip((-1, 1), stance.holds, strict=True):
             if holds:
                 hand = Box(side * grip[0] - 0.022, grip[1] - 0.022, 0.044, 0.05)
-                paint(figure, mix(person.skin, BLACK, 0.06), _in_pixels(hand), ellipse_mask())
+                paint(figure, disc(mix(person.skin, BLACK, 0.06), 64), _in_pixels(hand))
     return figure
 
 
@@ -149,5 +148,5 @@ def paint_portrait(canvas: Image.Image, person: Person, box: Box) -> None:
     """Paint head and shoulders into a box, a square; the shoulders end below it."""
     head = box.part(0.655, 0.5, 0.15)
     shoulders = Box(box.left + box.width * 0.16, head.top + head.height * 0.96, box.width * 0.68, box.height * 0.7)
-    paint(canvas, person.cloth, shoulders, ellipse_mask())
+    paint(canvas, disc(person.cloth), shoulders)
     paint(canvas, draw_head(person, round(head.width)), head)

@@ -10,11 +10,21 @@ from msgspec import Struct
 from PIL import Image, ImageOps, ImageStat
 
 from emulator.domain.recipes import PhotographRecipe
-from emulator.imaging.captions import Chip, Plaque, with_plaque
-from emulator.imaging.composition import Paint, new_canvas, paint, paint_all, paint_shadow, stretched
+from emulator.imaging.captions import Chip, Plaque, signs_of, swatch, with_plaque
 from emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
 from emulator.imaging.decoding import load_opaque, remembered
-from emulator.imaging.drawing import Color, chance, color_of_hex, color_of_hue, cover, ellipse_mask, gradient_column
+from emulator.imaging.drawing import (
+    Color,
+    chance,
+    color_of,
+    color_of_hue,
+    disc,
+    gradient_column,
+    new_canvas,
+    paint,
+    paint_all,
+    paint_shadow,
+)
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, look_of, named_color, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
@@ -72,21 +82,17 @@ class _Shot:
 
     def plaque(self) -> Plaque:
         recipe, count, pictures = self._recipe, len(self._subjects), iter(self._previews)
-        chips = [Chip("", subject) for subject in self._subjects] if count > 1 else []
-        chips += [Chip(name, next(pictures)) for name in (recipe.photography_style, recipe.pose) if name is not None]
-        if recipe.colorway is not None:
-            chips.append(Chip(recipe.colorway, self._color))
-        return Plaque(
-            ", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}",
-            chips=tuple(chips),
-            words=recipe.directions,
-            badge=f"{recipe.slot}/{recipe.slot_count}",
-            accent=_ACCENTS[(recipe.slot - 1) % len(_ACCENTS)],
-            ratio=recipe.aspect_ratio,
-            resolution=recipe.resolution,
-            distance=recipe.camera_distance or "",
-            people=recipe.people,
-        )
+        chips: list[Chip] = [("", swatch(subject)) for subject in self._subjects] if count > 1 else []
+        chips += [
+            (name, swatch(next(pictures))) for name in (recipe.photography_style, recipe.pose) if name is not None
+        ]
+        if recipe.colorway is not None and self._color is not None:
+            chips.append((recipe.colorway, swatch(self._color)))
+        title = ", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}"
+        accent = _ACCENTS[(recipe.slot - 1) % len(_ACCENTS)]
+        badge, people = f"{recipe.slot}/{recipe.slot_count}", "👤" * recipe.people or "0👤"
+        signs = signs_of(recipe, badge, accent, recipe.camera_distance or "", people)
+        return Plaque(title, "", chips, recipe.directions, signs)
 
     def draw(self, size: tuple[int, int], room: Box) -> Image.Image:
         """The scene, of this width and height, with all that matters in `room`."""
@@ -107,17 +113,15 @@ class _Shot:
         """The same in all of a photoshoot, and another in each single shot."""
         return chance(*words, *self._recipe.inputs, "" if self._recipe.is_photoshoot else self._recipe.slot)
 
-    def _ground(self) -> Paint | None:
+    def _ground(self) -> Image.Image | Color | None:
         recipe, view = self._recipe, self._view
         if self._scene is not None:
-            ground = cover(self._scene, recipe.width / recipe.height)
-            if view.is_detail:  # far out of focus
-                ground = ground.resize((12, 12), Image.Resampling.BOX)
+            ground = self._scene.resize((12, 12), Image.Resampling.BOX) if view.is_detail else self._scene
             return ImageOps.mirror(ground) if view.turn and recipe.is_photoshoot else ground
         if recipe.background_kind == "transparent":
             return None
         if recipe.background_kind == "color":
-            return color_of_hex(recipe.background_hex or "")
+            return _color_of_hex(recipe.background_hex or "")
         hue, edge = self._chance("backdrop"), 1.0 if view.is_detail else 0.7 if view.bottom > 0.9 else 0.86
         wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
         return gradient_column(((0.0, wall), (edge - 0.06, wall), (edge, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
@@ -166,10 +170,14 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     if recipe.colorway is None:
         return None
     if recipe.colorway_hex is not None:
-        return color_of_hex(recipe.colorway_hex)
+        return _color_of_hex(recipe.colorway_hex)
     name = recipe.colorway.casefold()
     named = named_color((name.replace(" ", ""), *reversed(name.split())))
     return named or color_of_hue(chance(name), 0.6, 0.7)
+
+
+def _color_of_hex(text: str) -> Color:
+    return color_of("#" + text.removeprefix("#"))
 
 
 def _narrowed(view: View) -> float:
@@ -194,11 +202,9 @@ def _head_of(card: bytes) -> Image.Image:
     picture = _preview_of(card, _HEAD_EDGE * 2)
     edge = min(picture.size) * 0.66
     left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.35
-    head = stretched(picture.crop((round(left), round(top), round(left + edge), round(top + edge))), (_HEAD_EDGE,) * 2)
-    free = cut_out(head)
-    if free is None:
-        head.putalpha(stretched(ellipse_mask(), head.size))
-    return free or head
+    place = left, top, left + edge, top + edge
+    head = picture.resize((_HEAD_EDGE, _HEAD_EDGE), Image.Resampling.BILINEAR, place, reducing_gap=1.0)
+    return cut_out(head) or disc(head, _HEAD_EDGE)
 
 
 def _skin_of(head: Image.Image) -> Color:

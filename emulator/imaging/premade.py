@@ -8,9 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.captions import CARD_LETTERS, Plaque, with_plaque
-from emulator.imaging.composition import new_canvas, paint, paint_shadow
-from emulator.imaging.drawing import BLACK, WHITE, chance, color_of_hue, ellipse_mask, gradient_column, mix, pale_wall
+from emulator.imaging.captions import Plaque, with_plaque
+from emulator.imaging.drawing import (
+    BLACK,
+    WHITE,
+    chance,
+    color_of_hue,
+    disc,
+    gradient_column,
+    mix,
+    new_canvas,
+    paint,
+    paint_shadow,
+    pale_wall,
+)
 from emulator.imaging.layout import Box, arrange
 from emulator.imaging.looks import filtered, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, paint_portrait, person_of, stance_of
@@ -26,7 +37,7 @@ def premade(recipe: PremadeRecipe, _: Sequence[bytes] = ()) -> Image.Image:
     facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
     draw = _DRAWINGS[recipe.kind]
     plaque = Plaque(recipe.name, " · ".join(facts))
-    return with_plaque(recipe, plaque, lambda size, room: draw(recipe, size, room), CARD_LETTERS)
+    return with_plaque(recipe, plaque, lambda size, room: draw(recipe, size, room))
 
 
 # ---------------------------------------------------------------------------------------------------------- backgrounds
@@ -102,7 +113,7 @@ def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Imag
     for share in sizes:
         box = Box(left, size[1] * (_HORIZON + 0.06) - edge * share, edge * share, edge * share)
         paint_shadow(canvas, box)
-        paint(canvas, _ball(hue), box, ellipse_mask())
+        paint(canvas, disc(_ball(hue), _BALL_EDGE), box)
         left += edge * share
     look = named_look(recipe.name)
     return filtered(canvas, look) if look else canvas

@@ -7,8 +7,7 @@ import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
 
 from emulator.imaging import normalize as normalize_module
-from emulator.imaging.drawing import bands
-from emulator.imaging.normalize import normalize
+from emulator.imaging.normalize import bands, normalize
 from tests.imaging.pictures import (
     BLUE,
     GREEN,
