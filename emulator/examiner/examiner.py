@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from emulator.examiner.conduct import Judgement
 
 Answer = TypeVar("Answer")
-MAX_DROPPED = 200
+MAX_DROPPED = 500
 """The most dropped records that are kept. With one more, all but the newest are judged for the last time."""
 MAX_DROPPED_BYTES = 16 * 1024 * 1024
 KEPT_DROPPED = 100

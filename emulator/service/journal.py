@@ -17,10 +17,9 @@ from emulator.service.record import RequestBuilder, RequestCount, RequestRecord
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
-_MAX_LEAVING = 50
-"""How many records are handed over at once."""
-_LARGE_BYTES = 4 * 1024
-"""A record that holds more is handed over at once, so that few bytes are held beyond the bound."""
+_MAX_LEAVING = 500
+"""How many records are handed over at once: whoever takes them wakes, which costs as much as ten requests."""
+_MAX_LEAVING_BYTES = 4 * 1024 * 1024
 
 Watcher: TypeAlias = Callable[[RequestRecord], None]
 
@@ -43,6 +42,7 @@ class Journal:
     _cleared_up_to: int = 0
     _leaving: list[RequestRecord] = field(default_factory=list)
     """Dropped, and not handed over yet."""
+    _leaving_bytes: int = 0
 
     def arrive(self, request: RequestBuilder) -> None:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
@@ -67,7 +67,7 @@ class Journal:
             while self.held_bytes > MAX_BYTES:
                 self._drop_oldest()
         else:
-            self._leaving.append(record)
+            self._drop(record)
         if record.sequence > self._cleared_up_to:
             self.feed.note("left", record)
             self.report(record)
@@ -141,13 +141,17 @@ class Journal:
         self.feed.forget_before(request.change + 1)
         if isinstance(request, RequestRecord):
             self.held_bytes -= request.held_bytes
-            self._leaving.append(request)
-            if len(self._leaving) >= _MAX_LEAVING or request.held_bytes > _LARGE_BYTES:
-                self._release()
+            self._drop(request)
+
+    def _drop(self, record: RequestRecord) -> None:
+        self._leaving.append(record)
+        self._leaving_bytes += record.held_bytes
+        if len(self._leaving) >= _MAX_LEAVING or self._leaving_bytes > _MAX_LEAVING_BYTES:
+            self._release()
 
     def _release(self) -> None:
         """Hand over the records that are kept no longer."""
-        records, self._leaving = self._leaving, []
+        records, self._leaving, self._leaving_bytes = self._leaving, [], 0
         if self.hand_over is not None and records:
             self.hand_over(records)
 
