@@ -1,4 +1,4 @@
-"""The command line: the table of commands, and how arguments become the options of one of them.
+"""The command line: how arguments become the options of one command; the table of commands is `table`'s.
 
 The text of an option is checked where its meaning is known (emulator.settings, the commands, the emulator itself), so that a
 complaint is the same whether the text came from the command line or from the environment. That is imported when it is needed:
@@ -6,64 +6,18 @@ complaint is the same whether the text came from the command line or from the en
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from emulator import __version__
+from emulator.cli.table import COMMANDS, WITH_COMMAND, Arguments, Command
 
 PROGRAM = "image-workflow-emulator"
 
-
-class Command(NamedTuple):
-    """A row of the table: what a command does, and its default verb.
-
-    `adds` gives a parser its arguments, and says by the default of `run` what runs it: `MODULE.FUNCTION` in
-    `emulator.cli.commands`.
-    """
-
-    adds: str
-    summary: str
-    verb: str | None = None
-
-    def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Give a parser what this command takes."""
-        module, _, function = self.adds.partition(".")
-        getattr(import_module(f"emulator.cli.commands.{module}"), function)(parser)
-
-
-COMMANDS: Mapping[str, Command] = {
-    "serve": Command("local.serve", "run the emulator until interrupted"),
-    "exec": Command("local.execute", "run a command with an emulator of its own, and exit with its status"),
-    "sweep": Command("local.sweep", "repeat a command with each fault at each of its calls, and show what it survives"),
-    "wait": Command("remote.wait", "wait until an emulator is ready"),
-    "requests": Command("requests.requests", "list, follow, explain or clear recorded requests", "list"),
-    "scenario": Command("remote.scenario", "show, change or end the running scenario", "show"),
-    "scenarios": Command("offline.scenarios", "list or show the scenarios of the library, or check files"),
-    "clock": Command(
-        "remote.clock", "show the clock of a running emulator, move it forward, or change its mode", "show"
-    ),
-    "teams": Command("remote.teams", "list or change Teams", "list"),
-    "credentials": Command("remote.credentials", "list, revoke or restore credentials", "list"),
-    "sandboxes": Command("remote.sandboxes", "list, create or delete sandboxes", "list"),
-    "reset": Command("remote.reset", "reset a running emulator"),
-    "seed": Command("remote.seed", "make the Products, ingredients and photoshoots of a file in a running emulator"),
-    "state": Command("remote.state", "save a sandbox of a running emulator to a file, or load one from it"),
-    "coverage": Command("offline.coverage", "merge and show how much of the contract runs have covered"),
-    "readings": Command("offline.readings", "list the readings of the specification, where it is silent"),
-    "drift": Command("recordings.drift", "judge recorded traffic of the real service: which readings it has"),
-    "conduct": Command("recordings.conduct", "judge recorded traffic of the real service: what its client does wrong"),
-    "operations": Command("offline.operations", "list the operations of the API with their prices and problem codes"),
-    "contract": Command("offline.contract", "print the machine-readable contract (OpenAPI 3.1)"),
-    "schema": Command("offline.schema", "print the JSON Schema of a kind of file, for editors"),
-}
-
-_WITH_COMMAND = ("exec", "sweep", "drift")
-"""The commands that run another command, which comes after `--`."""
-_COMMAND_OPTIONAL = ("drift",)
 _WITHOUT_VALUE = ("--follow",)
+_SANDBOX = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
+_TOKEN = {"--control-token TOKEN": "its control token (default: EMULATOR_CONTROL_TOKEN)"}
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -76,21 +30,16 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else arguments
     typed = next(iter(given), "")
     parser = build_parser(typed)
-    has_command = typed in _WITH_COMMAND
+    has_command = typed in WITH_COMMAND
     end = given.index("--") if has_command and "--" in given else len(given)
     options, unknown = parser.parse_known_args(with_verb(given[:end]))
     options.words = given[end + 1 :]
     if unknown:
         hint = " (the command comes after --)" if has_command else ""
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-    if has_command and not options.words and typed not in _COMMAND_OPTIONAL:
+    if WITH_COMMAND.get(typed) and not options.words:
         options.parser.error("expected -- and a command after the options")
     return options
-
-
-def number_or_text(text: str) -> int | str:
-    """Return a whole number as one, and anything else as it is: the emulator says what is wrong with it."""
-    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
 def with_verb(given: Sequence[str]) -> list[str]:
@@ -142,43 +91,78 @@ def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
-        added = _add(commands, name, command.summary)
-        if typed in (None, name):
-            command.add_to(added)
+        if " " not in name:
+            added = _add(commands, name, command)
+            if typed in (None, name):
+                _fill(added, name, command)
     return parser
 
 
 _Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public name)
 
 
-def _add(parsers: "_Parsers[Any]", name: str, summary: str) -> argparse.ArgumentParser:
-    description = summary[0].upper() + summary[1:] + "."
-    parser: argparse.ArgumentParser = parsers.add_parser(name, help=summary, description=description)
-    parser.set_defaults(parser=parser)
+def _add(parsers: "_Parsers[Any]", name: str, command: Command) -> argparse.ArgumentParser:
+    about = command.summary[0].upper() + command.summary[1:] + "."
+    usage = f"{PROGRAM} {name} [OPTIONS] -- COMMAND [ARGUMENT ...]" if WITH_COMMAND.get(name) else None
+    parser: argparse.ArgumentParser = parsers.add_parser(
+        name, help=command.summary, description=about, epilog=command.epilog, usage=usage
+    )
+    parser.set_defaults(parser=parser, run=command.run)
     return parser
 
 
-def add_parsers(parser: argparse.ArgumentParser, summaries: Mapping[str, str]) -> list[argparse.ArgumentParser]:
-    """Give a command its verbs; return a parser for each."""
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    return [_add(verbs, name, summary) for name, summary in summaries.items()]
+def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
+    """Give the parser of a command what it takes, and its verbs, which speak to the same emulator."""
+    _add_arguments(parser, command.arguments)
+    if command.formats:
+        usual, words = command.formats[0], "|".join(command.formats)
+        more = {"default": usual, "help": f"form of the output (default: {usual})"}
+        _add_arguments(parser, {f"--format {words}": more})
+    if command.asks:
+        from emulator.settings import DEFAULT_URL
+
+        url = f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
+        one = {"--url URL": url, **(_SANDBOX if command.asks == "sandbox" else {}), **_TOKEN}
+        # Without a default, so that a verb does not take away what stands before it.
+        _add_arguments(parser, one, default=argparse.SUPPRESS)
+    if command.settings is not None:
+        _add_settings(parser, command.settings, all_of_them=not command.asks)
+    verbs = {key.partition(" ")[2]: verb for key, verb in COMMANDS.items() if key.startswith(f"{name} ")}
+    if verbs:
+        parsers = parser.add_subparsers(metavar="VERB", required=True)
+        for word, verb in verbs.items():
+            _fill(_add(parsers, word, verb), f"{name} {word}", verb._replace(asks=command.asks))
 
 
-def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, str], default: str | None = None) -> None:
-    """Give a command arguments as they are typed, each with its help.
-
-    `--report FILE` takes a value, `--ignore RULE ...` can be repeated, and `--quiet` is a switch. `key KEY` is the argument
-    `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
-    """
-    for spelling, help_text in arguments.items():
+def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:
+    """Give a parser arguments as the table has them."""
+    for spelling, words in arguments.items():
         name, *form = spelling.split()
+        more: dict[str, Any] = {"help": words} if isinstance(words, str) else dict(words)
         match form:
-            case []:
-                parser.add_argument(name, action="store_true", help=help_text)
-            case [placeholder]:
-                parser.add_argument(name, metavar=placeholder, default=default, help=help_text)
+            case [words_of_choice] if words_of_choice.islower() and "|" in words_of_choice:
+                more |= {"metavar": words_of_choice, "choices": words_of_choice.split("|")}
+            case [placeholder] if name.startswith("--"):
+                more = {"metavar": placeholder, "default": default, **more}
             case [placeholder, "..."] if name.startswith("--"):
-                parser.add_argument(name, metavar=placeholder, action="append", default=[], help=help_text)
+                more |= {"metavar": placeholder, "action": "append", "default": []}
             case [placeholder, number]:
-                nargs = "+" if number == "..." else number
-                parser.add_argument(name, metavar=placeholder, nargs=nargs, help=help_text)
+                more |= {"metavar": placeholder, "nargs": "+" if number == "..." else number}
+            case [placeholder]:
+                more |= {"metavar": placeholder}
+            case [] if isinstance(words, str):
+                more |= {"action": "store_true"}
+        parser.add_argument(name, **more)
+
+
+def _add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str], *, all_of_them: bool) -> None:
+    """Give a command options of a running emulator, each as text under the name of its field in Settings."""
+    from emulator.settings import OPTIONS
+
+    for option in OPTIONS:
+        if all_of_them or option.field in defaults:
+            help_text = f"{option.description} (default: {defaults.get(option.field, option.default)})"
+            action = "append" if option.repeated else "store"
+            parser.add_argument(
+                option.flag, dest=option.field, metavar=option.kind.placeholder, help=help_text, action=action
+            )

@@ -12,6 +12,7 @@ from argcomplete.completers import ChoicesCompleter
 
 from emulator.contract import load_contract
 from emulator.domain.problems import CATALOGUE
+from emulator.examiner.rules.registry import RULES
 from emulator.kernel.clock import CLOCK_MODES
 from emulator.scenario.library import shipped_library
 from emulator.settings import OPTIONS
@@ -23,6 +24,7 @@ def complete(parser: ArgumentParser) -> None:
     library = shipped_library(contract).names()
     words: dict[str, Iterable[str]] = {
         **{option.field: option.kind.words for option in OPTIONS if option.kind.words},
+        "ignore": [rule.name for rule in RULES],
         "value": CLOCK_MODES,
         "operation": (*contract.operations, "none"),
         "code": (*CATALOGUE, "none"),

@@ -7,6 +7,7 @@ the emulator does not wait for anything. Writes to standard error alone; standar
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import socket
@@ -21,19 +22,22 @@ from typing import TYPE_CHECKING
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard
 from emulator.cli.errors import writable_files, write_file
+from emulator.cli.invocation import Invocation
 from emulator.cli.observers import Recording, Refusals
 from emulator.cli.report import NO_REQUEST, Report, conduct_junit, conduct_lines, exec_verdict, report_on, report_text
 from emulator.cli.start_up import resume_collection, started
 from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
+from emulator.documents.complaints import one_of
 from emulator.domain.readings import chosen
 from emulator.examiner.examiner import Totals
+from emulator.examiner.rules.registry import RULES
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
 from emulator.service.calls import key_for_clients
 from emulator.service.tally import Tally
-from emulator.settings import CLIENT_VARIABLES, Settings, UsageError, read_settings
+from emulator.settings import CLIENT_VARIABLES, SettingError, Settings, UsageError, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -52,13 +56,18 @@ _UNWIND_SECONDS = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
 
-def execute(options: Namespace, environment: Mapping[str, str]) -> int:
+def execute(call: Invocation) -> int:
     """Run the command of `options.words` against an emulator and return its exit status.
 
     Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
     the command cannot be started.
     """
+    gc.disable()  # until the command starts
+    options, environment = call.options, call.environment
     settings = read_settings(vars(options), environment, {"port": "0"})
+    for rule in options.ignore:
+        if rule not in (known := [one.name for one in RULES]):
+            raise SettingError("--ignore", rule, one_of(known), known)
     files = writable_files(options, *_FILES)
     guard, helpers = Guard(), None
     if options.cell is not None:

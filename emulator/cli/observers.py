@@ -9,7 +9,6 @@ import orjson
 from emulator.control.describing import describe_request
 from emulator.control.explanations import remedy_of
 from emulator.control.masks import Masks
-from emulator.drift.har import journal_as_har
 from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 
@@ -33,6 +32,8 @@ class Recording:
         self._lines.seek(0)
         with self._lines:
             entries = sorted(map(orjson.loads, self._lines), key=lambda record: record["arrived_at"])
+        from emulator.drift.har import journal_as_har
+
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 import textwrap
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import IO, Any, Final
@@ -39,12 +38,6 @@ class Style:
         return self(text, RED if status is None or status >= 500 else YELLOW if status >= 400 else GREEN)
 
 
-def add_format(parser: ArgumentParser, *formats: str) -> None:
-    """Give a command the option --format; the first one is the default."""
-    metavar, help_text = "|".join(formats), f"form of the output (default: {formats[0]})"
-    parser.add_argument("--format", choices=formats, default=formats[0], metavar=metavar, help=help_text)
-
-
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
     print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
@@ -54,14 +47,6 @@ def json_or_page(suffix: str, answer: Any, page: Callable[[], str]) -> str:
     """Return the content of a report's file: a page for browsers where its name ends in .html, else JSON."""
     is_page = suffix.lower() in (".html", ".htm")
     return page() if is_page else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
-
-
-def show(options: Namespace, style: Style, answer: Any, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print an answer as --format asks for: as JSON, or as a table of these rows."""
-    if options.format == "json":
-        print_json(answer)
-    else:
-        print_table(headers, rows, style)
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
@@ -83,11 +68,6 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: St
 
 def _wrapped(cell: str, width: int) -> list[str]:
     return [cell] if len(cell) <= width else textwrap.wrap(cell, width)
-
-
-def out(environment: Mapping[str, str]) -> Style:
-    """Return the style of standard output."""
-    return Style(sys.stdout, environment)
 
 
 def print_bytes(content: bytes) -> None:

@@ -4,23 +4,25 @@ Owns the start-up message, the `ready` line and signals.
 """
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from emulator import __version__
+from emulator.cli.invocation import Invocation
 from emulator.cli.start_up import resume_collection, started
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.imaging.memory import give_back_large_blocks
 from emulator.kernel.timestamps import format_timestamp
 from emulator.server.server import WatchedServer
-from emulator.settings import Settings
+from emulator.settings import read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -37,16 +39,17 @@ IMAGE_GRACE_SECONDS = 4
 """How much of this image work may take, so that its clients still get their answers; usual images need a tenth."""
 
 
-def serve(settings: Settings, environment: Mapping[str, str]) -> int:
-    """Serve until SIGTERM or Ctrl-C, let the requests in flight finish, and return the exit status.
+def serve(call: Invocation) -> None:
+    """Serve until SIGTERM or Ctrl-C, let the requests in flight finish.
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
+    gc.disable()  # until it is ready
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # until it is ready
-    with started(settings, environment, is_logged=True) as (listener, address, application):
+    settings = read_settings(vars(call.options), call.environment)
+    with started(settings, call.environment, is_logged=True) as (listener, address, application):
         message = _start_up_message(settings.public_url or address, application.sandboxes.default)
         _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
-    return 0
 
 
 class _AnnouncingServer(WatchedServer):

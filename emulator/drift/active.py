@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -81,7 +80,7 @@ def exchanged(method: str, url: str, headers: Mapping[str, str], body: bytes | N
     at, began_ms = host_now(), host_elapsed_ms()
     try:
         reply = send(method, url, headers, body, _SECONDS)
-    except (OSError, HTTPException, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise RecordingError(f"{urlsplit(url).netloc}: {reason(error)}") from None
     sent, took_ms = lower_names(headers.items()), host_elapsed_ms() - began_ms
     return reply, RecordedExchange("", at, took_ms, method, url, sent, body, reply.status, reply.headers, reply.body)

@@ -1,18 +1,14 @@
 """A whole emulator: one that is started for a test, one that runs already, or one in this very process."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from os import PathLike
+from collections.abc import Callable
 from typing import Any, Self
 from weakref import finalize
 
-from emulator.scenario.named_files import scenario_file
 from emulator.settings import DEFAULT_URL
-from emulator.testing.control import ControlClient, emulator_address
+from emulator.testing.control import DEFAULT_SANDBOX, ControlClient, emulator_address
 from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from emulator.testing.files import read_file, readings_value, world_value
-from emulator.testing.options import option_texts, timestamp_text
-from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
+from emulator.testing.options import option_texts
+from emulator.testing.sandbox import Sandbox
 
 __tracebackhide__ = is_refusal
 
@@ -93,7 +89,7 @@ class Emulator:
             ...     sandbox.scenario
             'rate-limited'
         """
-        made = create_sandbox(self._plane, options)
+        made = self._plane.create_sandbox(options)
         return Sandbox(self._plane.of(made["id"]), made["id"])
 
     def close(self) -> None:
@@ -108,21 +104,3 @@ class Emulator:
 
     def __repr__(self) -> str:
         return f"<Emulator at {self.url}>"
-
-
-def create_sandbox(plane: ControlClient, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
-    body = {name: value for name, value in options.items() if value is not None}
-    if isinstance(body.get("start"), datetime):
-        body["start"] = timestamp_text(body["start"])
-    if "world" in body:
-        body["world"] = world_value(body["world"])
-    if "readings" in body:
-        body["readings"] = readings_value(body["readings"])
-    scenario = body.get("scenario")
-    file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
-    query = {"file": None if file is None else str(file)}
-    if file is not None:
-        body["scenario"] = read_file(file).decode("utf-8", "replace")
-    made: Mapping[str, Any] = plane.of(None).call("POST", "sandboxes", body, query=query)
-    return made

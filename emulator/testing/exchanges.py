@@ -1,7 +1,6 @@
 """One request and its answer: over HTTP, or to an emulator in this process, without a socket."""
 
 import asyncio
-import http.client
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -38,8 +37,10 @@ class Answer(Struct, frozen=True):
 def send(method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float) -> Answer:
     """Send a request and return the answer; `seconds` bounds each silence. Redirects and proxies are not followed.
 
-    Raises OSError, HTTPException or ValueError if there is none.
+    Raises OSError or ValueError if there is none.
     """
+    import http.client  # with TLS, it takes as long to import as the rest of a command
+
     address = urlsplit(url)
     connect = http.client.HTTPSConnection if address.scheme.lower() == "https" else http.client.HTTPConnection
     connection = connect(address.hostname or "", address.port, timeout=seconds)
@@ -48,6 +49,8 @@ def send(method: str, url: str, headers: Mapping[str, str], content: bytes | Non
         connection.request(method, target, content, dict(headers))
         response = connection.getresponse()
         return Answer(response.status, lower_names(response.getheaders()), response.read())
+    except http.client.HTTPException as error:
+        raise ConnectionError(str(error) or type(error).__name__) from error
     finally:
         connection.close()
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from emulator.settings import OPTIONS
@@ -40,6 +39,8 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def _as_file(name: str, document: Mapping[str, Any]) -> Iterator[str]:
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory() as folder:
         file = Path(folder, f"{name}.json")
         file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")

@@ -4,11 +4,10 @@ Every property asks the emulator, so its value is current. Everything here is sy
 where the emulator refuses or does not answer.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Self, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from msgspec import convert
 
@@ -16,19 +15,15 @@ from emulator.contract import BASE_PATH
 from emulator.control.recorded_request import RecordedRequest
 from emulator.examiner.findings import Conduct
 from emulator.kernel.timestamps import parse_duration_ms
-from emulator.scenario.named_files import scenario_file
-from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
+from emulator.testing.control import DEFAULT_SANDBOX, STATE_SECONDS, ZIP, ControlClient, mode_of, path_step
 from emulator.testing.errors import EmulatorError, is_refusal
-from emulator.testing.files import put_in_place, read_file, read_state_file
+from emulator.testing.files import put_in_place, read_state_file
 from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
-from emulator.testing.session_file import MAX_REQUESTS, saved_sandbox
+from emulator.testing.session_file import saved_sandbox
 
 __tracebackhide__ = is_refusal
-
-DEFAULT_SANDBOX: Final = "default"
-EXAMPLE_KEYS: Final = 20
 
 
 class Filters(TypedDict, total=False):
@@ -105,7 +100,7 @@ class Sandbox:
             >>> create_app().sandbox.credential("iwe_demo_revoked")["state"]
             'revoked'
         """
-        return find_credential(self._plane, self.id, key)
+        return self._plane.credential(key)
 
     @property
     def env(self) -> dict[str, str]:
@@ -127,7 +122,7 @@ class Sandbox:
             >>> sandbox.scenario
             'rate-limited'
         """
-        use_scenario(self._plane, scenario, team)
+        self._plane.use_scenario(scenario, team)
 
     def no_scenario(self, *, team: str | None = None) -> None:
         """End the scenario. What it has changed, such as a pause, stays changed until a reset.
@@ -188,7 +183,7 @@ class Sandbox:
             >>> [request.code for request in app.sandbox.requests(status="4xx")]
             ['credential_revoked']
         """
-        return convert(recorded(self._plane, filters), list[RecordedRequest])
+        return convert(self._plane.recorded(filters), list[RecordedRequest])
 
     def conduct(self, *, ended: bool = True, whole: bool = False) -> Conduct:
         """Return what the clients of this sandbox did wrong.
@@ -229,7 +224,7 @@ class Sandbox:
             "use the Team's credential 'Full'"
         """
         identifier = which.sequence if isinstance(which, RecordedRequest) else which
-        found = explained(self._plane, str(identifier))
+        found = self._plane.explained(str(identifier))
         return convert({**found["explanation"], "request": found}, Explanation)
 
     # All of it ------------------------------------------------------------------------------------------------------
@@ -430,55 +425,3 @@ def _seconds(span: str) -> float:
         return parse_duration_ms(span) / 1000
     except ValueError as error:
         raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
-
-
-def recorded(plane: ControlClient, query: Mapping[str, Any]) -> list[Any]:
-    """Return all recorded requests that a query selects, as JSON, oldest first."""
-    found: list[Any] = []
-    while True:
-        before = found[-1]["sequence"] if found else None
-        page = plane.call("GET", "requests", query={**query, "before": before, "limit": MAX_REQUESTS})["data"]
-        found += page
-        if len(page) < MAX_REQUESTS:
-            return found[::-1]
-
-
-def explained(plane: ControlClient, identifier: str) -> Any:
-    """Return a request with its explanation, as JSON: `last`, by Request-Id or by sequence number."""
-    if identifier == "last":
-        newest = plane.call("GET", "requests", query={"limit": 1})["data"]
-        if not newest:
-            raise EmulatorError("not_found", "the journal is empty: no request has come yet")
-        identifier = str(newest[0]["sequence"])
-    return plane.call("GET", f"requests/{path_step(identifier)}")
-
-
-def use_scenario(
-    plane: ControlClient, scenario: "str | Mapping[str, Any] | Path", team: str | None = None
-) -> Mapping[str, Any]:
-    """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
-    query = {"team": team}
-    if isinstance(scenario, Mapping):
-        return dict(plane.call("PUT", "scenario", scenario, query=query))
-    file = scenario_file(scenario)
-    if file is None and "\n" not in str(scenario):
-        return dict(plane.call("PUT", "scenario", {"use": scenario}, query=query))
-    text = str(scenario).encode() if file is None else read_file(file)
-    return dict(json.loads(plane.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
-
-
-def find_credential(plane: ControlClient, sandbox: str, key: str) -> Mapping[str, Any]:
-    """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
-    teams = plane.call("GET", "teams")["data"]
-    credentials = [credential for team in teams for credential in team["credentials"]]
-    for form in (key, f"{key}_{sandbox}"):
-        for credential in credentials:
-            if credential["key"] == form:
-                return dict(credential)
-    known = ", ".join(credential["key"] for credential in credentials[:EXAMPLE_KEYS])
-    raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
-
-
-def mode_of(clock: Mapping[str, Any]) -> str:
-    """Return how a clock runs, as an option names it; `clock` is what the control plane shows of it."""
-    return str(clock["mode"]) if clock["rate"] == 1 else f"x{clock['rate']:g}"

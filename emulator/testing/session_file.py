@@ -1,7 +1,7 @@
 """A sandbox as a file: its state, to be loaded again, or where the name ends in `.json` a session, to be looked at.
 
 A session is what the control plane answers at one moment, for `Open file` of the page to show again: JSON with `format`,
-`version`, `sandbox`, `answers` (by path), `pictures` (by id, as data URLs) and `left_out` (how many requests and pictures
+`version`, `sandbox`, `answers` (by path, of requests the newest, each with its explanation), `pictures` (by id, as data URLs) and `left_out` (how many requests and pictures
 are not in it). No key of the sandbox is whole in it. Must not know what an answer says, but where requests and pictures are.
 """
 
@@ -9,15 +9,13 @@ import json
 from base64 import b64encode
 from typing import Final
 
-from emulator.testing.control import STATE_SECONDS, ControlClient
+from emulator.testing.control import DEFAULT_SANDBOX, MAX_REQUESTS, STATE_SECONDS, ControlClient
 from emulator.testing.errors import is_refusal
 
 __tracebackhide__ = is_refusal
 
 FORMAT: Final = "image-workflow-emulator session"
 VERSION: Final = 1
-MAX_REQUESTS: Final = 1000
-"""How many requests the journal answers at once: so many of the newest does a session hold, each with its explanation."""
 MAX_PICTURE_BYTES: Final = 8 * 2**20
 """Limit of the pictures of a session, the newest first."""
 _ANSWERS: Final = (
@@ -49,7 +47,7 @@ def _session(plane: ControlClient) -> bytes:
     session = {
         "format": FORMAT,
         "version": VERSION,
-        "sandbox": plane.sandbox or "default",
+        "sandbox": plane.sandbox or DEFAULT_SANDBOX,
         "left_out": {"requests": more, "pictures": more_pictures},
         "answers": answers,
     }

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from msgspec import structs
 
-from emulator.cli.commands import recordings
+from emulator.cli import recordings
 from emulator.cli.main import main
 from emulator.drift.har import as_har
 from emulator.traffic.exchanges import RecordedExchange

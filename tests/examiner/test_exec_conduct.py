@@ -85,7 +85,7 @@ def test_rules_that_an_auto_clock_keeps_from_being_checked_are_named(tmp_path: P
 def test_a_rule_that_is_not_there_cannot_be_ignored() -> None:
     outcome = run("--ignore", "no-such-rule")
     assert 2 == outcome.status
-    assert 'argument --ignore: found "no-such-rule"; expected one of ' in outcome.complaint
+    assert "--ignore: found 'no-such-rule', expected one of " in outcome.complaint
 
 
 def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path: Path) -> None:

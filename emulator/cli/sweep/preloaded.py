@@ -5,7 +5,6 @@ from importlib import import_module
 
 for name in (
     "emulator.app",
-    "emulator.cli.commands.local",
     "emulator.cli.execution",
     "emulator.cli.sweep.runs",
     "emulator.examiner.coverage_page",

@@ -24,7 +24,8 @@ import msgspec
 
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
-from emulator.cli.output import json_or_page, out, print_json
+from emulator.cli.invocation import Invocation
+from emulator.cli.output import json_or_page, print_json
 from emulator.cli.sweep.calls import NotedCall, NotedWork, calls_of
 from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
 from emulator.cli.sweep.classes import CHOICES, SweepPlan, choose
@@ -92,12 +93,13 @@ class _Choice:
         return cls(int(jobs), options.only, faults, timeout, budget, gate, options.pairs)
 
 
-def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
+def sweep(call: Invocation) -> int:
     """Sweep the command of `options.words` and return the exit status.
 
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
     fits no cell; CommandError if the runs cannot be started.
     """
+    options, environment = call.options, call.environment
     choice = _Choice.of(options, environment)
     files = writable_files(options, "report", "junit", "resume")
     settings = read_settings(vars(options), environment, {"port": "0"})
@@ -111,7 +113,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     runner = Runner(arguments, options.words, choice.jobs, options.test)
     try:
         with _stopping_by_signals(), _rows_in(resumed, [head, *known]) as note:
-            swept, stopped = _sweep(runner, choice, known, note, options, environment)
+            swept, stopped = _sweep(runner, choice, known, note, call)
     except _Stopped as early:
         print("stopped before the clean run had ended", file=sys.stderr)
         return signalled_status(early.number)
@@ -121,7 +123,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
         if options.format == "json":
             print_json(swept.as_json())
         else:
-            print(as_text(swept, out(environment)), end="", flush=True)
+            print(as_text(swept, call.style), end="", flush=True)
     finally:  # the same Ctrl-C may have ended who reads it
         for name, file in files.items():
             is_junit = name == "junit"
@@ -137,10 +139,10 @@ def _sweep(
     choice: _Choice,
     known: Sequence[Run],
     note: Callable[[Run], None],
-    options: Namespace,
-    environment: Mapping[str, str],
+    call: Invocation,
 ) -> tuple[Sweep, _Stopped | None]:
     """Run everything; return what came of it, and what stopped it before its end."""
+    options = call.options
     clean, noted, output = runner.clean(choice.timeout_seconds)
     if clean.status != 0:
         end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
@@ -162,9 +164,9 @@ def _sweep(
     )
     progress = Progress(len(chosen.cells) - len(runs), (clean.seconds + 0.5) / choice.jobs, choice.budget_seconds)
     announced: dict[Cell, tuple[str, bool]] = {}
-    style, stopped, why = out(environment), None, ""
+    style, stopped, why = call.style, None, ""
     try:
-        with progress.shown(environment):
+        with progress.shown(call.environment):
             crew.add([cell for cell in chosen.cells if cell not in runs])
             for cell, run, is_last in crew.run(choice.budget_seconds):
                 is_asked_for = choice.only is not None or cell.group == "readings"

@@ -3,80 +3,57 @@
 import json
 import sys
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
 from msgspec import convert
 
-from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, print_json, print_table
-from emulator.cli.running_emulator import Verb, add_verbs
+from emulator.cli.invocation import Invocation
+from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, print_json
 from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
-from emulator.drift.har import journal_as_har
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
 from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
-from emulator.testing.control import ControlClient
-from emulator.testing.sandbox import explained, recorded
-from emulator.testing.session_file import MAX_REQUESTS
+from emulator.testing.control import MAX_REQUESTS, ControlClient
 
 LOOK_AGAIN_SECONDS: Final = 0.2
 """How often `--follow` asks for what has been answered since."""
 NONE: Final = "none"
 """Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
-_OPTIONS: Final = {
-    "--operation ID": "only requests of this operation, or `none`",
-    "--status STATUS": "only requests with this status, class (such as 4xx), or `none`",
-    "--code CODE": "only requests refused with this problem code, or `none`",
-    "--team TEAM": "only requests of this Team, by name or id",
-    "--limit N": "show at most N requests, the newest (default: 100)",
-    "--follow": "keep printing requests as they are answered",
-}
 _HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION", "TEAM")
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 
 
-def requests(parser: ArgumentParser) -> None:
-    """List, follow, explain or clear the journal."""
-    parser.epilog = "`list` can be left out: requests --status 4xx --follow"
-    which = {"request REQUEST": "`last`, a sequence number, or the Request-Id of its answer"}
-    verbs = {
-        "list": Verb(
-            "list recorded requests, the newest last (the default)", _list, _OPTIONS, ("table", "json", "har")
-        ),
-        "show": Verb("explain one request", _show, which, ("text", "json", "curl")),
-        "clear": Verb("forget all recorded requests", _clear, formats=()),
-    }
-    add_verbs(parser, verbs)
-
-
-def _clear(control: ControlClient, _options: Namespace, _style: Style) -> None:
-    control.call("DELETE", "requests")
+def clear(call: Invocation) -> None:
+    """Forget all recorded requests."""
+    call.control.call("DELETE", "requests")
     print("cleared")
 
 
 # The list -------------------------------------------------------------------------------------------------------------
 
 
-def _list(control: ControlClient, options: Namespace, style: Style) -> None:
-    query = {name: vars(options)[name] for name in _FILTERS if vars(options)[name] is not None}
+def list_requests(call: Invocation) -> None:
+    """List recorded requests, or follow them."""
+    options, control = call.options, call.control
+    query = {name: getattr(options, name) for name in _FILTERS if getattr(options, name) is not None}
     if options.follow:
-        _follow(control, query, options.format, style)
+        _follow(call, query)
     answer = control.call("GET", "requests", query=query)
     entries = list(reversed(answer["data"]))
-    if options.format == "json":
-        print_json(answer)
-    elif options.format == "har":
+    if options.format == "har":
+        from emulator.drift.har import journal_as_har
+
         print_json(journal_as_har(entries, control.url))
-    else:
-        print_table(_HEADERS, map(_cells, convert(entries, list[RecordedRequest])), style)
-        left_out = answer["total"] - len(entries)
-        if left_out:
-            more = f" (--limit N, up to {MAX_REQUESTS})" if len(entries) < MAX_REQUESTS else ""
-            print(f"{count_of(left_out, 'earlier request')} not shown{more}", file=sys.stderr)
+        return
+    call.show(answer, _HEADERS, map(_cells, convert(entries, list[RecordedRequest])))
+    left_out = answer["total"] - len(entries)
+    if left_out and options.format == "table":
+        more = f" (--limit N, up to {MAX_REQUESTS})" if len(entries) < MAX_REQUESTS else ""
+        print(f"{count_of(left_out, 'earlier request')} not shown{more}", file=sys.stderr)
 
 
 def _cells(request: RecordedRequest) -> tuple[Any, ...]:
@@ -85,10 +62,11 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
     return request.sequence, request.at, request.status, what, request.code, took, request.team
 
 
-def _follow(control: ControlClient, query: Mapping[str, str], form: str, style: Style) -> NoReturn:
+def _follow(call: Invocation, query: Mapping[str, str]) -> NoReturn:
+    form, style = call.options.format, call.style
     if form == "har":
         raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
-    for entry in _answered(control, query):
+    for entry in _answered(call.control, query):
         request = convert(entry, RecordedRequest)
         line = style.status(request_line(request), request.status)
         print(printable(json.dumps(entry, ensure_ascii=False)) if form == "json" else line, flush=True)
@@ -105,7 +83,7 @@ def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]
         in_flight = [entry["sequence"] for entry in unanswered["data"] if entry["duration_ms"] is None]
         if unanswered["last_sequence"] < since:  # it was reset, or started anew
             told, since = set(), 0
-        for entry in recorded(control, {**query, "since": since}):
+        for entry in control.recorded({**query, "since": since}):
             if entry["duration_ms"] is not None and entry["sequence"] not in told:
                 told.add(entry["sequence"])
                 yield entry
@@ -117,14 +95,15 @@ def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]
 # One request ----------------------------------------------------------------------------------------------------------
 
 
-def _show(control: ControlClient, options: Namespace, style: Style) -> None:
-    found = explained(control, options.request)
-    if options.format == "json":
+def show(call: Invocation) -> None:
+    """Explain one request."""
+    found = call.control.explained(call.options.request)
+    if call.options.format == "json":
         print_json(_verdict_on(found) | dict(found))
-    elif options.format == "curl":
+    elif call.options.format == "curl":
         print(found["curl"])
     else:
-        print("\n".join(_text(found, style)))
+        print("\n".join(_text(found, call.style)))
 
 
 def _verdict_on(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The commands about recorded traffic of the real service: `conduct` judges its client, `drift` the service itself.
+"""The command `drift`: which readings of the specification the real service has, judged by its recorded traffic.
 
 Three ways into `drift`: recordings that are judged offline, `record`, which makes one, and `--base-url`, which runs the probes.
 """
@@ -8,125 +8,40 @@ import os
 import subprocess
 import sys
 import time
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from msgspec import structs
-
-from emulator.cli.arguments import add_arguments
 from emulator.cli.drift_report import FAILS_ON, as_json, content_of, fails, lines
 from emulator.cli.errors import CommandError, writable_files, write_file
-from emulator.cli.output import add_format, print_json
-from emulator.cli.verdict import verdict
+from emulator.cli.invocation import Invocation
+from emulator.cli.output import print_json
 from emulator.contract import load_contract
 from emulator.domain.readings import NO_READINGS
 from emulator.drift.active import ProbedService
-from emulator.drift.conduct import RecordedConduct, examine_recording
 from emulator.drift.judgement import judge
 from emulator.drift.probes import probes_within
 from emulator.drift.recorder import Recorder
 from emulator.drift.recordings import read_recordings
 from emulator.drift.secrets import SurvivorError, scrubbed_har
-from emulator.examiner.findings import Finding
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable
-from emulator.kernel.wording import count_of, first_of
 from emulator.scenario.readings_format import readings_of_option
 from emulator.settings import SettingError, UsageError
 from emulator.traffic.exchanges import RecordedExchange
 
-# conduct --------------------------------------------------------------------------------------------------------------
-
-
-def conduct(parser: ArgumentParser) -> None:
-    """Judge what the recorded client does wrong, without an emulator running."""
-    parser.epilog = (
-        "Exit status: 1 if there is an error, 2 if a file cannot be read or holds no call of the service; else 0."
-    )
-    add_arguments(parser, {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"})
-    add_format(parser, "text", "json")
-    parser.set_defaults(run=_judge_conduct)
-
-
-def _judge_conduct(options: Namespace, _environment: Mapping[str, str]) -> int:
-    found = examine_recording(read_recordings(options.files), load_contract())
-    if found is None:
-        raise UsageError(f"{options.files[-1]}: no exchange is a call of the Image Workflow Service")
-    if options.format == "json":
-        print_json(_conduct_as_json(found))
-    else:
-        print("\n".join(map(printable, _conduct_lines(found))))
-    return int(bool(found.judgement.conduct.errors))
-
-
-def _conduct_as_json(found: RecordedConduct) -> dict[str, Any]:
-    judged = found.judgement.conduct
-    checked = {rule: number for rule, number in judged.checked.items() if rule not in found.not_checked}
-    findings = [
-        {**structs.asdict(finding), "where": list(_places(found, finding)), "command": None}
-        for finding in judged.findings
-    ]
-    answer = verdict(_conduct_summary(found), findings, ok=not judged.errors)
-    return {**answer, "checked": checked, "not_checked": dict(found.not_checked)}
-
-
-def _conduct_lines(found: RecordedConduct) -> Iterator[str]:
-    yield _conduct_summary(found)
-    for finding in found.judgement.conduct.findings:
-        places = first_of(_places(found, finding), separator="; ")
-        yield f"{finding.severity}: {finding.rule}: {finding.message} ({places})"
-        yield f"  remedy: {finding.remedy}"
-    for rule, reason in found.not_checked.items():
-        yield f"not checked: {rule}: {reason}"
-
-
-def _conduct_summary(found: RecordedConduct) -> str:
-    return f"{count_of(len(found.places), 'call')}, {count_of(len(found.judgement.conduct.findings), 'finding')}"
-
-
-def _places(found: RecordedConduct, finding: Finding) -> Iterator[str]:
-    return (found.places[number] for number in finding.requests)
-
-
-# drift ----------------------------------------------------------------------------------------------------------------
-
 BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
 API_KEY_VARIABLE: Final = "IMAGE_WORKFLOW_API_KEY"
 _FIRST_TOLD_MS: Final = 2_000.0
-_DRIFT_OPTIONS: Final = {
-    "--base-url URL": "ask this service instead, by probes (it ends in /v1)",
-    "--api-key KEY": f"the key for --base-url (default: {API_KEY_VARIABLE})",
-    "--target URL": "record: the base URL of the service (it ends in /v1)",
-    "--out FILE": "record: the HAR to write; with --base-url: what was exchanged",
-    "--keep-text": "keep names and other texts in what is written",
-    "--readings FILE": "start from what is known: a file, readings or a set",
-    "--pin FILE": "write the readings that were found, for serve, exec, sweep and pytest",
-    "--ignore DECISION ...": "leave out a decision; repeatable",
-    "--report FILE": "write the report: JSON, or HTML by suffix",
-    "--junit FILE": "write the report as JUnit XML",
-    "--fail-on VERDICTS": f"exit with 1 for these (default: {','.join(FAILS_ON)})",
-}
 
 
-def drift(parser: ArgumentParser) -> None:
+def drift(call: Invocation) -> int:
     """Judge which readings of the specification the service has."""
-    parser.epilog = (
-        "drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes."
-    )
-    files = "a HAR, a VCR.py cassette, or a journal of this emulator"
-    parser.add_argument("files", metavar="FILE", nargs="*", help=files)
-    parser.add_argument("--spend", metavar="N", type=int, help="Credits that the probes may spend (default: only read)")
-    add_arguments(parser, _DRIFT_OPTIONS)
-    add_format(parser, "text", "json")
-    parser.set_defaults(run=_drift, fail_on=",".join(FAILS_ON))
-
-
-def _drift(options: Namespace, environment: Mapping[str, str]) -> int:
+    options, environment = call.options, call.environment
     if options.files[:1] == ["record"]:
         return _record(options, environment)
-    fail_on = tuple(filter(None, options.fail_on.split(",")))
+    fail_on = FAILS_ON if options.fail_on is None else tuple(filter(None, options.fail_on.split(",")))
     for word in fail_on:
         if word not in FAILS_ON:
             raise SettingError("--fail-on", word, f"some of {', '.join(FAILS_ON)}, with commas between")

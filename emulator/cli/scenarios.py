@@ -1,0 +1,57 @@
+"""The commands about scenario files: those of the library, and any that are to be checked."""
+
+import shlex
+from typing import Any
+
+from emulator.cli.invocation import Invocation
+from emulator.cli.output import print_bytes, print_json
+from emulator.cli.verdict import complaint, verdict
+from emulator.contract import load_contract
+from emulator.documents.complaints import DocumentError
+from emulator.kernel.wording import count_of
+from emulator.scenario.format import parse_scenario
+from emulator.scenario.library import shipped_library
+from emulator.scenario.reach import warnings_of
+from emulator.scenario.world import BUILT_IN_WORLD, world_names
+from emulator.scenario.world_format import parse_world
+from emulator.settings import UsageError
+from emulator.testing.errors import UnusableFileError
+from emulator.testing.files import read_file
+
+
+def list_library(call: Invocation) -> None:
+    """Name every scenario of the library."""
+    entries = shipped_library(load_contract()).entries()
+    shown = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
+    call.show({"data": entries}, ("NAME", "DESCRIPTION"), shown)
+
+
+def show(call: Invocation) -> None:
+    """Print a scenario of the library."""
+    print_bytes(shipped_library(load_contract()).text(call.options.name).encode())
+
+
+def check(call: Invocation) -> None:
+    """Check each file as `serve --scenario` would, and say which are good. Raises UsageError for all the others together."""
+    options = call.options
+    file_of_world = options.world or call.environment.get("EMULATOR_WORLD")
+    world = parse_world(read_file(file_of_world), file_of_world) if file_of_world else BUILT_IN_WORLD
+    known, names, prints_json = load_contract(), world_names(world), options.format == "json"
+    mistakes: list[str] = []
+    findings: list[dict[str, Any]] = []
+    for file in options.files:
+        try:
+            scenario = parse_scenario(read_file(file), file, known, names)
+        except (DocumentError, UnusableFileError) as error:
+            mistakes.append(str(error))
+        else:
+            warnings = list(warnings_of(scenario))
+            findings += [complaint("no-effect", "warning", warning) for warning in warnings]
+            if not prints_json:
+                print("\n".join([*(f"warning: {warning}" for warning in warnings), f"{file}: good"]), flush=True)
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    if prints_json:
+        summary = f"{count_of(len(options.files), 'scenario file')} checked, {count_of(len(findings), 'warning')}"
+        commands = [f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"]
+        print_json(verdict(summary, findings, ok=True, commands=commands))
