@@ -6,11 +6,11 @@ between). Must not know what an endpoint does.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -38,6 +38,8 @@ from emulator.service.sandbox import Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.service.store import Store
 from emulator.settings import Settings
+
+Value = TypeVar("Value")
 
 
 class Pictures(Protocol):
@@ -148,6 +150,7 @@ large as the emulator's memory for images."""
 MAX_IMAGE_BYTES = 70 * 1024 * 1024
 """The limit of an upload."""
 
+_DESCRIBED_AT_ONCE = 50
 _MAX_VALUES = 50_000
 """Values in a body of JSON: more than twice those that a scenario may have."""
 
@@ -160,6 +163,16 @@ class Action(Struct, frozen=True):
     query: tuple[str, ...] = ()
     settles: bool = True
     """Whether the sandbox is settled first. Actions on the process, or that discard the state, do not need it."""
+
+
+async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -> list[orjson.Fragment]:
+    """Describe many values as JSON, some at a time, between which other requests are served."""
+    described = list[orjson.Fragment]()
+    for number, value in enumerate(values, start=1):
+        described.append(orjson.Fragment(orjson.dumps(describe(value))))
+        if number % _DESCRIBED_AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return described
 
 
 def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -6,7 +6,7 @@ request wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
@@ -15,7 +15,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from emulator.control.calls import ControlCall
+from emulator.control.calls import ControlCall, in_slices
 from emulator.control.describing import as_curl, describe_request
 from emulator.control.explanations import explain
 from emulator.control.fields import number_in, unfit
@@ -55,10 +55,10 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     if wait_ms := call.query["wait_ms"]:
         await _wait(call, wanted, wait_ms)
     sandbox = _sandbox(call)
-    journal, masks = sandbox.journal, Masks(sandbox.credentials)
+    journal = sandbox.journal
     found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
     return {
-        "data": _described(call, found[: call.query["limit"]], masks),
+        "data": await in_slices(found[: call.query["limit"]], _description(call, Masks(sandbox.credentials))),
         "last_sequence": journal.last_sequence,
         "dropped": journal.dropped,
         "total": len(found),
@@ -76,7 +76,7 @@ def show_request(call: ControlCall) -> dict[str, Any]:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox.credentials)
     curl = as_curl(record, masks, call.origin)
-    (described,) = _described(call, [record], masks)
+    described = _description(call, masks)(record)
     told = explain(journal, record) | {"readings": [_told(name) for name in described["readings"]]}
     explanation = masks.of_bytes(orjson.dumps(told))
     return {**described, "curl": curl, "explanation": orjson.Fragment(explanation)}
@@ -87,15 +87,15 @@ def clear_requests(call: ControlCall) -> None:
     call.sandbox.journal.clear()
 
 
-def _described(call: ControlCall, records: Sequence[RequestRecord], masks: Masks) -> list[dict[str, Any]]:
-    """Return requests as JSON with the readings that changed their answers, which earlier requests may tell."""
+def _description(call: ControlCall, masks: Masks) -> Callable[[RequestRecord], dict[str, Any]]:
+    """Return what gives a request as JSON with the readings that changed its answer, which earlier requests may tell."""
     sandbox = call.sandbox
     is_plain = sandbox.readings == NO_READINGS
     recent = [] if is_plain else list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
     shown = readings_shown(
         [describe_request(record, masks) for record in recent], sandbox.readings, call.plane.contract
     )
-    return [{**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))} for record in records]
+    return lambda record: {**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))}
 
 
 def _told(name: str) -> dict[str, str]:

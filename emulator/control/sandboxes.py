@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import orjson
 from msgspec import structs
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import StreamingResponse
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
-from emulator.control.calls import ControlCall, ControlPlane, JsonResponse
+from emulator.control.calls import ControlCall, ControlPlane, JsonResponse, in_slices
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of, unfit
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
@@ -27,8 +26,6 @@ from emulator.service import engine
 from emulator.service.calls import key_for_clients
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError
-
-_DESCRIBED_AT_ONCE: Final = 50
 
 
 async def create_sandbox(call: ControlCall) -> JsonResponse:
@@ -51,13 +48,11 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
 
 async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
     """GET /sandboxes: described some at a time, between which other requests are served."""
-    by_id, described = call.plane.sandboxes.by_id, list[orjson.Fragment]()
-    for number, identifier in enumerate(list(by_id), start=1):
-        if identifier in by_id:
-            described.append(orjson.Fragment(orjson.dumps(describe(call, by_id[identifier]))))
-        if number % _DESCRIBED_AT_ONCE == 0:
-            await asyncio.sleep(0)
-    return {"data": described}
+    by_id = call.plane.sandboxes.by_id
+    existing = (
+        by_id[identifier] for identifier in list(by_id) if identifier in by_id
+    )  # others may be deleted meanwhile
+    return {"data": await in_slices(existing, lambda sandbox: describe(call, sandbox))}
 
 
 def show_sandbox(call: ControlCall) -> dict[str, Any]:
