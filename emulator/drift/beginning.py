@@ -16,6 +16,7 @@ from emulator.service.calls import DecodedUpload
 from emulator.service.library import add_asset
 from emulator.service.sandbox import Sandbox
 from emulator.traffic.calls import RecordedCall, Traffic
+from emulator.traffic.exchanges import leaves
 
 _INGREDIENTS: Final[Mapping[str, type[Ingredient]]] = {
     kind.kind: kind for kind in (PhotographyStyle, Background, Pose, FashionModel)
@@ -80,12 +81,7 @@ def _named_in(call: RecordedCall) -> Iterator[tuple[str, str]]:
 
 
 def _referred_in(value: Any) -> Iterator[tuple[str, str]]:
-    for name, member in value.items() if isinstance(value, dict) else ():
-        if name in _REFERRED:
-            identifiers = member if isinstance(member, list) else [member]
-            yield from ((identifier, _REFERRED[name]) for identifier in identifiers if isinstance(identifier, str))
-        else:
-            yield from _referred_in(member)
+    return ((leaf, _REFERRED[name]) for name, leaf in leaves(value) if name in _REFERRED and isinstance(leaf, str))
 
 
 # In an emulator -------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from emulator.examiner.conduct import Judgement, examine
 from emulator.examiner.rules.registry import RULES
 from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
 from emulator.service.record import Observed, RequestRecord, digest
-from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
+from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from emulator.traffic.exchanges import RecordedExchange
 from emulator.traffic.journals import ORIGIN
 
@@ -74,7 +74,6 @@ def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
 
 
 def _records(traffic: Traffic) -> Iterable[RequestRecord]:
-    sessions = {url: str(session.answer.get("id")) for url, session in traffic.sessions.items()}
     admitted = _admitted_unseen(traffic)
     arrivals = [call.at for call in traffic.calls]
     for call in traffic.calls:
@@ -92,7 +91,7 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
             last_arrival=bisect_left(arrivals, left_at, lo=call.number + 1),
             request_id="",
             method=call.method,
-            path=_path(call, sessions),
+            path=_path(call, traffic),
             query=call.url.partition("?")[2].encode() if operation else b"",
             unknown_credential=digest(authorization.encode()) if authorization else None,
             has_authorization=authorization is not None,
@@ -114,13 +113,13 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
         )
 
 
-def _path(call: RecordedCall, sessions: Mapping[str, str]) -> str:
+def _path(call: RecordedCall, traffic: Traffic) -> str:
     """Return the path as the emulator would have it: below its own base path; of an upload, with the id of its session."""
     address = call.url.partition("?")[0]
     if call.operation is not None:
         return BASE_PATH + address.partition(BASE_PATH)[2]
-    session = sessions.get(call.url.partition("#")[0])
-    return address if session is None else f"{BASE_PATH}/uploads/{session}/bytes"
+    upload = traffic.uploads.get(without_fragment(call.url))
+    return address if upload is None else f"{BASE_PATH}/uploads/{upload.id}/bytes"
 
 
 def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
@@ -131,7 +130,7 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
     found: dict[int, str] = {}
     unclaimed = [work for work in traffic.works.values() if work.admission is None]
     for call in traffic.calls:
-        if call.status in (None, 500) and isinstance(call.body, dict) and call.key is not None:
+        if call.status in (None, 500) and call.body and call.key is not None:
             now = traffic.service_time(call)
             work = next((work for work in unclaimed if _echoes(work, call, now)), None)
             if work is not None:

@@ -6,7 +6,7 @@ A first difference silences what depends on it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
@@ -17,7 +17,7 @@ from emulator.drift.comparison import Difference, breaches, compare
 from emulator.drift.replay import Replay, Replayed, is_name
 from emulator.traffic.calls import Traffic
 from emulator.traffic.decisions import OBSERVATIONS
-from emulator.traffic.exchanges import RecordedExchange
+from emulator.traffic.exchanges import RecordedExchange, leaves
 from emulator.traffic.observations.base import NEITHER, Seen
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
@@ -169,21 +169,15 @@ def _names_in(item: Replayed) -> Iterator[str]:
         yield f"key {item.call.key}"
 
 
-def _names(value: Any, name: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for member, inner in value.items():
-            if member != "data":
-                yield from _names(inner, member)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _names(inner, name)
-    elif isinstance(value, str) and is_name(name):
-        yield value
+def _names(value: Mapping[str, Any]) -> Iterator[str]:
+    """Iterate over the ids and links in a body, but for those in the items of a list."""
+    whole = {member: inner for member, inner in value.items() if member != "data"}
+    return (leaf for name, leaf in leaves(whole) if isinstance(leaf, str) and is_name(name))
 
 
 def _is_settled(name: str, item: Replayed) -> bool:
     """Whether a name was there before the call that differs, and is not what it changes."""
-    return isinstance(item.call.body, dict) and name in set(_names(item.call.body))
+    return name in set(_names(item.call.body))
 
 
 def _is_observed(found: Difference, observed: set[str]) -> bool:

@@ -16,7 +16,7 @@ import orjson
 from emulator.contract import BASE_PATH
 from emulator.drift.active import exchanged
 from emulator.testing.exchanges import Answer
-from emulator.traffic.exchanges import RecordedExchange, RecordingError
+from emulator.traffic.exchanges import RecordedExchange, RecordingError, with_leaves
 
 _HOST: Final = "127.0.0.1"
 _LINKS: Final = "/links/"
@@ -81,14 +81,10 @@ class Recorder:
             headers["location"] = self._link(location)
         if "json" in headers.get("content-type", "") and b"://" in body:
             with suppress(orjson.JSONDecodeError):
-                body = orjson.dumps(self._with_links("", orjson.loads(body)))
+                body = orjson.dumps(with_leaves(orjson.loads(body), self._lead_back))
         return Answer(reply.status, headers, body)
 
-    def _with_links(self, name: str, value: Any) -> Any:
-        if isinstance(value, dict):
-            return {member: self._with_links(member, inner) for member, inner in value.items()}
-        if isinstance(value, list):
-            return [self._with_links(name, inner) for inner in value]
+    def _lead_back(self, name: str, value: Any) -> Any:
         is_link = isinstance(value, str) and name.endswith(("url", "urls")) and "://" in value
         return self._link(value) if is_link else value
 

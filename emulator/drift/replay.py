@@ -21,7 +21,8 @@ from emulator.scenario.scenario import FAILURE_CODES
 from emulator.settings import read_settings
 from emulator.testing.exchanges import Answer, ask
 from emulator.testing.options import option_texts
-from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
+from emulator.traffic.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
+from emulator.traffic.exchanges import with_leaves
 from emulator.traffic.pictures import description_of
 
 _KEY: Final = "iwe_recorded_full"
@@ -178,68 +179,53 @@ class Replay:
         return headers
 
     def _body(self, call: RecordedCall) -> bytes:
-        if not isinstance(call.body, dict | list):
+        if not call.body:
             return call.request_body or b""
-        body = self._translated(call.body)
-        if self._session(str(call.answer.get("id"))) is call:
-            body["size_bytes"] = len(self._file(call))
+        body = with_leaves(call.body, lambda _, leaf: self.mapped.get(leaf, leaf) if isinstance(leaf, str) else leaf)
+        upload = self._traffic.uploads.get(str(call.answer.get("id")))
+        if upload is not None and upload.session is call:
+            body["size_bytes"] = len(self._file(upload))
         return orjson.dumps(body)
-
-    def _translated(self, value: Any) -> Any:
-        """Put the emulator's values in the place of recorded ones."""
-        if isinstance(value, dict):
-            return {name: self._translated(member) for name, member in value.items()}
-        if isinstance(value, list):
-            return [self._translated(item) for item in value]
-        return self.mapped.get(value, value) if isinstance(value, str) else value
-
-    def _session(self, identifier: str) -> RecordedCall | None:
-        """Return the first call that showed an Upload Session."""
-        return self._traffic.sessions.get(self._traffic.addresses.get(identifier, ""))
 
     # Bytes ----------------------------------------------------------------------------------------------------------
 
     def _prepare_bytes(self, call: RecordedCall) -> _Request | None:
-        url = call.url.partition("#")[0]
+        url = without_fragment(call.url)
         if url not in self.mapped:
             return None
         target = _target(self.mapped[url])
         if call.surface == "download":
             return call.method, target, {}, b""
-        session = self._traffic.sessions.get(url)
-        if session is None:
+        upload = self._traffic.uploads.get(url)
+        if upload is None:
             return None
         too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
         headers = dict(self._upload_headers.get(self.mapped[url], {}))
-        return call.method, target, headers, self._file(session, call) + too_much
+        return call.method, target, headers, self._file(upload, call) + too_much
 
     async def _send_unrecorded_bytes(self, completion: RecordedCall) -> None:
         """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
-        identifier = completion.parameters["upload_id"]
-        url, session = self._traffic.addresses.get(identifier, ""), self._session(identifier)
-        if session is None or url in self._traffic.sent_bytes or url not in self.mapped:
+        upload = self._traffic.uploads.get(completion.parameters["upload_id"])
+        if upload is None or upload.sent or upload.url not in self.mapped:
             return
-        address, data = self.mapped[url], self._file(session)
+        address, data = self.mapped[upload.url], self._file(upload)
         answered = await ask(self._application, "POST", _target(address), self._upload_headers[address], data)
         token = answered.json.get("upload_token")
-        if isinstance(completion.body, dict) and isinstance(token, str):
+        if isinstance(token, str):
             self.mapped[str(completion.body.get("upload_token"))] = token
 
-    def _file(self, session: RecordedCall, upload: RecordedCall | None = None) -> bytes:
-        """Return what stands for the bytes of a session: a description, with what became of them."""
-        url = session.answer["upload"]["url"]
-        upload = upload or self._traffic.sent_bytes.get(url)
-        description = dict(description_of(upload.request_body) or {}) if upload else {}
-        description.setdefault("digest", url)
-        own = self._traffic.completions.get(str(session.answer.get("id")), ())
-        completion = next((call for call in own if call.code != "invalid_request"), None)
-        if completion is not None:
-            if completion.is_success:
-                description |= {name: completion.answer.get(name) for name in ("width", "height")}
-                if session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
-                    description["stored_format"] = completion.answer.get("format")
-            elif completion.code == "invalid_input":
-                description["refusal"] = "the service refused it"
+    def _file(self, upload: RecordedUpload, sent: RecordedCall | None = None) -> bytes:
+        """Return what stands for the bytes of an upload: a description, with what became of them."""
+        sent = sent or next(iter(upload.sent), None)
+        description = dict(description_of(sent.request_body) or {}) if sent else {}
+        description.setdefault("digest", upload.url)
+        completion = next((call for call in upload.completions if call.code != "invalid_request"), None)
+        if completion is not None and completion.is_success:
+            description |= {name: completion.answer.get(name) for name in ("width", "height")}
+            if upload.session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
+                description["stored_format"] = completion.answer.get("format")
+        elif completion is not None and completion.code == "invalid_input":
+            description["refusal"] = "the service refused it"
         return orjson.dumps({"recorded_picture": description})
 
     # Learning -------------------------------------------------------------------------------------------------------

@@ -61,15 +61,14 @@ class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
         return dict(parse_qsl(urlsplit(self.url).query, keep_blank_values=True))
 
     @cached_property
-    def body(self) -> Any:
-        """The JSON of the request; None if there is none."""
-        return _json(self.request_body) if self.operation else None
+    def body(self) -> dict[str, Any]:
+        """The JSON object of the request; empty if it is none."""
+        return _object(self.request_body if self.operation else None)
 
     @cached_property
     def answer(self) -> dict[str, Any]:
         """The JSON object of the answer; empty if it is none."""
-        value = _json(self.response_body)
-        return value if isinstance(value, dict) else {}
+        return _object(self.response_body)
 
     @property
     def resources(self) -> Sequence[dict[str, Any]]:
@@ -92,11 +91,16 @@ class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
 
 
 class RecordedWork(Struct):
-    """An Operation or Generation: the call that admitted it, and every call whose answer shows it, in order."""
+    """An Operation or Generation, and every call whose answer shows it, in order, with what it shows."""
 
     id: str
-    admission: RecordedCall | None
-    looks: list[tuple[RecordedCall, dict[str, Any]]]
+    looks: Sequence[tuple[RecordedCall, dict[str, Any]]]
+
+    @property
+    def admission(self) -> RecordedCall | None:
+        """The call that admitted it: the first whose answer shows it, unless it was there before the recording."""
+        call, _ = self.looks[0]
+        return call if call.status == 202 else None
 
     @property
     def last(self) -> dict[str, Any]:
@@ -106,6 +110,16 @@ class RecordedWork(Struct):
     def finished_by(self) -> RecordedCall | None:
         """Return the first call that showed its end."""
         return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
+
+
+class RecordedUpload(Struct):
+    """An Upload Session: the first call that showed it, those that sent bytes to it, and those that completed it or tried to."""
+
+    id: str
+    url: str
+    session: RecordedCall
+    sent: list[RecordedCall]
+    completions: list[RecordedCall]
 
 
 class Traffic:
@@ -141,7 +155,7 @@ class Traffic:
         links: dict[str, Surface] = {}
         number, now = 0, 0
         for exchange in exchanges:
-            operation, surface = None, exchange.surface or links.get(_without_fragment(exchange.url))
+            operation, surface = None, exchange.surface or links.get(without_fragment(exchange.url))
             parameters: dict[str, str] = {}
             if self.base_url and exchange.url.startswith(self.base_url + "/"):
                 found = self._match(exchange.method, exchange.url.removeprefix(self.base_url).partition("?")[0])
@@ -158,9 +172,13 @@ class Traffic:
 
     # What it shows --------------------------------------------------------------------------------------------------
 
+    def whole(self, *names: str) -> Iterator[RecordedCall]:
+        """Iterate over the calls as `of` does, but for those whose bodies were cut off or lost."""
+        return (call for call in self.of(*names) if not call.is_partial and call.status is not None)
+
     def of(self, *names: str) -> Iterator[RecordedCall]:
-        """Iterate over the calls of some operations or surfaces, in order."""
-        calls = [call for name in names for call in self._by_name.get(name, ())]
+        """Iterate over the calls of some operations or surfaces, in order; of all, if none is named."""
+        calls = [call for name in names for call in self._by_name.get(name, ())] if names else self.calls
         return iter(sorted(calls, key=attrgetter("number")))
 
     @cached_property
@@ -173,15 +191,8 @@ class Traffic:
     @cached_property
     def works(self) -> Mapping[str, RecordedWork]:
         """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
-        works: dict[str, RecordedWork] = {}
-        for call in self.calls:
-            for shown in call.resources:
-                if shown.get("object") in _WORKS and isinstance(shown.get("id"), str):
-                    work = works.setdefault(shown["id"], RecordedWork(shown["id"], None, []))
-                    if call.status == 202 and work.admission is None and not work.looks:
-                        work.admission = call
-                    work.looks.append((call, shown))
-        return works
+        seen = self.shown.items()
+        return {name: RecordedWork(name, looks) for name, looks in seen if looks[0][1].get("object") in _WORKS}
 
     @cached_property
     def shown(self) -> Mapping[str, Sequence[tuple[RecordedCall, dict[str, Any]]]]:
@@ -194,32 +205,20 @@ class Traffic:
         return shown
 
     @cached_property
-    def sessions(self) -> Mapping[str, RecordedCall]:
-        """By the address of an upload: the first call that showed its session."""
-        found: dict[str, RecordedCall] = {}
-        for call in self.of("createUpload"):
+    def uploads(self) -> Mapping[str, RecordedUpload]:
+        """Every upload, by the id of its session and by its address."""
+        uploads: dict[str, RecordedUpload] = {}
+        for call in self.of("createUpload", "upload", "completeUpload"):
             upload = call.answer.get("upload")
-            if isinstance(upload, dict) and isinstance(upload.get("url"), str):
-                found.setdefault(_without_fragment(upload["url"]), call)
-        return found
-
-    @cached_property
-    def addresses(self) -> Mapping[str, str]:
-        """By the id of an Upload Session: the address of its upload."""
-        return {str(call.answer.get("id")): url for url, call in reversed(list(self.sessions.items()))}
-
-    @cached_property
-    def sent_bytes(self) -> Mapping[str, RecordedCall]:
-        """By the address of an upload: the first call that sent bytes to it."""
-        return {call.url: call for call in reversed(self._by_name.get("upload", ()))}
-
-    @cached_property
-    def completions(self) -> Mapping[str, Sequence[RecordedCall]]:
-        """By the id of an Upload Session: the calls that completed it, or tried to."""
-        found: defaultdict[str, list[RecordedCall]] = defaultdict(list)
-        for call in self.of("completeUpload"):
-            found[call.parameters["upload_id"]].append(call)
-        return found
+            if call.name == "createUpload" and isinstance(upload, dict) and isinstance(upload.get("url"), str):
+                identifier, url = str(call.answer.get("id")), without_fragment(upload["url"])
+                found = uploads.setdefault(url, RecordedUpload(identifier, url, call, [], []))
+                uploads.setdefault(identifier, found)
+            elif call.surface is not None and (known := uploads.get(without_fragment(call.url))):
+                known.sent.append(call)
+            elif known := uploads.get(call.parameters.get("upload_id", "")):
+                known.completions.append(call)
+        return uploads
 
     def service_time(self, call: RecordedCall) -> int | None:
         """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
@@ -255,11 +254,12 @@ def _template(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 
 
-def _json(body: bytes | None) -> Any:
+def _object(body: bytes | None) -> dict[str, Any]:
     try:
-        return orjson.loads(body or b"null")
+        value = orjson.loads(body or b"null")
     except orjson.JSONDecodeError:
-        return None
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _may_be_of_service(call: RecordedCall) -> bool:
@@ -285,8 +285,9 @@ def _links_in(call: RecordedCall) -> Iterator[tuple[str, Surface]]:
         links += [(url, "download") for url in pictures]
     if call.surface == "download" and call.status in (301, 302, 303, 307, 308):
         links.append((call.response_headers.get("location"), "download"))
-    return ((_without_fragment(url), surface) for url, surface in links if isinstance(url, str) and url)
+    return ((without_fragment(url), surface) for url, surface in links if isinstance(url, str) and url)
 
 
-def _without_fragment(url: str) -> str:
+def without_fragment(url: str) -> str:
+    """Return the address that is asked for under a link."""
     return url.partition("#")[0]

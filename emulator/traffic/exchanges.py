@@ -1,7 +1,7 @@
 """One exchange of request and answer, as somebody recorded it. Knows nothing of the service, nor of any file format."""
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -41,3 +41,24 @@ def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         key = name.lower()
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     return headers
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Iterate over the texts, numbers and the like in some JSON, each with the name of the member that holds it."""
+    if isinstance(value, dict):
+        for member, item in value.items():
+            yield from leaves(item, member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item, name)
+    else:
+        yield name, value
+
+
+def with_leaves(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
+    """Return some JSON with what `change` makes of each of its leaves."""
+    if isinstance(value, dict):
+        return {member: with_leaves(item, change, member) for member, item in value.items()}
+    if isinstance(value, list):
+        return [with_leaves(item, change, name) for item in value]
+    return change(name, value)

@@ -7,7 +7,7 @@ from typing import Final
 from emulator.domain.lifecycles import TERMINAL
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from emulator.traffic.observations.base import NEITHER, Seen, texts, whole
+from emulator.traffic.observations.base import NEITHER, Seen, texts
 
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 
@@ -78,7 +78,7 @@ def media_types(traffic: Traffic) -> Iterator[Seen]:
 
 def timestamps(traffic: Traffic) -> Iterator[Seen]:
     """D73: how a timestamp ends."""
-    for call in whole(iter(traffic.calls)):
+    for call in traffic.whole():
         if call.operation is None or not call.is_success:
             continue
         endings = {match[1] for text in texts(call.answer) if (match := _TIMESTAMP.fullmatch(text))}

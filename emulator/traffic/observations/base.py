@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import Struct
 
 from emulator.traffic.calls import RecordedCall, Traffic
+from emulator.traffic.exchanges import leaves
 
 NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""
@@ -25,21 +26,9 @@ class Seen(Struct, frozen=True):
 Observe: TypeAlias = Callable[[Traffic], Iterator[Seen]]
 
 
-def whole(calls: Iterator[RecordedCall]) -> Iterator[RecordedCall]:
-    """Leave out the calls whose bodies were cut off or lost."""
-    return (call for call in calls if not call.is_partial and call.status is not None)
-
-
-def texts(value: Any) -> Iterator[str]:
-    """Iterate over every text in some JSON, keys aside."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for member in value.values():
-            yield from texts(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from texts(member)
+def texts(value: Any) -> list[str]:
+    """Return every text in some JSON, keys aside."""
+    return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
 
 
 def meaning(schema: str | None, body: Any) -> Any:
@@ -51,8 +40,3 @@ def meaning(schema: str | None, body: Any) -> Any:
         return intent_of(schema, dict(body)) if schema else None
     except (Problem, KeyError, TypeError, ValueError, AttributeError):
         return None
-
-
-def is_refusal_of_input(call: RecordedCall) -> bool:
-    """Whether a body was refused as such."""
-    return call.code == "invalid_input"

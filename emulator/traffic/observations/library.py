@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.traffic.calls import RecordedCall, Traffic
-from emulator.traffic.observations.base import Seen, whole
+from emulator.traffic.observations.base import Seen
 
 LAG_MS: Final = 2 * SECOND_MS
 """How long a list may not show a write under D74=lag."""
@@ -15,8 +15,8 @@ _CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProd
 
 def photo_order(traffic: Traffic) -> Iterator[Seen]:
     """D22: whether the photos of a Product come back in the order in which they were sent."""
-    for call in whole(traffic.of("createProduct", "updateProduct")):
-        sent = call.body.get("asset_ids") if isinstance(call.body, dict) else None
+    for call in traffic.whole("createProduct", "updateProduct"):
+        sent = call.body.get("asset_ids")
         shown = call.answer.get("asset_ids")
         if call.is_success and isinstance(sent, list) and sent != sorted(map(str, sent)):
             yield Seen("plain" if shown == sent else "unordered", call)
@@ -24,7 +24,7 @@ def photo_order(traffic: Traffic) -> Iterator[Seen]:
 
 def last_page(traffic: Traffic) -> Iterator[Seen]:
     """D26: whether the last page has a cursor."""
-    for call in whole(iter(traffic.calls)):
+    for call in traffic.whole():
         page = call.answer.get("page")
         if call.is_success and isinstance(page, dict) and page.get("has_more") is False:
             yield Seen("always-a-cursor" if page.get("next_cursor") else "plain", call)
@@ -33,7 +33,7 @@ def last_page(traffic: Traffic) -> Iterator[Seen]:
 def list_freshness(traffic: Traffic) -> Iterator[Seen]:
     """D74: whether a list that is read right after a write shows it."""
     created: list[tuple[RecordedCall, str]] = []
-    for call in whole(iter(traffic.calls)):
+    for call in traffic.whole():
         if call.name in _CREATED_BY and call.status == 201 and isinstance(call.answer.get("id"), str):
             created.append((call, call.answer["id"]))
         elif call.is_success and call.name in _CREATED_BY.values() and not set(call.query) - {"limit"}:

@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.domain.idempotency import RETENTION_MS
 from emulator.traffic.calls import RecordedCall, Traffic
-from emulator.traffic.observations.base import Seen, is_refusal_of_input, meaning, texts, whole
+from emulator.traffic.observations.base import Seen, meaning, texts
 
 MAX_PAGE: Final = 100
 MAX_NAME: Final = 100
@@ -17,7 +17,7 @@ _WEEK_MS: Final = 7 * RETENTION_MS
 
 def page_limit(traffic: Traffic) -> Iterator[Seen]:
     """D02: a `limit` above the largest page is refused, or cut."""
-    for call in whole(iter(traffic.calls)):
+    for call in traffic.whole():
         limit = call.query.get("limit", "")
         if call.operation and call.operation.method == "GET" and limit.isdecimal() and int(limit) > MAX_PAGE:
             if call.is_success:
@@ -28,15 +28,13 @@ def page_limit(traffic: Traffic) -> Iterator[Seen]:
 
 def text_length(traffic: Traffic) -> Iterator[Seen]:
     """D04: long texts are taken, or refused."""
-    for call in whole(iter(traffic.calls)):
-        if not isinstance(call.body, dict):
-            continue
+    for call in traffic.whole():
         name = call.body.get("name")
         is_long = isinstance(name, str) and len(name) > MAX_NAME
         if is_long or any(len(text) > MAX_TEXT for text in texts(call.body)):
             if call.is_success:
                 yield Seen("plain", call)
-            elif is_refusal_of_input(call):
+            elif call.code == "invalid_input":
                 yield Seen("short", call)
 
 
@@ -78,7 +76,7 @@ def intent(traffic: Traffic) -> Iterator[Seen]:
 def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]]:
     """Iterate over the calls that use a key again at the same address, each with the first call that had it."""
     first: dict[tuple[str, str, str, str], RecordedCall] = {}
-    for call in whole(iter(traffic.calls)):
+    for call in traffic.whole():
         if call.key and call.operation:
             credential = call.request_headers.get("authorization", "")
             place = credential, call.name, str(sorted(call.parameters.items())), call.key

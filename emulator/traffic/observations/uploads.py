@@ -6,7 +6,7 @@ from typing import Final
 from emulator.domain.pixels import is_above_small_limit
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
 from emulator.traffic.calls import RecordedCall, Traffic
-from emulator.traffic.observations.base import NEITHER, Seen, is_refusal_of_input, whole
+from emulator.traffic.observations.base import NEITHER, Seen
 
 WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
 _TOLERANCE: Final = 0.25
@@ -17,7 +17,7 @@ _KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp", 
 
 def upload_session(traffic: Traffic) -> Iterator[Seen]:
     """D15: how long a signed address takes bytes."""
-    for call in whole(traffic.of("createUpload")):
+    for call in traffic.whole("createUpload"):
         window_ms = _window_ms(traffic, call) if call.status == 201 else None
         if window_ms is None:
             continue
@@ -45,10 +45,9 @@ def upload_status(traffic: Traffic) -> Iterator[Seen]:
 
 def stored_format(traffic: Traffic) -> Iterator[Seen]:
     """D18: whether a photo keeps its format."""
-    declared = {session.answer.get("id"): session.body for session in traffic.sessions.values()}
-    for call in whole(traffic.of("completeUpload")):
-        body = declared.get(call.parameters.get("upload_id"))
-        content_type = body.get("content_type") if isinstance(body, dict) else None
+    for call in traffic.whole("completeUpload"):
+        upload = traffic.uploads.get(call.parameters["upload_id"])
+        content_type = upload.session.body.get("content_type") if upload else None
         kept = _KEPT.get(str(content_type))
         if call.status == 201 and kept is not None and kept != "webp":
             found = call.answer.get("format")
@@ -68,12 +67,12 @@ def file_delivery(traffic: Traffic) -> Iterator[Seen]:
 
 def picture_limit(traffic: Traffic) -> Iterator[Seen]:
     """D57: whether a large photo is taken."""
-    for call in whole(traffic.of("completeUpload")):
+    for call in traffic.whole("completeUpload"):
         if call.status == 201:
             width, height = call.answer.get("width"), call.answer.get("height")
             if isinstance(width, int) and isinstance(height, int) and is_above_small_limit(width, height):
                 yield Seen("plain", call)
-        elif is_refusal_of_input(call):
+        elif call.code == "invalid_input":
             size = _sent_size(traffic, call)
             if size is not None and is_above_small_limit(*size):
                 yield Seen("small", call)
@@ -83,5 +82,5 @@ def _sent_size(traffic: Traffic, completion: RecordedCall) -> tuple[int, int] | 
     """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
     from emulator.traffic.pictures import picture_size
 
-    sent = traffic.sent_bytes.get(traffic.addresses.get(completion.parameters["upload_id"], ""))
-    return picture_size(sent.request_body) if sent else None
+    upload = traffic.uploads.get(completion.parameters["upload_id"])
+    return picture_size(upload.sent[0].request_body) if upload and upload.sent else None

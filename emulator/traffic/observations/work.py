@@ -9,7 +9,7 @@ from emulator.domain.pixels import output_size, size_of_area
 from emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge, generation_price
 from emulator.domain.product_photos import PACKED_PHOTOS, pack
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from emulator.traffic.observations.base import NEITHER, Seen, is_refusal_of_input, meaning, whole
+from emulator.traffic.observations.base import NEITHER, Seen, meaning
 
 PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _SENT_ALWAYS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
@@ -24,7 +24,7 @@ def target(traffic: Traffic) -> Iterator[Seen]:
     """D27: whether the admission of a create names its target."""
     for call, work in traffic.admissions():
         if work.last.get("object") == "operation" and str(work.last.get("type", "")).endswith(".create"):
-            shown = next(shown for look, shown in work.looks if look is call)
+            _, shown = work.looks[0]
             if "target" in shown and shown.get("status") not in TERMINAL:
                 yield Seen("plain" if shown["target"] is None else "target-at-once", call)
 
@@ -32,7 +32,7 @@ def target(traffic: Traffic) -> Iterator[Seen]:
 def first_status(traffic: Traffic) -> Iterator[Seen]:
     """D71: the status in the admission."""
     for call, work in traffic.admissions():
-        status = next(shown for look, shown in work.looks if look is call).get("status")
+        status = work.looks[0][1].get("status")
         if isinstance(status, str):
             yield Seen("plain" if status == "queued" else "skips", call)
 
@@ -50,11 +50,11 @@ def error_members(traffic: Traffic) -> Iterator[Seen]:
 
 def subject_cap(traffic: Traffic) -> Iterator[Seen]:
     """D32: what becomes of more subjects than one Generation takes."""
-    for call, body in _orders(traffic):
-        subjects = _subjects(traffic, call, body)
+    for call in _orders(traffic):
+        subjects = _subjects(traffic, call)
         if subjects is None or len(subjects[0]) <= PACKED_PHOTOS:
             continue
-        if is_refusal_of_input(call):
+        if call.code == "invalid_input":
             yield Seen("refuses", call)
         elif call.is_success:
             admitted = call.answer.get("resolved_asset_ids")
@@ -62,42 +62,43 @@ def subject_cap(traffic: Traffic) -> Iterator[Seen]:
             yield Seen("plain" if is_packed else NEITHER, call, f"{len(subjects[0])} subjects became {admitted}")
 
 
-def _subjects(traffic: Traffic, call: RecordedCall, body: Mapping[str, Any]) -> tuple[set[str], tuple[str, ...]] | None:
+def _subjects(traffic: Traffic, call: RecordedCall) -> tuple[set[str], tuple[str, ...]] | None:
     """Return every photo that is asked for, and those that are packed; None if a Product's photos are unknown."""
     products: list[tuple[str, list[str]]] = []
-    for identifier in body.get("product_ids") or ():
+    for identifier in call.body.get("product_ids") or ():
         shown = [found for look, found in traffic.shown.get(identifier, ()) if look.number < call.number]
         if not shown or not isinstance(shown[-1].get("asset_ids"), list):
             return None
         products.append((str(shown[-1].get("primary_asset_id")), shown[-1]["asset_ids"]))
-    loose = list(body.get("asset_ids") or ())
+    loose = list(call.body.get("asset_ids") or ())
     return {*loose, *(photo for _, photos in products for photo in photos)}, pack(products, loose)
 
 
 def defaults(traffic: Traffic) -> Iterator[Seen]:
     """D33: what stands in for fields that were not sent."""
-    for call, body in _orders(traffic):
+    for call in _orders(traffic):
+        body = call.body
         if body.get("output_mode") == "photoshoot" and body.get("image_count", PHOTOSHOOT_SLOTS) != PHOTOSHOOT_SLOTS:
             if call.is_success:
                 yield Seen("count-ignored", call, aspect="count")
-            elif is_refusal_of_input(call):
+            elif call.code == "invalid_input":
                 yield Seen("plain", call, aspect="count")
             continue
         missing = [name for name in _SENT_ALWAYS if name not in body]
-        if missing and is_refusal_of_input(call) and meaning("ProductPhotography", body) is not None:
+        if missing and call.code == "invalid_input" and meaning("ProductPhotography", body) is not None:
             yield Seen("required", call)
         elif call.is_success:
-            yield from _defaults_in_echo(call, body)
+            yield from _defaults_in_echo(call)
 
 
-def _defaults_in_echo(call: RecordedCall, body: Mapping[str, Any]) -> Iterator[Seen]:
+def _defaults_in_echo(call: RecordedCall) -> Iterator[Seen]:
     echo = call.answer.get("request")
     if not isinstance(echo, dict):
         return
     for name in DEFAULTS["plain"]:
-        if name not in body and name in echo:
+        if name not in call.body and name in echo:
             reading = next((reading for reading, values in DEFAULTS.items() if values[name] == echo[name]), NEITHER)
-            if not _is_normalized(body, name, echo[name]):
+            if not _is_normalized(call.body, name, echo[name]):
                 yield Seen(reading, call, f"{name} became {echo[name]!r}")
 
 
@@ -111,8 +112,7 @@ def _is_normalized(body: Mapping[str, Any], name: str, value: object) -> bool:
 def pixel_sizes(traffic: Traffic) -> Iterator[Seen]:
     """D35: the size of finished outputs."""
     for call, work in traffic.admissions():
-        body = call.body if isinstance(call.body, dict) else {}
-        ratio, resolution = body.get("aspect_ratio"), body.get("resolution")
+        ratio, resolution = call.body.get("aspect_ratio"), call.body.get("resolution")
         if not isinstance(ratio, str) or not isinstance(resolution, str):
             continue
         sizes = {"plain": output_size(ratio, resolution), "megapixels": size_of_area(ratio, resolution)}
@@ -128,9 +128,8 @@ def pixel_sizes(traffic: Traffic) -> Iterator[Seen]:
 def partial_charge(traffic: Traffic) -> Iterator[Seen]:
     """D37: what a photoshoot costs of which a part failed."""
     for call, work in traffic.admissions():
-        body = call.body if isinstance(call.body, dict) else {}
         charged, finished = (work.last.get("credits") or {}).get("charged"), work.finished_by()
-        if body.get("output_mode") != "photoshoot" or not isinstance(charged, int) or finished is None:
+        if call.body.get("output_mode") != "photoshoot" or not isinstance(charged, int) or finished is None:
             continue
         completed = sum(output.get("status") == "completed" for output in _outputs(work.last))
         if 0 < completed < PHOTOSHOOT_SLOTS:
@@ -159,7 +158,7 @@ def slot_order(traffic: Traffic) -> Iterator[Seen]:
 
 def team_credits(traffic: Traffic) -> Iterator[Seen]:
     """D29: whether a Team's Credits fall with a reservation, or only when they are charged."""
-    reads = [call for call in whole(traffic.of("getTeam")) if isinstance(call.answer.get("credits"), int)]
+    reads = [call for call in traffic.whole("getTeam") if isinstance(call.answer.get("credits"), int)]
     for earlier, later in pairwise(reads):
         spent = {"plain": 0, "gross": 0}
         for work in traffic.works.values():
@@ -207,18 +206,18 @@ def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
 def _price(work: RecordedWork) -> int | None:
     """Return what an admission reserved."""
     shown = (work.last.get("credits") or {}).get("reserved")
-    body, workflow = work.admission.body if work.admission else None, work.last.get("workflow")
+    body, workflow = work.admission.body if work.admission else {}, work.last.get("workflow")
     if isinstance(shown, int):
         return shown
     try:
-        return generation_price(str(workflow), {"image_count": 1, "resolution": "1k", **(body or {})})
+        return generation_price(str(workflow), {"image_count": 1, "resolution": "1k", **body})
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def concurrency_unit(traffic: Traffic) -> Iterator[Seen]:
     """D40: whether the budget counts works, or their open outputs."""
-    for call in whole(traffic.of("getTeam")):
+    for call in traffic.whole("getTeam"):
         used = ((call.answer.get("capabilities") or {}).get("api_concurrency") or {}).get("used")
         stages = [(work, _stage(work, call)) for work in traffic.works.values()]
         if not isinstance(used, int) or any(stage is None for _, stage in stages):
@@ -231,11 +230,9 @@ def concurrency_unit(traffic: Traffic) -> Iterator[Seen]:
             yield Seen(reading, call, f"{used} places used by {len(running)} works with {slots} outputs")
 
 
-def _orders(traffic: Traffic) -> Iterator[tuple[RecordedCall, Mapping[str, Any]]]:
-    """Iterate over the orders of Product Photography with their bodies."""
-    for call in whole(traffic.of(PHOTOGRAPHY)):
-        if isinstance(call.body, dict):
-            yield call, call.body
+def _orders(traffic: Traffic) -> Iterator[RecordedCall]:
+    """Iterate over the orders of Product Photography whose bodies are known."""
+    return (call for call in traffic.whole(PHOTOGRAPHY) if call.body)
 
 
 def _outputs(shown: Mapping[str, Any]) -> list[dict[str, Any]]:
