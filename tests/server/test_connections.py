@@ -13,9 +13,8 @@ import pytest
 from emulator.http.connection import Connection
 from emulator.server.protocol import (
     ANSWER_SECONDS,
-    BODY_SECONDS,
-    HEAD_SECONDS,
     IDLE_SECONDS,
+    REQUEST_SECONDS,
     Connections,
     WatchedProtocol,
 )
@@ -65,11 +64,11 @@ WHOLE_CHUNKED = CHUNKED + b"1\r\na\r\n0\r\n\r\n"
 @pytest.mark.parametrize(
     ("sent", "limit"),
     [
-        ([GET[:30]], HEAD_SECONDS),
-        ([b"\r\n" + GET[:30], GET[30:40]], HEAD_SECONDS),
-        ([WHOLE_CHUNKED + GET[:30]], HEAD_SECONDS),
-        ([POST + b"{}"], BODY_SECONDS),
-        ([CHUNKED + b"1\r\na\r\n0\r\n"], BODY_SECONDS),
+        ([GET[:30]], REQUEST_SECONDS),
+        ([b"\r\n" + GET[:30], GET[30:40]], REQUEST_SECONDS),
+        ([WHOLE_CHUNKED + GET[:30]], REQUEST_SECONDS),
+        ([POST + b"{}"], REQUEST_SECONDS),
+        ([CHUNKED + b"1\r\na\r\n0\r\n"], REQUEST_SECONDS),
     ],
     ids=["half a head", "behind an empty line", "behind a chunked body", "half a body", "half of the trailers"],
 )
@@ -113,14 +112,14 @@ def test_a_client_that_reads_no_more_is_ended_and_one_that_reads_slowly_is_not(e
 
 
 def test_half_a_head_is_told_why(emulator: EmulatorUnderTest) -> None:
-    _, said = asyncio.run(_silence(emulator.application, HEAD_SECONDS + 1, GET[:30]))
+    _, said = asyncio.run(_silence(emulator.application, REQUEST_SECONDS + 1, GET[:30]))
     assert said.startswith(b"HTTP/1.1 408 ")
     assert b"must come within 30 s" in said
 
 
 def test_half_a_head_that_is_not_read_on_may_take_its_time(emulator: EmulatorUnderTest) -> None:
     _play(emulator, "stall")
-    was_closed, said = asyncio.run(_silence(emulator.application, HEAD_SECONDS + 1, GET * 300 + GET[:30]))
+    was_closed, said = asyncio.run(_silence(emulator.application, REQUEST_SECONDS + 1, GET * 300 + GET[:30]))
     assert (False, b"") == (was_closed, said)
 
 
@@ -262,19 +261,6 @@ def test_a_client_that_ends_its_side_after_the_request_gets_its_answer() -> None
         connection.sendall(GET)
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
-
-
-def test_a_client_that_leaves_while_its_answer_is_written_keeps_nobody_elses_answer_back() -> None:
-    async def answer() -> None:
-        state, gone, there = Connections(limit=1), Mock(), Mock()
-        gone.is_closing.return_value, gone.write.side_effect = True, RuntimeError("the handle is closed")
-        there.is_closing.return_value = False
-        for transport in (gone, there, there):
-            state.write_soon(transport, b"answer")
-            await turns()
-        assert 2 == there.write.call_count
-
-    asyncio.run(answer())
 
 
 def test_a_connection_that_the_client_has_closed_is_not_reset() -> None:
