@@ -189,11 +189,12 @@ class _Run(WatchedServer):
     def conclude(self) -> int:
         """Print the report, write the files, and return the exit status."""
         options, least = self._options, self._options.coverage_fail_under
-        if self._cell is not None:
-            self._cell.conclude(None if self.is_hung else self.status, self.duration_ms)
         is_covered = self._prints_json or "coverage" in self._files or least is not None
         is_low = least is not None and self._coverage["percent"] < least
         conduct = None if options.conduct == "off" else self.conduct.without(frozenset(options.ignore))
+        if self._cell is not None:
+            found = conduct.as_json()["findings"] if conduct else ()
+            self._cell.conclude(None if self.is_hung else self.status, self.duration_ms, found)
         is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self.tally.requests)
         report = report_on(
             options.words,

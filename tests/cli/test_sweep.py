@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.sweep.cells import RECOVERABLE
+from emulator.cli.sweep.cells import RECOVERABLE, Cell
 from emulator.cli.sweep.runs import Run
 from tests.cli.command import run_command
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, started
@@ -359,7 +359,7 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     row: dict[str, Any] = {**json.loads(lines[1]), "outcome": "damaged"}
     resume.write_text("\n".join([lines[0], json.dumps(row), lines[2][:10]]))
     status, cells = swept(tmp_path, options, client(SOUND))
-    assert (1, "damaged") == (status, cells[row["cell"]])
+    assert (1, "damaged") == (status, cells[str(Cell(**row["cell"]))])
     assert 4 == len(resume.read_text().splitlines())
     assert sweep(["--resume", str(resume)], client(HASTY)).status == 2
 
@@ -375,8 +375,9 @@ def test_a_file_that_a_sweep_cannot_be_resumed_from_is_told_before_anything_is_r
 
 
 def test_what_a_run_could_not_say_at_its_end_is_not_made_up() -> None:
-    assert "no end in time, 41.0 s" == Run("getTeam#1:rate_limited", "hung", None, 41, struck=False).end
-    assert "status 0, 1.0 s, the call was not made" == Run("getTeam#1:internal_error", "survived", 0, 1, (), False).end
+    cell = Cell.read("getTeam#1:rate_limited")
+    assert "no end in time, 41.0 s" == Run(cell, "hung", None, 41, struck=False).end
+    assert "status 0, 1.0 s, the call was not made" == Run(cell, "survived", 0, 1, (), False).end
 
 
 def test_the_report_is_a_page_by_its_suffix(tmp_path: Path) -> None:

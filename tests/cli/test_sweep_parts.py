@@ -2,24 +2,26 @@
 
 import asyncio
 import io
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from emulator.cli.output import Style
 from emulator.cli.sweep import progress as progress_of_sweeps
 from emulator.cli.sweep.calls import NotedCall
-from emulator.cli.sweep.cells import Cell, LeftOut, plan, sandboxes_of
-from emulator.cli.sweep.classes import SweepPlan, choose
+from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
-from emulator.cli.sweep.junit import junit_text
-from emulator.cli.sweep.matrix import Sweep, as_text
+from emulator.cli.sweep.matrix import Sweep, as_junit, as_text
 from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.pictures import KeptPictures
+from emulator.cli.sweep.plan import SweepPlan, choose
 from emulator.cli.sweep.progress import Progress
-from emulator.cli.sweep.runs import Run
+from emulator.cli.sweep.runs import NO_CELL, Outcome, Run
 from emulator.cli.sweep.worlds import World, by_test, made_twice
 from emulator.contract import load_contract
 from emulator.documents.complaints import DocumentError
@@ -28,6 +30,11 @@ from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.scenario import RequestRule, WorkOutcome
 from tests.support.pictures import picture
+
+
+def run(cell: str, outcome: Outcome, status: int | None, seconds: float, *more: Any, **named: Any) -> Run:
+    """A run of a cell."""
+    return Run(Cell.read(cell), outcome, status, seconds, *more, **named)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +67,9 @@ def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.Monke
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
-    progress = Progress(2, 60.5, None)
+    progress = Progress(2, 60.5, math.inf)
     with progress.shown({}):
-        progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1))
+        progress.note(run("getTeam#1:internal_error", "failed", 1, 0.1))
     shown = terminal.getvalue().split("\r\x1b[K")
     assert ["", "0 of 2 runs, about 2 min 01 s left", ""] == [shown[0], shown[1], shown[-1]]
     assert shown[2].startswith("1 of 2 runs: 1 failed, about ")
@@ -73,11 +80,11 @@ def test_progress_elsewhere_is_a_line_every_half_minute(
 ) -> None:
     elapsed_ms = [0.0]
     monkeypatch.setattr(progress_of_sweeps, "host_elapsed_ms", lambda: elapsed_ms[0])
-    progress = Progress(6, 1.0, None)
+    progress = Progress(6, 1.0, math.inf)
     with progress.shown({}):
         for number in range(6):
             elapsed_ms[0] += 10_000
-            progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1), number == 0)
+            progress.note(run("getTeam#1:internal_error", "failed", 1, 0.1), number == 0)
     assert capsys.readouterr().err.splitlines() == [
         "6 runs to go, about 6 s",
         "3 of 7 runs: 3 failed, about 40 s left",
@@ -85,41 +92,40 @@ def test_progress_elsewhere_is_a_line_every_half_minute(
     ]
 
 
-def plan_of(*cells: str, left_out: Sequence[LeftOut] = ()) -> SweepPlan:
-    """A plan in which each cell is a class of its own."""
-    return SweepPlan([Cell.read(cell) for cell in cells], {cell: [Cell.read(cell)] for cell in cells}, list(left_out))
-
-
 OPEN = Gate()
 
 
-def sweep_of(*runs: Run, gate: Gate = OPEN, not_run: Sequence[str] = (), left_out: Sequence[LeftOut] = ()) -> Sweep:
-    """A sweep that has ended so."""
-    plan = plan_of(*(run.cell for run in runs), *not_run, left_out=left_out)
-    clean, cells = Run("", "survived", 0, 0.2), [Cell.read(cell) for cell in not_run]
-    return Sweep(load_contract(), clean, runs, plan, ["python", "a.py"], (), gate, cells, "the sweep was stopped")
+def sweep_of(
+    *runs: Run, gate: Gate = OPEN, not_run: Sequence[str] = (), left_out: Mapping[str, str] = MappingProxyType({})
+) -> Sweep:
+    """A sweep that has ended so, in which each cell is a class of its own."""
+    cells = [*(run.cell for run in runs), *map(Cell.read, not_run)]
+    plan = SweepPlan(cells, {cell.class_name: [cell] for cell in cells}, runs={run.cell: run for run in runs})
+    plan.left_out = {Cell.read(cell): why for cell, why in left_out.items()}
+    clean = Run(NO_CELL, "survived", 0, 0.2)
+    return Sweep(load_contract(), clean, plan, ["python", "a.py"], (), gate, "the sweep was stopped")
 
 
 MADE_TWICE = {"rule": "made-twice", "severity": "error", "message": "2 Product instead of 1"}
 
 
 def test_a_sweep_that_was_stopped_says_in_all_its_forms_what_it_did_not_run() -> None:
-    stopped = sweep_of(Run("getTeam#1:internal_error", "survived", 0, 0.1), not_run=["createUpload#1:rate_limited"])
+    stopped = sweep_of(run("getTeam#1:internal_error", "survived", 0, 0.1), not_run=["createUpload#1:rate_limited"])
     text = as_text(stopped, Style(None, {}))
     assert "createUpload\n  not run   rate_limited" in text
     assert text.endswith("; incomplete: 1 run had not ended\n")
     assert stopped.as_json()["not_run"] == ["createUpload#1:rate_limited"]
     assert "Incomplete" in as_page(stopped)
-    assert '<skipped message="the sweep was stopped" />' in junit_text(stopped)
+    assert '<skipped message="the sweep was stopped" />' in as_junit(stopped)
 
 
 def test_the_page_tells_what_to_fix_what_survived_and_what_was_left_out() -> None:
     runs = [
-        Run("getTeam#1:internal_error", "survived", 0, 0.1),
-        Run("getTeam#1:lost-before-commit", "hung", None, 9.0),
-        Run("createProduct#1:idempotency_key_reused", "failed", 1, 0.1),
+        run("getTeam#1:internal_error", "survived", 0, 0.1),
+        run("getTeam#1:lost-before-commit", "hung", None, 9.0),
+        run("createProduct#1:idempotency_key_reused", "failed", 1, 0.1),
     ]
-    page = as_page(sweep_of(*runs, left_out=[LeftOut(Cell.read("getTeam#2:internal_error"), "it cannot differ")]))
+    page = as_page(sweep_of(*runs, left_out={"getTeam#2:internal_error": "it cannot differ"}))
     assert 'class="ran survived" title="getTeam#1:internal_error: survived"' in page
     assert '<td class="none"></td>' in page
     assert "1 call does not end after a lost request" in page
@@ -129,14 +135,14 @@ def test_the_page_tells_what_to_fix_what_survived_and_what_was_left_out() -> Non
 
 def test_what_to_fix_is_told_by_cause_the_worst_first() -> None:
     runs = [
-        Run("getTeam#1:rate_limited", "failed", 1, 0.1, tests=["test_a.py::test_it"]),
-        Run("createProduct#1:rate_limited", "failed", 1, 0.1),
-        Run("createProduct#1:lost-after-commit", "damaged", 0, 0.1, [MADE_TWICE]),
-        Run("createProduct#1:cut", "damaged", 0, 0.1, [MADE_TWICE]),
-        Run("getTeam#1+:rate_limited", "failed", 1, 0.1),
-        Run("getTeam#1+:internal_error", "hung", None, 9),
-        Run("getTeam#1:stall", "hung", None, 9),
-        Run("getTeam#1+:stall", "hung", None, 9),  # one is enough
+        run("getTeam#1:rate_limited", "failed", 1, 0.1, tests=["test_a.py::test_it"]),
+        run("createProduct#1:rate_limited", "failed", 1, 0.1),
+        run("createProduct#1:lost-after-commit", "damaged", 0, 0.1, [MADE_TWICE]),
+        run("createProduct#1:cut", "damaged", 0, 0.1, [MADE_TWICE]),
+        run("getTeam#1+:rate_limited", "failed", 1, 0.1),
+        run("getTeam#1+:internal_error", "hung", None, 9),
+        run("getTeam#1:stall", "hung", None, 9),
+        run("getTeam#1+:stall", "hung", None, 9),  # one is enough
     ]
     swept = sweep_of(*runs)
     assert [(cause.summary, len(cause.cells)) for cause in swept.causes] == [
@@ -150,12 +156,12 @@ def test_what_to_fix_is_told_by_cause_the_worst_first() -> None:
     )
 
 
-FAILED = Run("getTeam#1:rate_limited", "failed", 1, 0.1)
-LASTING = Run("getTeam#1+:rate_limited", "failed", 1, 0.1)
-REFUSED = Run("getTeam#1:credential_expired", "failed", 1, 0.1)
-FLAKY = Run("getTeam#1:cut", "failed", 1, 0.1, is_flaky=True)
-HUNG = Run("getTeam#1:stall", "hung", None, 9.0)
-DAMAGED = Run("getTeam#1:garbled", "damaged", 0, 0.1, [MADE_TWICE])
+FAILED = run("getTeam#1:rate_limited", "failed", 1, 0.1)
+LASTING = run("getTeam#1+:rate_limited", "failed", 1, 0.1)
+REFUSED = run("getTeam#1:credential_expired", "failed", 1, 0.1)
+FLAKY = run("getTeam#1:cut", "failed", 1, 0.1, is_flaky=True)
+HUNG = run("getTeam#1:stall", "hung", None, 9.0)
+DAMAGED = run("getTeam#1:garbled", "damaged", 0, 0.1, [MADE_TWICE])
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ DAMAGED = Run("getTeam#1:garbled", "damaged", 0, 0.1, [MADE_TWICE])
 def test_the_gate_fails_of_what_its_strictness_forbids(strict: Strictness, failing: list[Run]) -> None:
     runs = [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]
     assert failing == [run for run in runs if Gate(strict).fails(run)]
-    assert len(failing) == junit_text(sweep_of(*runs, gate=Gate(strict))).count("<failure")
+    assert len(failing) == as_junit(sweep_of(*runs, gate=Gate(strict))).count("<failure")
 
 
 def test_what_is_expected_passes_the_gate_but_damage_never_and_what_does_not_occur_is_told(tmp_path: Path) -> None:
@@ -198,32 +204,32 @@ def test_one_cell_of_each_class_is_run_money_first_and_what_nobody_mends_once() 
         *cells_of("getTeam#1", "getTeam#2", "createPose#1", "createPose#2"),
         *cells_of("getTeam#1", "createPose#1", fault="credential_expired"),
     ]
-    chosen = choose(cells, [], None, (), load_contract())
+    chosen = choose(dict.fromkeys(cells, ""), None, (), load_contract())
     assert ["createPose#1:rate_limited", "getTeam#1:rate_limited", "createPose#1:credential_expired"] == [
         str(cell) for cell in chosen.cells
     ]
     assert cells_of("getTeam#1", "getTeam#2") == chosen.classes["getTeam:rate_limited"]
-    assert cells_of("getTeam#1", fault="credential_expired") == [left.cell for left in chosen.left_out]
-    assert len(cells) == len(choose(cells, [], None, ("all",), load_contract()).cells)
-    assert cells_of("getTeam#2") == choose(cells, [], "getTeam#2:rate*", (), load_contract()).cells
+    assert cells_of("getTeam#1", fault="credential_expired") == list(chosen.left_out)
+    assert len(cells) == len(choose(dict.fromkeys(cells, ""), None, ("all",), load_contract()).cells)
+    assert cells_of("getTeam#2") == choose(dict.fromkeys(cells, ""), "getTeam#2:rate*", (), load_contract()).cells
 
 
 def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
     calls = ("getTeam#1+", "createPose#1+")
     cells = [*cells_of(*calls), *cells_of(*calls, fault="internal_error")]
-    chosen = choose(cells, [], None, (), load_contract())
+    chosen = choose(dict.fromkeys(cells, ""), None, (), load_contract())
     assert {*cells_of(*calls), *cells_of(calls[1], fault="internal_error")} == set(chosen.cells)
-    assert cells_of(calls[0], fault="internal_error") == [left.cell for left in chosen.left_out]
+    assert cells_of(calls[0], fault="internal_error") == list(chosen.left_out)
 
 
 def test_a_class_is_widened_where_the_last_call_of_a_write_ends_otherwise_than_the_first() -> None:
     cells = cells_of("createPose#1", "createPose#2", "createPose#3", fault="lost-after-commit")
-    chosen = choose(cells, [], None, (), load_contract())
+    chosen = choose(dict.fromkeys(cells, ""), None, (), load_contract())
     first, middle, last = cells
     assert [first, last] == chosen.cells
-    runs = {first: Run(str(first), "survived", 0, 1.0), last: Run(str(last), "damaged", 0, 1.0)}
-    assert [middle] == chosen.further(last, runs)
-    assert ["damaged"] == [row["outcome"] for row in chosen.classes_as_json(runs)]
+    assert [] == chosen.note(run(str(first), "survived", 0, 1.0))
+    assert [middle] == chosen.note(run(str(last), "damaged", 0, 1.0))
+    assert ["damaged"] == list(map(chosen.worst, chosen.classes.values()))
 
 
 def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back() -> None:
@@ -243,7 +249,7 @@ def test_a_test_that_is_repeated_makes_what_it_makes_once() -> None:
 
 def test_a_reading_is_tried_where_a_call_of_the_clean_run_can_meet_it() -> None:
     calls = [NotedCall("listPoses", 1, is_read=True, sandboxes={"default"}), NotedCall("getTeam", 1, is_read=True)]
-    cells, _ = plan(calls, [], {"listPoses": [], "getTeam": []})
+    cells = [cell for cell, why in every_cell(calls, [], {"listPoses": [], "getTeam": []}).items() if not why]
     tried = {str(cell) for cell in cells if cell.group == "readings"}
     assert "--readings D76=shuffled" == " ".join(Cell.read("createPose#1:outputs-reordered").options)
     assert {"reading:D26=always-a-cursor", "reading:D29=gross", "reading:D73=offset"} < tried
@@ -251,8 +257,10 @@ def test_a_reading_is_tried_where_a_call_of_the_clean_run_can_meet_it() -> None:
     cell = Cell.read("reading:D26=always-a-cursor")
     assert (("--readings", "D26=always-a-cursor"), ()) == (cell.options, cell.strike().rules)
     assert {"default"} == sandboxes_of(cell, calls, [])
-    assert not [cell for cell in choose(cells, [], None, (), load_contract()).cells if cell.group == "readings"]
-    assert len(tried) == len(choose(cells, [], None, ("readings",), load_contract()).cells)
+    assert not [
+        cell for cell in choose(dict.fromkeys(cells, ""), None, (), load_contract()).cells if cell.group == "readings"
+    ]
+    assert len(tried) == len(choose(dict.fromkeys(cells, ""), None, ("readings",), load_contract()).cells)
 
 
 def test_a_pair_also_strikes_the_repetition_of_what_survived() -> None:
@@ -260,14 +268,14 @@ def test_a_pair_also_strikes_the_repetition_of_what_survived() -> None:
     first, second = pair.strike().rules
     assert (1, 2) == (first.when.nth.first, second.when.nth.first)
     (cell,) = cells_of("createPose#1", fault="lost-after-commit")
-    chosen = choose([cell], [], None, (), load_contract(), with_pairs=True)
+    chosen = choose({cell: ""}, None, (), load_contract(), with_pairs=True)
     assert [cell] == chosen.cells
-    survived = {cell: Run(str(cell), "survived", 0, 1.0)}
-    assert pair in chosen.further(cell, survived)
+    survived = run(str(cell), "survived", 0, 1.0)
+    assert pair in chosen.note(survived)
     assert "createPose:lost-after-commit & createPose:rate_limited" in chosen.classes
-    assert [pair] == choose([cell], [], str(pair), (), load_contract()).cells
-    assert cell == choose([cell], [], f"{cell}*", (), load_contract(), with_pairs=True).cells[0]
-    assert not choose([cell], [], None, (), load_contract()).further(cell, survived)
+    assert [pair] == choose({cell: ""}, str(pair), (), load_contract()).cells
+    assert cell == choose({cell: ""}, f"{cell}*", (), load_contract(), with_pairs=True).cells[0]
+    assert not choose({cell: ""}, None, (), load_contract()).note(survived)
 
 
 def test_what_the_clean_run_had_drawn_is_not_drawn_again(tmp_path: Path) -> None:

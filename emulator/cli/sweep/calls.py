@@ -5,10 +5,10 @@ once it was admitted. Must not know which faults are tried.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field
 
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, OPERATION_CHECKS, Check
@@ -48,6 +48,13 @@ class NotedWork(Struct, eq=False):
     number: int
     outputs: int = 0
     sandboxes: set[str] = field(default_factory=set)
+
+
+class Noted(Struct):
+    """What was noted in a run, in the order of the contract."""
+
+    calls: list[NotedCall] = []
+    works: list[NotedWork] = []
 
 
 class _Counts(Struct, eq=False):
@@ -107,14 +114,14 @@ class Calls:
         """Whether the client repeats what the fault strikes as if there were no end."""
         return self.struck > MAX_REPETITIONS * len(self._counts)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return everything as JSON, in the order of the contract. No call follows."""
+    def noted(self) -> Noted:
+        """Return everything. No call follows."""
         for _, counts in self._counts.values():
             counts.end()
         order = order_of(self._contract)
         calls = sorted(self._calls.values(), key=lambda call: (order[call.operation], call.number))
         works = sorted(self._works.values(), key=lambda work: (order[work.operation], work.number))
-        return {"calls": to_builtins(calls, order="sorted"), "works": to_builtins(works, order="sorted")}
+        return Noted(calls, works)
 
     def _counts_of(self, sandbox: Sandbox) -> _Counts:
         journal, counts = self._counts.get(sandbox.id, (None, _Counts()))
@@ -163,8 +170,3 @@ def _possible(record: RequestRecord, is_read: bool, codes: Iterable[str]) -> Ite
 def order_of(contract: Contract) -> dict[str, int]:
     """Return the place of each operation in the order of the contract; byte surfaces come last."""
     return {name: place for place, name in enumerate((*contract.operations, *BYTE_SURFACES))}
-
-
-def calls_of(noted: Mapping[str, Any]) -> tuple[list[NotedCall], list[NotedWork]]:
-    """Read what `Calls.as_json` returned."""
-    return convert(noted["calls"], list[NotedCall]), convert(noted["works"], list[NotedWork])

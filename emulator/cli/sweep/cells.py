@@ -4,10 +4,11 @@ Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:
 that lasts; of a pair, `CELL & CELL`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import filter as fnfilter
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from emulator.cli.sweep.calls import NotedCall, NotedWork
 from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
@@ -110,6 +111,11 @@ class Cell:
         return f"{self.operation}#{self.number}{'+' if self.lasts else ''}"
 
     @property
+    def class_name(self) -> str:
+        """The name of its class: its operation and fault, whatever the number."""
+        return re.sub("#[0-9]+", "", str(self))
+
+    @property
     def group(self) -> str:
         """The kind of its fault."""
         if self.operation == READING:
@@ -189,31 +195,20 @@ def sandboxes_of(cell: Cell, calls: Sequence[NotedCall], works: Sequence[NotedWo
     return next(one.sandboxes for one in counted if (one.operation, one.number) == (cell.operation, cell.number))
 
 
-class LeftOut(NamedTuple):
-    """A cell that is not run, since its result cannot differ from another's."""
+def every_cell(
+    calls: Sequence[NotedCall], works: Sequence[NotedWork], all_codes: Mapping[str, Iterable[str]]
+) -> dict[Cell, str]:
+    """Return all cells, each with why it is left out, since its result cannot differ from another's: empty if it is not.
 
-    cell: Cell
-    why: str
-
-
-def plan(
-    calls: Sequence[NotedCall], works: Sequence[NotedWork], all_codes: dict[str, list[str]]
-) -> tuple[list[Cell], list[LeftOut]]:
-    """Return the cells that are worth a run, and those that are not. `all_codes`: what each operation can return."""
-    cells: list[Cell] = []
-    left_out: list[LeftOut] = []
-    for cell, why in (*_of_calls(calls, all_codes), *_of_works(works), *_of_readings(calls, works)):
-        if why:
-            left_out.append(LeftOut(cell, why))
-        else:
-            cells.append(cell)
-    return cells, left_out
+    `all_codes`: what each operation can return.
+    """
+    return dict([*_of_calls(calls, all_codes), *_of_works(works), *_of_readings(calls, works)])
 
 
-def _of_calls(calls: Sequence[NotedCall], all_codes: dict[str, list[str]]) -> Iterator[tuple[Cell, str]]:
+def _of_calls(calls: Sequence[NotedCall], all_codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:
     for call in calls:
         repeated = "it repeats a poll, whose first and last calls are run" if call.is_repetition else ""
-        for fault in (*all_codes[call.operation], *_FAULTS):
+        for fault in (*sorted(all_codes[call.operation], key=[*CATALOGUE].index), *_FAULTS):
             if (fault == FAILED_AFTER and call.is_read) or (fault == OVERTAKEN and not call.is_overlapped):
                 continue
             why = repeated

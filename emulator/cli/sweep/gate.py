@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 from msgspec import Struct, convert
 
-from emulator.cli.sweep.cells import Cell
 from emulator.cli.sweep.runs import Outcome, Run
 from emulator.documents.schemas import Schemas
 from emulator.documents.yaml_reader import read_document
@@ -40,7 +39,7 @@ class Expectation(Struct, frozen=True):
 
     def fits(self, run: Run) -> bool:
         """Tell whether it is about the cell of a run."""
-        return fnmatchcase(run.cell, self.cell)
+        return fnmatchcase(str(run.cell), self.cell)
 
 
 class Gate(Struct, frozen=True):
@@ -58,7 +57,7 @@ class Gate(Struct, frozen=True):
         if run.outcome == "damaged":
             return True
         is_sure = not run.is_flaky and not self.accepts(run)
-        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and Cell.read(run.cell).is_recoverable))
+        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.cell.is_recoverable))
 
     def fails(self, run: Run) -> bool:
         """Tell whether a run makes the sweep exit with 1."""

@@ -1,16 +1,16 @@
-"""The results of a sweep: causes and calls as text for people, and all of it as JSON. The page for browsers is `page`'s."""
+"""The results of a sweep: causes and calls as text for people, and all of it as JSON and JUnit XML. The page is `page`'s."""
 
 import shlex
 import shutil
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from msgspec import Struct, structs
 
 from emulator.cli.arguments import PROGRAM
+from emulator.cli.junit import Case, junit_text
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
 from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import (
@@ -23,15 +23,17 @@ from emulator.cli.sweep.cells import (
     REORDERED,
     Cell,
 )
-from emulator.cli.sweep.classes import SweepPlan
 from emulator.cli.sweep.gate import Gate
+from emulator.cli.sweep.plan import SweepPlan
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
+from emulator.cli.sweep.worlds import MADE_TWICE
 from emulator.cli.verdict import finding, verdict
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import count_of, first_of
 
 NOT_RUN: Final = "not run"
+_SUITE: Final = "image-workflow-emulator.sweep"
 _COLOURS: Final[Mapping[str, str]] = {"survived": GREEN, "failed": YELLOW, "hung": RED, "damaged": RED}
 _AFTER: Final = {
     LOST_BEFORE: "a lost request",
@@ -62,26 +64,26 @@ class CommonCause(Struct, frozen=True):
     """The one test that the command runs, since it shows the cause alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """The whole report of a sweep. `repeat` holds the options that a repetition has to have.
-
-    `not_run`: the cells whose runs had not ended when the sweep was stopped, `why_stopped` says by what.
-    """
+class Sweep(Struct, eq=False):
+    """The whole report of a sweep. `repeat` holds the options that a repetition has to have; `why_stopped` says by what it was."""
 
     contract: Contract
     clean: Run
-    runs: Sequence[Run]
     plan: SweepPlan
     words: Sequence[str]
     repeat: Sequence[str]
-    gate: Gate = field(default_factory=Gate)
-    not_run: Sequence[Cell] = ()
+    gate: Gate
     why_stopped: str = ""
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that have ended."""
+        return self.plan.ended
 
     def as_json(self) -> dict[str, Any]:
         """Return the report, with what every command that judges answers programs."""
-        found = (
+        causes, runs, plan = self.causes, self.runs, self.plan
+        found = [
             finding(
                 "sweep",
                 "warning" if cause.outcome == "failed" else "error",
@@ -89,17 +91,20 @@ class Sweep:
                 cause.summary,
                 cause.command,
             )
-            for cause in self.causes
-        )
-        is_good = not any(map(self.gate.fails, self.runs))
+            for cause in causes
+        ]
+        is_good = not any(map(self.gate.fails, runs))
         return verdict(self.summary(), found, ok=is_good) | {
-            "cells": [structs.asdict(run) for run in self.runs],
-            "classes": self.plan.classes_as_json({Cell.read(run.cell): run for run in self.runs}),
-            "causes": [structs.asdict(cause) for cause in self.causes],
-            "flaky": [run.cell for run in self.runs if run.is_flaky],
-            "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.runs)],
-            "left_out": [{"cell": str(left.cell), "why": left.why} for left in self.plan.left_out],
-            "not_run": [str(cell) for cell in self.not_run],
+            "cells": [structs.asdict(run) | {"cell": str(run.cell)} for run in runs],
+            "classes": [
+                {"class": name, "stands_for": list(map(str, cells)), "outcome": plan.worst(cells)}
+                for name, cells in plan.classes.items()
+            ],
+            "causes": [structs.asdict(cause) for cause in causes],
+            "flaky": [str(run.cell) for run in runs if run.is_flaky],
+            "unused_expectations": [structs.asdict(one) for one in self.gate.unused(runs)],
+            "left_out": [{"cell": str(cell), "why": why} for cell, why in plan.left_out.items()],
+            "not_run": list(map(str, plan.not_run)),
             "command": list(self.words),
             "clean_seconds": self.clean.seconds,
         }
@@ -107,7 +112,7 @@ class Sweep:
     def line_to_repeat(self, run: Run) -> str:
         """Return the command line that repeats a run, or the shortest part of it that ends so."""
         test = [] if run.alone is None else ["--test", run.alone]
-        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", run.cell, *test, "--", *self.words])
+        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", str(run.cell), *test, "--", *self.words])
 
     @property
     def causes(self) -> list[CommonCause]:
@@ -115,41 +120,30 @@ class Sweep:
         groups: dict[tuple[str, ...], list[Run]] = {}
         ranks = {run.cell: OUTCOMES.index(run.outcome) for run in self.runs}
         for run in filter(self.gate.is_weakness, self.runs):
-            if any(ranks.get(str(one), 0) >= ranks[run.cell] for one in Cell.read(run.cell).smaller):
-                continue  # fewer faults suffice, and are told
-            groups.setdefault(_cause_of(run), []).append(run)
+            if all(ranks.get(one, 0) < ranks[run.cell] for one in run.cell.smaller):  # else fewer faults suffice
+                groups.setdefault(_cause_of(run), []).append(run)
         causes = []
         for runs in sorted(groups.values(), key=lambda runs: (-OUTCOMES.index(runs[0].outcome), -len(runs))):
             runs.sort(key=lambda run: run.alone is None)
             tests = dict.fromkeys(test for run in runs for test in run.tests)
-            command = self.line_to_repeat(runs[0])
-            cells = [run.cell for run in runs]
+            command, cells = self.line_to_repeat(runs[0]), [str(run.cell) for run in runs]
             causes.append(CommonCause(_summary(runs), runs[0].outcome, cells, command, list(tests), runs[0].alone))
         return causes
-
-    @property
-    def faults(self) -> list[str]:
-        """The faults of all cells that were to be run; codes in the order of the catalogue."""
-        order = [*CATALOGUE, *FAULT_NAMES]
-        met = {cell.label for cell in self._cells}
-        return sorted(met, key=lambda fault: (order.index(fault) if fault in order else len(order), fault))
 
     @property
     def words_of_cells(self) -> dict[str, dict[str, str]]:
         """By call, operations in the order of the contract, and by fault: how its run ended, in a word."""
         order = order_of(self.contract)
         found: dict[str, dict[str, str]] = {}
-        for cell in sorted(self._cells, key=lambda cell: (order.get(cell.operation, -1), cell.number, cell.lasts)):
-            found.setdefault(cell.call, {})[cell.label] = NOT_RUN
-        for run in self.runs:
-            cell = Cell.read(run.cell)
-            found[cell.call][cell.label] = run.outcome
+        for cell in sorted(self.plan.cells, key=lambda cell: (order.get(cell.operation, -1), cell.number, cell.lasts)):
+            run = self.plan.runs.get(cell)
+            found.setdefault(cell.call, {})[cell.label] = run.outcome if run else NOT_RUN
         return found
 
     @property
     def remarks(self) -> list[str]:
         """What is flaky, what was expected and did not occur, and what was not run, each in a sentence."""
-        remarks = []
+        remarks, plan = [], self.plan
         flaky = [run.cell for run in self.runs if run.is_flaky]
         if flaky:
             remarks.append(
@@ -157,37 +151,28 @@ class Sweep:
             )
         unused = self.gate.unused(self.runs)
         remarks += [f"expected, but did not occur: {one.cell} {one.outcome} ({one.reason})" for one in unused]
-        others = sum(map(len, self.plan.classes.values())) - len(self._cells)
+        others = sum(map(len, plan.classes.values())) - len(plan.cells)
         if others:
             remarks.append(f"{count_of(others, 'cell')} not run, for which another call stands; --faults all runs them")
-        left_out = Counter(left.why for left in self.plan.left_out)
+        left_out = Counter(plan.left_out.values())
         remarks += [f"left out {count_of(count, 'cell')}: {why}" for why, count in left_out.items()]
-        if self.not_run:
-            remarks.append(f"{count_of(len(self.not_run), 'run')} had not ended when {self.why_stopped}")
+        if plan.not_run:
+            remarks.append(f"{count_of(len(plan.not_run), 'run')} had not ended when {self.why_stopped}")
         return remarks
 
     def summary(self) -> str:
         """Return the number of runs by outcome, in words."""
-        counts = [(outcome, sum(run.outcome == outcome for run in self.runs)) for outcome in OUTCOMES]
-        stopped = f"; incomplete: {count_of(len(self.not_run), 'run')} had not ended" if self.not_run else ""
-        words = ", ".join(f"{count} {outcome}" for outcome, count in counts)
+        counts, left = Counter(run.outcome for run in self.runs), len(self.plan.not_run)
+        stopped = f"; incomplete: {count_of(left, 'run')} had not ended" if left else ""
+        words = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
         return f"{count_of(len(self.runs), 'run')}: {words}{stopped}"
-
-    @property
-    def _cells(self) -> list[Cell]:
-        return [*(Cell.read(run.cell) for run in self.runs), *self.not_run]
-
-
-def _rules(run: Run) -> list[str]:
-    return list(dict.fromkeys(one["rule"] for one in run.findings if one["severity"] == "error"))
 
 
 def _cause_of(run: Run) -> tuple[str, ...]:
     """Return what runs share that one change of the client would mend."""
-    cell = Cell.read(run.cell)
-    cell = cell.then or cell
+    cell = run.cell.then or run.cell
     if run.outcome == "damaged":
-        return run.outcome, *_rules(run), LOST_AFTER if cell.fault in _EFFECT_UNKNOWN else cell.fault
+        return run.outcome, *run.errors, LOST_AFTER if cell.fault in _EFFECT_UNKNOWN else cell.fault
     if run.outcome == "hung" and (cell.is_silent or cell.lasts):
         return run.outcome, "stall" if cell.is_silent else "+"
     return run.outcome, cell.fault
@@ -195,18 +180,18 @@ def _cause_of(run: Run) -> tuple[str, ...]:
 
 def _summary(runs: Sequence[Run]) -> str:
     """Say what several runs of one cause have in common."""
-    cell, run, (*_, fault) = Cell.read(runs[0].cell), runs[0], _cause_of(runs[0])
+    cell, run, (*_, fault) = runs[0].cell, runs[0], _cause_of(runs[0])
     kind = CATALOGUE.get(fault)
     named = _AFTER.get(fault, f"{kind.status} {fault}" if kind else fault)
     after = f"where {_ORDERS[fault]}" if fault in _ORDERS else f"after {named}"
-    calls = count_of(len({(one.operation, one.number) for one in (Cell.read(run.cell) for run in runs)}), "call")
+    calls = count_of(len({(run.cell.operation, run.cell.number) for run in runs}), "call")
     does = "does" if calls == "1 call" else "do"
     if run.outcome == "failed":
         return f"{calls} {does} not {'succeed' if fault in _ORDERS else 'retry'} {after}"
-    if run.is_made_twice:
+    if MADE_TWICE in run.errors:
         return f"{calls} may be made twice {after}"
     if run.outcome == "damaged":
-        return f"{calls} may end in {', '.join(_rules(run))} {after}"
+        return f"{calls} may end in {', '.join(run.errors)} {after}"
     if cell.is_silent:
         return f"{calls} {does} not have a time limit: the run waits for an answer that does not come"
     return f"{calls} {does} not give up while a fault lasts" if cell.lasts else f"{calls} {does} not end {after}"
@@ -260,10 +245,26 @@ def _warnings(sweep: Sweep, style: Style) -> Iterator[str]:
     """List what was wrong with runs that survived, each rule once."""
     usual = {one["rule"] for one in sweep.clean.findings}
     survived = [run for run in sweep.runs if run.outcome == "survived"]
-    rows = [(one, run.cell) for run in survived for one in run.findings if one["severity"] == "warning"]
-    rules = dict.fromkeys(one["rule"] for one, _ in rows if one["rule"] not in usual)
-    yield from ("", style("Warnings of runs that survived", BOLD)) if rules else ()
-    for rule in rules:
-        cells = dict.fromkeys(cell for one, cell in rows if one["rule"] == rule)
-        message = next(one["message"] for one, _ in rows if one["rule"] == rule)
-        yield f"{rule}: {message} ({first_of(cells)})"
+    found: dict[str, tuple[str, dict[Cell, None]]] = {}
+    for cell, one in ((run.cell, one) for run in survived for one in run.findings):
+        if one["severity"] == "warning" and one["rule"] not in usual:
+            found.setdefault(one["rule"], (one["message"], {}))[1][cell] = None
+    yield from ("", style("Warnings of runs that survived", BOLD)) if found else ()
+    yield from (f"{rule}: {message} ({first_of(cells)})" for rule, (message, cells) in found.items())
+
+
+def as_junit(sweep: Sweep) -> str:
+    """Return the report as JUnit XML: a test case for each run; what makes the sweep exit with 1 is a failure."""
+    causes = {cell: cause.summary for cause in reversed(sweep.causes) for cell in cause.cells}
+    cases = []
+    for run in sweep.runs:
+        name = str(run.cell)
+        if run.outcome == "survived":
+            cases.append(Case(name, seconds=run.seconds))
+            continue
+        findings = [f"{one['severity']} {one['rule']}: {one['message']}" for one in run.findings]
+        text = "\n".join([f"{run.outcome}: {run.end}", *findings, sweep.line_to_repeat(run)])
+        failure = causes.get(name, f"{name}: {run.outcome}") if sweep.gate.fails(run) else None
+        cases.append(Case(name, failure, details=text, kind=run.outcome, seconds=run.seconds))
+    cases += [Case(str(cell), skipped=sweep.why_stopped) for cell in sweep.plan.not_run]
+    return junit_text(_SUITE, cases)

@@ -6,8 +6,10 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from emulator.cli.sweep.cells import FAULT_NAMES
 from emulator.cli.sweep.matrix import Sweep
 from emulator.cli.sweep.runs import OUTCOMES
+from emulator.domain.problems import CATALOGUE
 
 _SIGNS: Final = {"survived": "✓", "failed": "F", "hung": "H", "damaged": "D"}
 _STYLE: Final = Path(__file__).with_suffix(".css")
@@ -24,7 +26,11 @@ def as_page(sweep: Sweep) -> str:
             f"<style>{_STYLE.read_text('utf-8')}</style></head><body>",
             "<h1>What does it survive?</h1>",
             f'<p class="quiet"><code>{command}</code>, {sweep.clean.seconds:.1f} s without a fault</p>',
-            *([f"<p>Incomplete: {escape(sweep.why_stopped)} before all runs had ended.</p>"] if sweep.not_run else []),
+            *(
+                [f"<p>Incomplete: {escape(sweep.why_stopped)} before all runs had ended.</p>"]
+                if sweep.plan.not_run
+                else []
+            ),
             f"<p>{escape(sweep.summary())}</p>",
             *_causes(sweep),
             *_matrix(sweep),
@@ -45,10 +51,12 @@ def _causes(sweep: Sweep) -> Iterator[str]:
 
 
 def _matrix(sweep: Sweep) -> Iterator[str]:
-    faults = sweep.faults
+    words_of_cells, order = sweep.words_of_cells, [*CATALOGUE, *FAULT_NAMES]
+    met = {fault for words in words_of_cells.values() for fault in words}
+    faults = sorted(met, key=lambda fault: (order.index(fault) if fault in order else len(order), fault))
     heads = "".join(f'<th class="fault" scope="col"><span>{escape(fault)}</span></th>' for fault in faults)
     yield f'<div class="panel"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
-    for call, words in sweep.words_of_cells.items():
+    for call, words in words_of_cells.items():
         cells = "".join(_cell(f"{call}:{fault}", words.get(fault)) for fault in faults)
         yield f'<tr><th scope="row"><code>{escape(call)}</code></th>{cells}</tr>'
     yield "</tbody></table></div>"
@@ -72,14 +80,15 @@ def _broken(sweep: Sweep) -> Iterator[str]:
     if broken:
         yield '<h2>What it did not survive</h2><p class="quiet">Where a fault lasts, or no client can mend it, that is right if it failed at once.</p>'
     for run in broken:
+        cell = escape(str(run.cell))
         findings = "".join(
             f"<p>{escape(finding['severity'])} <b>{escape(finding['rule'])}</b>: {escape(finding['message'])}<br>"
             f"<small>{escape(str(finding.get('remedy') or ''))}</small></p>"
             for finding in run.findings
         )
-        end = f'<span class="tag">{run.outcome}</span><code>{escape(run.cell)}</code> <small>{run.end}</small>'
+        end = f'<span class="tag">{run.outcome}</span><code>{cell}</code> <small>{run.end}</small>'
         details = findings + _command(sweep.line_to_repeat(run))
-        yield f'<details class="{run.outcome}" id="{escape(run.cell)}"><summary>{end}</summary>{details}</details>'
+        yield f'<details class="{run.outcome}" id="{cell}"><summary>{end}</summary>{details}</details>'
 
 
 def _command(line: str) -> str:

@@ -18,7 +18,7 @@ _CLEAR: Final = "\r\x1b[K"
 class Progress:
     """How many runs have ended, by outcome, and how long the others will take: `each_seconds`, until some have."""
 
-    def __init__(self, total: int, each_seconds: float, budget_seconds: float | None) -> None:
+    def __init__(self, total: int, each_seconds: float, budget_seconds: float) -> None:
         self._total, self._each_seconds, self._budget_seconds = total, each_seconds, budget_seconds
         self._counts: Counter[str] = Counter()
         self._is_terminal = False
@@ -67,7 +67,6 @@ class Progress:
 
     def _left(self) -> str:
         elapsed_seconds, done = (host_elapsed_ms() - self._began_ms) / 1000, self._counts.total()
-        seconds = round((elapsed_seconds / done if done else self._each_seconds) * (self._total - done))
-        if self._budget_seconds is not None:
-            seconds = min(seconds, max(round(self._budget_seconds - elapsed_seconds), 0))
+        needed_seconds = (elapsed_seconds / done if done else self._each_seconds) * (self._total - done)
+        seconds = round(min(needed_seconds, max(self._budget_seconds - elapsed_seconds, 0)))
         return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"

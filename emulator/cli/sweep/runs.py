@@ -19,8 +19,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -29,7 +28,7 @@ from msgspec import Struct, json, structs
 
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
-from emulator.cli.sweep.calls import MAX_REPETITIONS, Calls
+from emulator.cli.sweep.calls import MAX_REPETITIONS, Calls, Noted
 from emulator.cli.sweep.cells import SLOW_MS, Cell
 from emulator.cli.sweep.pictures import KeptPictures
 from emulator.cli.sweep.worlds import MADE_TWICE, World, Worlds, by_test, made_twice
@@ -61,7 +60,7 @@ class Task(Struct, frozen=True):
     `usual_calls`: how many there were in the clean run. `silence_seconds`: how much longer it may take for each request that its fault leaves without an answer.
     """
 
-    cell: str
+    cell: Cell | None
     timeout_seconds: float | None
     silence_seconds: float = 0.0
     usual_calls: int = 0
@@ -72,6 +71,22 @@ class Task(Struct, frozen=True):
         if self.timeout_seconds is None:
             return None
         return self.timeout_seconds + self.silence_seconds * MAX_REPETITIONS + _BACKSTOP_SECONDS
+
+
+class Result(Struct, frozen=True):
+    """What the process of a run leaves in the file of its task. `status`: None where the command took too long.
+
+    `struck`: how often the fault fired; `worlds`: what was made, with the id of each sandbox. The clean run notes its calls.
+    """
+
+    status: int | None
+    seconds: float = 0.0
+    noted: Noted | None = None
+    struck: int = 0
+    is_endless: bool = False
+    calls: int = 0
+    worlds: Sequence[tuple[str, World]] = ()
+    findings: Sequence[dict[str, Any]] = ()
 
 
 class CellRun:
@@ -86,7 +101,7 @@ class CellRun:
         application.sandboxes.watch(self._calls.note)
         application.sandboxes.watch(self._worlds.note)
         if self.task.cell:
-            application.sandboxes.inject(Cell.read(self.task.cell).strike())
+            application.sandboxes.inject(self.task.cell.strike())
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -100,18 +115,19 @@ class CellRun:
         waits = 1 if self._calls.is_struck_without_end else max(self._calls.struck, 1)
         return self.task.timeout_seconds + self.task.silence_seconds * waits
 
-    def conclude(self, status: int | None, duration_ms: int) -> None:
+    def conclude(self, status: int | None, duration_ms: int, findings: Sequence[dict[str, Any]]) -> None:
         """Write down how the run ended; `status` is None where the command took too long."""
-        is_endless = self._calls.is_struck_without_end or self._calls.number > MAX_REPETITIONS * self.task.usual_calls
-        result = {
-            "status": status,
-            "seconds": duration_ms / 1000,
-            "noted": None if self.task.cell else self._calls.as_json(),
-            "struck": self._calls.struck,
-            "is_endless": is_endless,
-            "calls": self._calls.number,
-            "worlds": self._worlds.as_json(),
-        }
+        calls = self._calls
+        result = Result(
+            status,
+            duration_ms / 1000,
+            None if self.task.cell else calls.noted(),
+            calls.struck,
+            calls.is_struck_without_end or calls.number > MAX_REPETITIONS * self.task.usual_calls,
+            calls.number,
+            self._worlds.made(),
+            findings,
+        )
         self._file.write_bytes(json.encode(result))
 
 
@@ -124,10 +140,10 @@ class Run(Struct, frozen=True):
     """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault fired.
 
     `tests`: those of pytest that failed, did damage, or did not end. `alone`: the one of them that ends so by itself.
-    `is_flaky`: it failed, and when it was repeated it did not.
+    `is_flaky`: it failed, and when it was repeated it did not. The clean run has the cell NO_CELL.
     """
 
-    cell: str
+    cell: Cell
     outcome: Outcome
     status: int | None
     seconds: float
@@ -146,9 +162,12 @@ class Run(Struct, frozen=True):
         return f"status {self.status}, {self.seconds:.1f} s{'' if self.struck else ', the call was not made'}{flaky}"
 
     @property
-    def is_made_twice(self) -> bool:
-        """Whether its damage is that more was made than in the clean run."""
-        return any(finding["rule"] == MADE_TWICE for finding in self.findings)
+    def errors(self) -> list[str]:
+        """The rules that it broke, by which it did damage."""
+        return list(dict.fromkeys(one["rule"] for one in self.findings if one["severity"] == "error"))
+
+
+NO_CELL: Final = Cell("", 0, "")
 
 
 def _process_context() -> "ProcessContext":
@@ -160,57 +179,52 @@ def _process_context() -> "ProcessContext":
     return context
 
 
-def _folder(parent: str | None = None) -> "tempfile.TemporaryDirectory[str]":
-    """Return a folder that is there for a while; a command that is being killed may still write to it when it goes."""
-    return tempfile.TemporaryDirectory("sweep", dir=parent, ignore_cleanup_errors=True)
-
-
-@dataclass(slots=True, eq=False)
 class Runner:
-    """Starts the runs. `options` are those of `exec`, `words` the command; to be closed."""
+    """Starts the runs. `options` are those of `exec`, `words` the command; to be closed.
 
-    options: Sequence[str]
-    words: Sequence[str]
-    jobs: int = 1
-    """How many runs begin at once. One that waits for an answer that does not come, or takes long, lets others begin."""
-    test: str | None = None
-    """The one test of pytest that is run; None: all."""
-    _context: "ProcessContext" = field(default_factory=_process_context)
-    _guard: Guard = field(default_factory=Guard)
-    _folder: "tempfile.TemporaryDirectory[str]" = field(default_factory=_folder)
-    _processes: set[BaseProcess] = field(default_factory=set)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _is_closed: bool = False
-    _tests: dict[str, str] = field(default_factory=dict)
-    """The test that each sandbox of the clean run belonged to, by the id of the sandbox."""
-    _worlds: dict[str, World] = field(default_factory=dict)
-    """What each test of the clean run made."""
-    _usual_calls: int = 0
-    _usual_seconds: float = LEAST_TIMEOUT_SECONDS
-    _places: threading.Semaphore = field(init=False)
+    `jobs`: how many runs begin at once. One that waits for an answer that does not come, or takes long, lets others begin.
+    `test`: the one test of pytest that is run; None: all. `timeout_seconds`: how long a run may take; None: three times the
+    longest run so far, on a machine that may slow down.
+    """
 
-    def __post_init__(self) -> None:
-        self._places = threading.Semaphore(self.jobs)
+    def __init__(
+        self, options: Sequence[str], words: Sequence[str], jobs: int, test: str | None, timeout_seconds: float | None
+    ) -> None:
+        self._options, self._words, self._test, self._timeout_seconds = options, words, test, timeout_seconds
+        self._context, self._guard = _process_context(), Guard()
+        # A process that is being killed may still write to it when it goes.
+        self._folder = tempfile.TemporaryDirectory("sweep", ignore_cleanup_errors=True)
+        self._processes: set[BaseProcess] = set()
+        self._lock, self._places = threading.Lock(), threading.Semaphore(jobs)
+        self._is_stopped = False
+        self._tests: dict[str, str] = {}
+        """The test that each sandbox of the clean run belonged to, by the id of the sandbox."""
+        self._usual = Result(0)
+        """That of the clean run."""
+        self._longest_seconds = 0.0
 
-    def close(self) -> None:
-        """End the runs that are under way, and everything that they started."""
+    def stop(self) -> None:
+        """End the runs that are under way, and everything that they started. No other begins."""
         with self._lock:
-            self._is_closed = True
+            self._is_stopped = True
             for process in self._processes:
                 process.kill()  # the guard of its command ends that
+
+    def close(self) -> None:
+        """Stop, and leave no files."""
+        self.stop()
         self._guard.dismiss()
         self._folder.cleanup()
 
-    def clean(self, timeout_seconds: float | None) -> tuple[Run, Mapping[str, Any], str]:
+    def clean(self) -> tuple[Run, Noted, str]:
         """Run the command as it is; return how it ended, its calls, and what it printed. Raises CommandError."""
         output = Path(self._folder.name, "output")
-        run, result = self._run(Task("", timeout_seconds), str(output))
-        return run, result.get("noted", {}), output.read_text("utf-8", "replace")
+        run, result = self._run(Task(None, self._timeout_seconds), str(output))
+        self._usual, self._longest_seconds = result, run.seconds
+        return run, result.noted or Noted(), output.read_text("utf-8", "replace")
 
-    def strike(
-        self, cell: Cell, patience: "Patience", sandboxes: set[str], *, is_shown: bool = False
-    ) -> Iterator[tuple[Run, bool]]:
-        """Run the command with one fault, again if chance may have ended it so; return each run, and whether it is the last.
+    def strike(self, cell: Cell, sandboxes: Collection[str], *, is_shown: bool = False) -> Run:
+        """Run the command with one fault, and again if chance may have ended it so.
 
         The repetition has just one of the tests that ended so; if that one alone does not, all. `sandboxes`: those of the
         clean run that are struck. Raises CommandError.
@@ -219,76 +233,68 @@ class Runner:
         if cell.is_silent and None not in tests:
             tests = tests[: 1 if cell.lasts else _MAX_SILENT_TESTS]
         output = None if is_shown else os.devnull
-        task = Task(str(cell), patience.seconds(1), patience.silence_seconds(cell), self._usual_calls)
+        # A client may wait for an answer that does not come; a given timeout is a limit of the whole run.
+        silence_seconds = SLOW_MS / 1000 if cell.is_silent and self._timeout_seconds is None else 0.0
+        task = Task(cell, self._patience_seconds(1), silence_seconds, self._usual.calls)
         first, result = self._run(task, output, tests)
-        patience.note(first)
+        if first.status is not None and not cell.is_silent:
+            self._longest_seconds = max(self._longest_seconds, first.seconds)
         polls_on = any(finding["rule"] == _POLLS_ON for finding in first.findings)
         is_sure = {
             "survived": True,
             "failed": not cell.is_recoverable,
-            "hung": bool(result.get("is_endless") or task.silence_seconds or polls_on),
-            "damaged": not first.is_made_twice,
+            "hung": bool(result.is_endless or silence_seconds or polls_on),
+            "damaged": MADE_TWICE not in first.errors,
         }[first.outcome]
         is_split = bool(first.tests) and tests != [first.tests[0]] and (not is_sure or first.outcome == "damaged")
-        if is_sure and not is_split:
-            yield first, True
-            return
-        yield first, False
-        longer = structs.replace(task, timeout_seconds=patience.seconds(2))
+        longer = structs.replace(task, timeout_seconds=self._patience_seconds(2))
         if is_split and self._run(longer, output, first.tests[:1])[0].outcome == first.outcome:
-            yield structs.replace(first, alone=first.tests[0]), True
-        elif is_sure:
-            yield first, True
-        else:
-            yield _agreed(first, self._run(longer, output, tests)[0]), True
+            return structs.replace(first, alone=first.tests[0])
+        return first if is_sure else _agreed(first, self._run(longer, output, tests)[0])
 
-    def _run(
-        self, task: Task, output: str | None, tests: Collection[str | None] = (None,)
-    ) -> tuple[Run, Mapping[str, Any]]:
-        if self._is_closed:
-            raise CommandError("stopped")
-        with _folder(self._folder.name) as folder:
-            file, report_file = Path(folder, "cell.json"), Path(folder, "report.json")
+    def _patience_seconds(self, attempt: int) -> float:
+        """Return how long a run may take that begins now; at the second attempt twice as long."""
+        return self._timeout_seconds or attempt * max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
+
+    def _run(self, task: Task, output: str | None, tests: Collection[str | None] = (None,)) -> tuple[Run, Result]:
+        with tempfile.TemporaryDirectory("sweep", dir=self._folder.name, ignore_cleanup_errors=True) as folder:
+            file, cell = Path(folder, "cell.json"), task.cell
             file.write_bytes(json.encode(task))
-            wanted = tests if self.test is None else [self.test]
+            wanted = tests if self._test is None else [self._test]
             if None not in wanted:  # else something beside the tests is struck, too
                 Path(folder, WANTED_TESTS).write_bytes(json.encode(sorted(map(str, wanted))))
-            cell = Cell.read(task.cell) if task.cell else None
-            readings = () if cell is None else cell.options
-            arguments = ["exec", *self.options, *readings, "--quiet", "--report", str(report_file), "--cell", str(file)]
+            options = [*self._options, *(cell.options if cell else ()), "--quiet", "--cell", str(file)]
             with self._places:
-                process = self._start([*arguments, "--", *self.words], output)
+                process = self._start(["exec", *options, "--", *self._words], output)
                 is_silent = cell is not None and cell.is_silent  # its client waits when the call is due
-                process.join(self._usual_seconds * (1 if is_silent else _PLACE_FACTOR))
+                process.join((self._usual.seconds or LEAST_TIMEOUT_SECONDS) * (1 if is_silent else _PLACE_FACTOR))
             process.join(task.longest_seconds)
             process.kill()
             process.join()
             with self._lock:
                 self._processes.discard(process)
-            status, result, report = process.exitcode, _read(file), _read(report_file)
-            tests_of = dict(_rows(Path(folder, NOTED_TESTS)))
-            failed = _rows(Path(folder, FAILED_TESTS))
-            if result.get("status") is None:
-                failed += [*tests_of.values()][-1:]  # it did not end
-            worlds = by_test(result.get("worlds", []), tests_of)
-            if cell is None:
-                self._tests, self._worlds, self._usual_calls = tests_of, worlds, result.get("calls", 0)
-                self._usual_seconds = result.get("seconds", LEAST_TIMEOUT_SECONDS)
-        if "status" not in result and status != -signal.SIGKILL:
-            if cell is not None:
-                raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
-            result = {"status": status}  # it could not be started, and has printed why
-        findings = (report.get("conduct") or {}).get("findings", [])
-        if cell is not None and cell.is_answered_once and not _has_error(findings):
-            findings = [*made_twice(self._worlds, worlds), *findings]
+            result = _result(file, process.exitcode, cell)
+            tests_of, failed = dict(_rows(Path(folder, NOTED_TESTS))), _rows(Path(folder, FAILED_TESTS))
+        if result.status is None:
+            failed += [*tests_of.values()][-1:]  # it did not end
+        findings = list(result.findings)
+        if cell is None:
+            self._tests = tests_of
+        elif cell.is_answered_once and not any(one["severity"] == "error" for one in findings):
+            usual = by_test(self._usual.worlds, self._tests)
+            findings = [*made_twice(usual, by_test(result.worlds, tests_of)), *findings]
         harmful = [one for one in findings if one["severity"] == "error"]
         guilty = [one.get("test") or tests_of.get(one.get("sandbox", "")) for one in harmful]
-        tests_named = list(dict.fromkeys(filter(None, [*guilty, *failed])))
-        return _judged(task, result, findings, tests_named), result
+        status = result.status
+        outcome: Outcome = "hung" if status is None else "damaged" if harmful else "failed" if status else "survived"
+        seconds = result.seconds or task.timeout_seconds or 0.0
+        is_struck = bool(result.struck or (cell and cell.options))
+        named = list(dict.fromkeys(filter(None, [*guilty, *failed])))
+        return Run(cell or NO_CELL, outcome, status, seconds, findings, is_struck, named), result
 
     def _start(self, arguments: Sequence[str], output: str | None) -> BaseProcess:
         with self._lock:
-            if self._is_closed:
+            if self._is_stopped:
                 raise CommandError("stopped")
             process = self._context.Process(target=_exec, args=(arguments, output, self._guard.group))
             process.start()
@@ -308,50 +314,17 @@ def _exec(arguments: Sequence[str], output: str | None, group: int) -> None:
     sys.exit(main(list(arguments)))
 
 
-class Patience:
-    """How long a run may take: the given timeout, else three times the longest run so far, on a machine that may slow down."""
-
-    def __init__(self, clean: Run, said_seconds: float | None) -> None:
-        self._said_seconds = said_seconds
-        self._longest_seconds = clean.seconds
-
-    def seconds(self, attempt: int) -> float:
-        """The seconds that a run has which begins now; at the second attempt twice as many."""
-        return self._said_seconds or attempt * max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
-
-    def silence_seconds(self, cell: Cell) -> float:
-        """The seconds that a client may wait for an answer that does not come; a given timeout is a limit of the whole run."""
-        return SLOW_MS / 1000 if cell.is_silent and self._said_seconds is None else 0.0
-
-    def note(self, run: Run) -> None:
-        """Learn from a run that ended, and whose client did not only wait."""
-        if run.status is not None and not Cell.read(run.cell).is_silent:
-            self._longest_seconds = max(self._longest_seconds, run.seconds)
-
-
 def _rows(file: Path) -> list[Any]:
     return list(map(json.decode, file.read_bytes().splitlines())) if file.exists() else []
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _result(file: Path, status: int | None, cell: Cell | None) -> Result:
+    """Return what a process left, which ended with a status. Raises CommandError where that is nothing."""
     with contextlib.suppress(OSError, ValueError):
-        return json.decode(file.read_bytes(), type=dict[str, Any])
-    return {}
-
-
-def _has_error(findings: Sequence[Mapping[str, Any]]) -> bool:
-    return any(finding["severity"] == "error" for finding in findings)
-
-
-def _judged(
-    task: Task, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], failed_tests: Sequence[str]
-) -> Run:
-    status = result.get("status")
-    is_damaged = status is not None and _has_error(findings)
-    outcome: Outcome = "hung" if status is None else "damaged" if is_damaged else "failed" if status else "survived"
-    seconds = result.get("seconds", task.timeout_seconds or 0.0)
-    is_struck = bool(result.get("struck") or (task.cell and Cell.read(task.cell).options))
-    return Run(task.cell, outcome, status, seconds, findings, is_struck, failed_tests)
+        return json.decode(file.read_bytes(), type=Result)
+    if cell is not None and status != -signal.SIGKILL:
+        raise CommandError(f"{cell}: the run ended with status {status} and without a result")
+    return Result(None if status == -signal.SIGKILL else status)  # it could not be started, and has printed why
 
 
 def _agreed(first: Run, second: Run) -> Run:

@@ -7,15 +7,11 @@ standard output, everything else to standard error.
 import contextlib
 import math
 import os
-import queue
 import signal
 import sys
-import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -26,19 +22,17 @@ from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
 from emulator.cli.invocation import Invocation
 from emulator.cli.output import json_or_page, print_json
-from emulator.cli.sweep.calls import NotedCall, NotedWork, calls_of
-from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
-from emulator.cli.sweep.classes import CHOICES, SweepPlan, choose
-from emulator.cli.sweep.gate import Gate, read_expectations
-from emulator.cli.sweep.junit import junit_text
-from emulator.cli.sweep.matrix import Sweep, as_text, told
+from emulator.cli.sweep.calls import Noted
+from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
+from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
+from emulator.cli.sweep.matrix import Sweep, as_junit, as_text, told
 from emulator.cli.sweep.page import as_page
+from emulator.cli.sweep.plan import CHOICES, SweepPlan, choose
 from emulator.cli.sweep.progress import Progress
-from emulator.cli.sweep.runs import Patience, Run, Runner
-from emulator.contract import Contract, load_contract
+from emulator.cli.sweep.runs import Run, Runner
+from emulator.contract import load_contract
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import parse_span_ms
-from emulator.domain.problems import CATALOGUE
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
@@ -46,51 +40,17 @@ from emulator.testing.files import read_file
 from emulator.web.files import BYTE_CODES
 
 _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
-
-
 _USUAL_BUDGET_SECONDS: Final = 60.0
 _SILENT_RUNS, _SLOW_RUNS = 4, 2
 """For each job: how many runs may wait for an answer that does not come, and how many may take longer than usual."""
 
 
-class _OutOfTimeError(Exception):
-    """Raised when the budget is used up."""
-
-
-class _Stopped(Exception):
+class _Stopped(KeyboardInterrupt):
     """Raised at a signal to stop."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The options of a sweep. `budget_seconds` None: as long as it takes."""
-
-    jobs: int
-    only: str | None
-    faults: tuple[str, ...]
-    timeout_seconds: float | None
-    budget_seconds: float | None
-    gate: Gate
-    with_pairs: bool
-
-    @classmethod
-    def of(cls, options: Namespace, environment: Mapping[str, str]) -> "_Choice":
-        """Read the options. Raises SettingError, and DocumentError or UnusableFileError for the file of expectations."""
-        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or os.cpu_count() or 1
-        timeout = _positive("--timeout", options.timeout, float, "seconds, more than 0")
-        budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
-        faults = tuple(options.faults.split(",")) if options.faults else ()
-        if set(faults) - set(CHOICES):
-            raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
-        is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
-        gate = Gate(options.strict or ("recoverable" if is_ci else "off"), read_expectations(options.expected))
-        usual = _USUAL_BUDGET_SECONDS if sys.stdout.isatty() else None
-        budget = usual if budget_ms is None else budget_ms / 1000
-        return cls(int(jobs), options.only, faults, timeout, budget, gate, options.pairs)
 
 
 def sweep(call: Invocation) -> int:
@@ -99,169 +59,156 @@ def sweep(call: Invocation) -> int:
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
     fits no cell; CommandError if the runs cannot be started.
     """
-    options, environment = call.options, call.environment
-    choice = _Choice.of(options, environment)
-    files = writable_files(options, "report", "junit", "resume")
-    settings = read_settings(vars(options), environment, {"port": "0"})
-    arguments = [*_given_options(options), *([] if settings.clock else ["--clock", "auto"])]
-    if settings.port:  # all runs want the same, and so must come one after another
-        choice = replace(choice, jobs=1)
-    resumed = files.pop("resume", None)
-    head = {"format": _RESUME_FORMAT, "command": [*arguments, "--", *options.words], "test": options.test}
-    head["timeout_seconds"] = choice.timeout_seconds
-    known = _known_runs(resumed, head)
-    runner = Runner(arguments, options.words, choice.jobs, options.test)
+    sweeping, stopped = _Sweeping(call), None
+    _stop_at_signals()
     try:
-        with _stopping_by_signals(), _rows_in(resumed, [head, *known]) as note:
-            swept, stopped = _sweep(runner, choice, known, note, call)
+        with contextlib.closing(sweeping.runner):
+            swept = sweeping.begun()
+            try:
+                sweeping.run(swept)
+            except _Stopped as early:
+                stopped, swept.why_stopped = early, "the sweep was stopped"
     except _Stopped as early:
         print("stopped before the clean run had ended", file=sys.stderr)
         return signalled_status(early.number)
-    finally:
-        runner.close()
     try:
-        if options.format == "json":
+        if call.options.format == "json":
             print_json(swept.as_json())
         else:
             print(as_text(swept, call.style), end="", flush=True)
     finally:  # the same Ctrl-C may have ended who reads it
-        for name, file in files.items():
-            is_junit = name == "junit"
-            page = partial(as_page, swept)
-            write_file(file, junit_text(swept) if is_junit else json_or_page(file.suffix, swept.as_json(), page))
+        for name, file in sweeping.files.items():
+            page = json_or_page(file.suffix, swept.as_json(), lambda: as_page(swept))
+            write_file(file, as_junit(swept) if name == "junit" else page)
     if stopped is not None:
         return signalled_status(stopped.number)
-    return int(any(map(choice.gate.fails, swept.runs)))
+    return int(any(map(swept.gate.fails, swept.runs)))
 
 
-def _sweep(
-    runner: Runner,
-    choice: _Choice,
-    known: Sequence[Run],
-    note: Callable[[Run], None],
-    call: Invocation,
-) -> tuple[Sweep, _Stopped | None]:
-    """Run everything; return what came of it, and what stopped it before its end."""
-    options = call.options
-    clean, noted, output = runner.clean(choice.timeout_seconds)
-    if clean.status != 0:
-        end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
-        sys.stderr.write(output)
-        raise UsageError(f"the command must succeed without a fault; its clean run {end}")
-    contract, (calls, works) = load_contract(), calls_of(noted)
-    chosen = _chosen(choice, calls, works, contract)
-    repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
-    by_cell = {run.cell: run for run in known}
-    runs = {cell: by_cell[str(cell)] for cell in chosen.cells if str(cell) in by_cell}
-    for cell in [*runs]:
-        chosen.further(cell, runs)
-    swept = Sweep(contract, clean, [], chosen, options.words, repeat, choice.gate)
-    patience = Patience(clean, choice.timeout_seconds)
-    is_shown = len(chosen.cells) == 1 and options.format == "text"
-    crew = _Crew(
-        choice.jobs,
-        lambda cell: runner.strike(cell, patience, sandboxes_of(cell, calls, works), is_shown=is_shown),
-    )
-    progress = Progress(len(chosen.cells) - len(runs), (clean.seconds + 0.5) / choice.jobs, choice.budget_seconds)
-    announced: dict[Cell, tuple[str, bool]] = {}
-    style, stopped, why = call.style, None, ""
-    try:
-        with progress.shown(call.environment):
-            crew.add([cell for cell in chosen.cells if cell not in runs])
-            for cell, run, is_last in crew.run(choice.budget_seconds):
-                is_asked_for = choice.only is not None or cell.group == "readings"
-                is_told = choice.gate.is_weakness(run) or run.is_flaky or (is_asked_for and run.outcome != "survived")
-                ending = run.outcome, run.is_flaky
-                is_known = announced.get(cell) == ending or not (is_last or run.outcome == "failed")
-                if options.format == "text" and is_told and not is_known:
-                    announced[cell] = ending
-                    progress.tell(told(swept, run, style))
-                if is_last:
-                    runs[cell] = run
-                    note(run)
-                    further = chosen.further(cell, runs)
-                    crew.add(further)
-                    progress.note(run, len(further))
-    except _Stopped as signalled:
-        stopped, why = signalled, "the sweep was stopped"
-    except _OutOfTimeError:
-        why = f"the {choice.budget_seconds:g} s of --budget had passed"
-    ended = [runs[cell] for cell in chosen.cells if cell in runs]
-    not_run = [cell for cell in chosen.cells if cell not in runs]
-    return replace(swept, runs=ended, not_run=not_run, why_stopped=why), stopped
+class _Sweeping:
+    """A sweep under way."""
 
+    def __init__(self, call: Invocation) -> None:
+        """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
+        options, environment = call.options, call.environment
+        self._call, self._options = call, options
+        self._timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
+        self._faults = tuple(options.faults.split(",")) if options.faults else ()
+        if set(self._faults) - set(CHOICES):
+            raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
+        budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
+        usual = _USUAL_BUDGET_SECONDS if sys.stdout.isatty() else math.inf
+        self._budget_seconds = usual if budget_ms is None else budget_ms / 1000
+        is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
+        usual_strictness: Strictness = "recoverable" if is_ci else "off"
+        self._gate = Gate(options.strict or usual_strictness, read_expectations(options.expected))
+        settings = read_settings(vars(options), environment, {"port": "0"})
+        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or os.cpu_count() or 1
+        self._jobs = (
+            1 if settings.port else int(jobs)
+        )  # all runs want the same port, and so must come one after another
+        self.files = writable_files(options, "report", "junit", "resume")
+        self._resumed = self.files.pop("resume", None)
+        self._given = _given_options(options)
+        arguments = [*self._given, *([] if settings.clock else ["--clock", "auto"])]
+        head = {"format": _RESUME_FORMAT, "command": [*arguments, "--", *options.words], "test": options.test}
+        head["timeout_seconds"] = self._timeout_seconds
+        self._known = _known_runs(self._resumed, head)
+        self._write_rows("wb", head, *self._known)
+        self.runner = Runner(arguments, options.words, self._jobs, options.test, self._timeout_seconds)
 
-def _chosen(choice: _Choice, calls: Sequence[NotedCall], works: Sequence[NotedWork], contract: Contract) -> SweepPlan:
-    """Return what is to be run. Raises UsageError where there is nothing."""
-    codes = {name: operation.all_codes for name, operation in contract.operations.items()}
-    codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
-    cells, left_out = plan(
-        calls, works, {name: sorted(known, key=list(CATALOGUE).index) for name, known in codes.items()}
-    )
-    if not calls:
-        raise UsageError("the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?")
-    chosen = choose(cells, left_out, choice.only, choice.faults, contract, with_pairs=choice.with_pairs)
-    if len(chosen.left_out) == 1 and not chosen.cells:  # a cell that is named is run
-        return choose([chosen.left_out[0].cell], [], choice.only, ("all",), contract)
-    if not chosen.cells:
-        why = f"; {chosen.left_out[0].cell} is left out: {chosen.left_out[0].why}" if chosen.left_out else ""
-        near = nearest(choice.only or "", [str(cell) for cell in cells])
-        hint = did_you_mean(near) or f"; the first there is: {cells[0]}"
-        raise UsageError(
-            f"--only {choice.only!r} fits no cell of the faults {', '.join(choice.faults) or 'all'}{why or hint}"
-        )
-    return chosen
+    def begun(self) -> Sweep:
+        """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
+        clean, self._noted, output = self.runner.clean()
+        if clean.status != 0:
+            end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
+            sys.stderr.write(output)
+            raise UsageError(f"the command must succeed without a fault; its clean run {end}")
+        plan = self._plan(self._noted)
+        for run in self._known:
+            if run.cell in plan.cells:
+                plan.runs[run.cell] = run
+        for run in plan.ended:
+            plan.note(run)
+        repeat = [*self._given, *(["--timeout", self._options.timeout] if self._timeout_seconds else [])]
+        return Sweep(load_contract(), clean, plan, self._options.words, repeat, self._gate)
 
+    def _plan(self, noted: Noted) -> SweepPlan:
+        contract, only = load_contract(), self._options.only
+        codes = {name: operation.all_codes for name, operation in contract.operations.items()}
+        cells = every_cell(noted.calls, noted.works, {**codes, **dict.fromkeys(BYTE_SURFACES, BYTE_CODES)})
+        if not noted.calls:
+            raise UsageError(
+                "the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?"
+            )
+        chosen = choose(cells, only, self._faults, contract, with_pairs=self._options.pairs)
+        if len(chosen.left_out) == 1 and not chosen.cells:  # a cell that is named is run
+            return choose(dict.fromkeys(chosen.left_out, ""), only, ("all",), contract)
+        if not chosen.cells:
+            why = "".join(f"; {cell} is left out: {why}" for cell, why in [*chosen.left_out.items()][:1])
+            names = [str(cell) for cell, why in cells.items() if not why]
+            hint = why or did_you_mean(nearest(only or "", names)) or f"; the first there is: {names[0]}"
+            raise UsageError(f"--only {only!r} fits no cell of the faults {', '.join(self._faults) or 'all'}{hint}")
+        return chosen
 
-class _Crew:
-    """Runs cells side by side: more than there are jobs, since those that only wait give their places to others."""
+    def run(self, swept: Sweep) -> None:
+        """Run what has not been run, until it ends or the time is over: more side by side than there are jobs, since those that
+        only wait give their places to others.
+        """
+        plan, jobs, style, options = swept.plan, self._jobs, self._call.style, self._options
+        busy = ThreadPoolExecutor(jobs if jobs == 1 else jobs * (1 + _SLOW_RUNS))
+        silent = ThreadPoolExecutor(_SILENT_RUNS * jobs) if jobs > 1 else busy
+        ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
+        runs: set[Future[Run]] = set()
+        is_shown, late, number = len(plan.cells) == 1 and options.format == "text", [], 0
+        waiting = plan.not_run
+        progress = Progress(len(waiting), (swept.clean.seconds + 0.5) / jobs, self._budget_seconds)
 
-    def __init__(self, jobs: int, strike: Callable[[Cell], Iterator[tuple[Run, bool]]]) -> None:
-        self._jobs, self._strike = jobs, strike
-        self._busy: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-        self._silent: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-        self._ended: queue.SimpleQueue[tuple[Cell, Run | Exception, bool]] = queue.SimpleQueue()
-        self._to_go = 0
+        def strike(pool: ThreadPoolExecutor, cells: Sequence[Cell]) -> None:
+            for cell in cells:
+                struck = sandboxes_of(cell, self._noted.calls, self._noted.works)
+                runs.add(pool.submit(self.runner.strike, cell, struck, is_shown=is_shown))
 
-    def add(self, cells: Sequence[Cell]) -> None:
-        """Let further cells be run."""
-        self._to_go += len(cells)
-        for cell in cells:
-            (self._silent if cell.is_silent and self._jobs > 1 else self._busy).put(cell)
+        try:
+            with progress.shown(self._call.environment):
+                while True:
+                    strike(busy, [cell for cell in waiting if not cell.is_silent])
+                    late += [cell for cell in waiting if cell.is_silent]
+                    if number >= 2 * jobs or not runs:  # the first findings come from runs that end soon
+                        strike(silent, late)
+                        late = []
+                    if not runs:
+                        return
+                    left_seconds = max(ends_at_ms - host_elapsed_ms(), 0) / 1000
+                    ended, runs = wait(runs, None if math.isinf(left_seconds) else left_seconds, FIRST_COMPLETED)
+                    if not ended:
+                        swept.why_stopped = f"the {self._budget_seconds:g} s of --budget had passed"
+                        return
+                    waiting = []
+                    for run in (future.result() for future in ended):
+                        if self._is_told(run):
+                            progress.tell(told(swept, run, style))
+                        self._write_rows("ab", run)
+                        further = plan.note(run)
+                        progress.note(run, len(further))
+                        waiting += further
+                    number += len(ended)
+        finally:
+            self.runner.stop()
+            for pool in (busy, silent):
+                pool.shutdown(cancel_futures=True)
 
-    def run(self, budget_seconds: float | None) -> Iterator[tuple[Cell, Run, bool]]:
-        """Go through the runs as they end, each with whether it is the last of its cell. Raises _OutOfTimeError."""
-        ends_at_ms = host_elapsed_ms() + 1000 * (math.inf if budget_seconds is None else budget_seconds)
-        self._start(self._busy, self._jobs if self._jobs == 1 else self._jobs * (1 + _SLOW_RUNS))
-        number = 0
-        while self._to_go:
-            if number == 2 * self._jobs or (number < 2 * self._jobs and self._busy.empty()):
-                number = 2 * self._jobs  # the first findings come from runs that end soon
-                self._start(self._silent, _SILENT_RUNS * self._jobs)
-            left_seconds = max(ends_at_ms - host_elapsed_ms(), 0) / 1000
-            try:
-                cell, run, is_last = self._ended.get(timeout=None if math.isinf(left_seconds) else left_seconds)
-            except queue.Empty:
-                raise _OutOfTimeError from None
-            if isinstance(run, Exception):
-                raise run
-            number += 1
-            self._to_go -= is_last
-            yield cell, run, is_last
+    def _is_told(self, run: Run) -> bool:
+        """Tell whether a run is told at once: it shows something to fix, or is asked for."""
+        is_asked_for = self._options.only is not None or run.cell.group == "readings"
+        is_found = self._gate.is_weakness(run) or run.is_flaky or (is_asked_for and run.outcome != "survived")
+        return is_found and self._options.format == "text"
 
-    def _start(self, waiting: "queue.SimpleQueue[Cell]", number: int) -> None:
-        for _ in range(number):
-            threading.Thread(target=self._work, args=(waiting,), daemon=True).start()
-
-    def _work(self, waiting: "queue.SimpleQueue[Cell]") -> None:
-        """Run what waits, for as long as the process lives."""
-        while True:
-            cell = waiting.get()
-            try:
-                for run, is_last in self._strike(cell):
-                    self._ended.put((cell, run, is_last))
-            except Exception as error:
-                self._ended.put((cell, error, True))
+    def _write_rows(self, mode: str, *rows: object) -> None:
+        """Write rows to the file that a sweep is resumed from. Raises UsageError."""
+        if self._resumed is not None:
+            with writing(self._resumed), self._resumed.open(mode) as file:
+                file.write(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
 
 
 def _known_runs(file: Path | None, head: Mapping[str, Any]) -> list[Run]:
@@ -276,23 +223,6 @@ def _known_runs(file: Path | None, head: Mapping[str, Any]) -> list[Run]:
     if found[:1] != [head]:
         raise SettingError("--resume", str(file), "a file of a sweep with this command and these options")
     return [run for run in found[1:] if run.outcome != "hung"]  # the machine may have been busy
-
-
-@contextmanager
-def _rows_in(file: Path | None, rows: Iterable[object]) -> Iterator[Callable[[object], None]]:
-    """Write rows to a file anew, and hand out what adds one."""
-    name = file or Path(os.devnull)
-
-    def write(row: object) -> None:
-        with writing(name):
-            target.write(msgspec.json.encode(row) + b"\n")
-
-    with writing(name):
-        target = name.open("wb", buffering=0)
-    with target:
-        for row in rows:
-            write(row)
-        yield write
 
 
 def _positive(flag: str, text: str | None, parse: Callable[[str], float], expected: str) -> float | None:
@@ -315,23 +245,15 @@ def _given_options(options: Namespace) -> list[str]:
     return given
 
 
-@contextmanager
-def _stopping_by_signals() -> Iterator[None]:
+def _stop_at_signals() -> None:
     """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by an exception, and no other one what is done after that."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for further in numbers:  # timeout(1) sends two at once
-            before[further] = signal.SIG_IGN
             signal.signal(further, signal.SIG_IGN)
         raise _Stopped(number)
 
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
-        if before[number] is not signal.SIG_IGN:
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

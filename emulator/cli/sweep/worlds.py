@@ -5,7 +5,7 @@ what an Operation makes: it is counted as that work. Must not know what was stru
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -42,7 +42,7 @@ class Worlds:
         if record.operation == "createProduct" and record.is_committed and record.replay_of is None:
             seen.products_made += record.is_complete
 
-    def as_json(self) -> list[tuple[str, World]]:
+    def made(self) -> list[tuple[str, World]]:
         """Return what was made, each time with the id of the sandbox."""
         return [(seen.sandbox, _world(seen)) for seen in self._seen.values()]
 
@@ -70,7 +70,7 @@ def _planned(work: Operation | Generation) -> tuple[str, int, bool]:
     return work.workflow, generation_charge(work.reserved_credits, completed, len(work.plan)), completed > 0
 
 
-def by_test(worlds: list[tuple[str, World]], tests: Mapping[str, str]) -> dict[str, World]:
+def by_test(worlds: Iterable[tuple[str, World]], tests: Mapping[str, str]) -> dict[str, World]:
     """Return the worlds of each test, where a test that was repeated counts once; the rest together, under no name."""
     found: dict[str, World] = {}
     for sandbox, world in worlds:
