@@ -3,16 +3,15 @@
 import json
 from collections.abc import Iterator
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from emulator.cli.junit import Case, junit_text
 from emulator.cli.output import json_or_page
 from emulator.cli.verdict import finding, verdict
-from emulator.drift.comparison import Difference
-from emulator.drift.judgement import DecisionRow, Report
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of, first_of
-from emulator.scenario.readings_format import readings_file
+
+if TYPE_CHECKING:
+    from emulator.drift.judgement import DecisionRow, Report
 
 SUITE: Final = "image-workflow-emulator.drift"
 _WORDS: Final = {
@@ -26,36 +25,34 @@ FAILS_ON: Final = tuple(_WORDS)
 _MAX_PLACES: Final = 3
 
 
-def fails(report: Report, fail_on: tuple[str, ...]) -> bool:
+def fails(report: "Report", fail_on: tuple[str, ...]) -> bool:
     """Whether there is something that makes the command fail."""
-    found = {row.verdict for row in report.rows} | {kind for kind, group in _groups(report) if group}
+    found = {row.verdict for row in report.rows} | {kind for kind, group in report.groups.items() if group}
     return not found.isdisjoint(fail_on)
 
 
-def as_json(report: Report, *, ok: bool) -> dict[str, Any]:
+def as_json(report: "Report", *, ok: bool) -> dict[str, Any]:
     """Return the report for programs."""
     pin = "image-workflow-emulator drift --pin image-workflow.readings.yaml FILE"
     found = []
     for row in _telling(report):
         remedy = f"read it as {row.reading}" if row.reading else row.what
         found.append(finding(row.decision, "warning", "; ".join(row.where), remedy, pin))
-    for rule, group in _groups(report):
-        for one in group:
-            where = f"{one.exchange} {one.operation} {one.where}"
-            found.append(finding(rule, "error", where, f"recorded {one.recorded}; expected {one.expected}"))
+    for rule, group in report.groups.items():
+        found += [finding(rule, "error", one.place, one.words) for one in group]
     summary = f"{count_of(report.compared, 'call')} compared, {count_of(len(found), 'difference')}"
     return {**verdict(summary, found, ok=ok), **report.as_json()}
 
 
-def lines(report: Report) -> Iterator[str]:
+def lines(report: "Report") -> Iterator[str]:
     """Iterate over the lines of the report for people: what differs first, what was not told last."""
     yield f"compared {report.compared} calls" + (f"; {report.noise} left aside" if report.noise else "")
     for row in _telling(report):
         name = f"{row.decision}={row.reading}" if row.reading else row.decision
         what = f": {row.what}" if row.what else ""
         yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
-    for kind, group in _groups(report):
-        yield from (f"{kind:9}{_words(found)}" for found in group)
+    for kind, group in report.groups.items():
+        yield from (f"{kind:9}{one}" for one in group)
     yield from _new_entries(report)
     told = [row.decision for row in report.rows if row.verdict == "assumed"]
     untold = [row.decision for row in report.rows if row.verdict == "untold"]
@@ -65,23 +62,13 @@ def lines(report: Report) -> Iterator[str]:
         yield f"not told by this recording: {', '.join(untold)} (`readings` says what would tell each)"
 
 
-def _telling(report: Report) -> Iterator[DecisionRow]:
+def _telling(report: "Report") -> Iterator["DecisionRow"]:
     """Iterate over the decisions that are not as assumed."""
     return (row for verdict in ("other", "neither") for row in report.rows if row.verdict == verdict)
 
 
-def _groups(report: Report) -> tuple[tuple[str, tuple[Difference, ...]], ...]:
-    return ("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)
-
-
-def _places(row: DecisionRow) -> str:
+def _places(row: "DecisionRow") -> str:
     return first_of(row.where, _MAX_PLACES, "; ")
-
-
-def _words(found: Difference) -> str:
-    sentence = f"; {found.sentence}" if found.sentence else ""
-    place = f"{found.exchange} {found.operation} {found.where}"
-    return f"{place}: recorded {found.recorded}; expected {found.expected}{sentence}"
 
 
 _NEW_ENTRY: Final = """\
@@ -94,7 +81,7 @@ _NEW_ENTRY: Final = """\
       - {{id: ..., gives: other, emulator: {recorded}, client: ...}}"""
 
 
-def _new_entries(report: Report) -> Iterator[str]:
+def _new_entries(report: "Report") -> Iterator[str]:
     """Iterate over entries for the ledger of decisions, ready to be completed, for what no reading explains."""
     first = {f"{found.operation} {found.where}": found for found in reversed(report.differences)}
     if first:
@@ -107,42 +94,48 @@ def _new_entries(report: Report) -> Iterator[str]:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def content_of(report: Report, option: str, suffix: str, source: str) -> str:
+def content_of(report: "Report", option: str, suffix: str, source: str) -> str:
     """Return what is written to the file of an option: `report`, `junit` or `pin`. `source`: what was judged."""
     if option == "report":
         return json_or_page(suffix, report.as_json(), lambda: _page(report))
-    if option == "junit":
-        return _junit(report)
-    found = {row.decision: row for row in report.rows if row.verdict == "other"}
+    return _junit(report) if option == "junit" else _pinned(report, source)
+
+
+def _pinned(report: "Report", source: str) -> str:
+    """Return the readings that were found as a readings file."""
+    from emulator.scenario.readings_format import readings_file
+
+    found = [row for row in report.rows if row.verdict == "other"]
     evidence = {
-        decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
-        for decision, row in found.items()
+        row.decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
+        for row in found
     }
-    return readings_file({decision: str(row.reading) for decision, row in found.items()}, evidence)
+    return readings_file({row.decision: str(row.reading) for row in found}, evidence)
 
 
-def _junit(report: Report) -> str:
+def _junit(report: "Report") -> str:
     """Return the report as JUnit XML: a test case for each decision, and for the breaches, differences and defects."""
+    from emulator.cli.junit import Case, junit_text
+
     cases = []
     for row in report.rows:
         skipped = "not told by this recording" if row.verdict == "untold" else None
         words = _WORDS.get(row.verdict)
         failure = f"{words}: {row.reading or row.what}" if words else None
         cases.append(Case(row.decision, failure, skipped, _places(row) if words else ""))
-    for kind, found in _groups(report):
-        if found:
-            cases.append(Case(kind, _WORDS[kind], details="\n".join(map(_words, found))))
+    found = [(kind, group) for kind, group in report.groups.items() if group]
+    cases += [Case(kind, _WORDS[kind], details="\n".join(map(str, group))) for kind, group in found]
     return junit_text(SUITE, cases)
 
 
-def _page(report: Report) -> str:
+def _page(report: "Report") -> str:
     """Return the report as one page for browsers, self-contained: no script, no network."""
     rows = "".join(
         f"<tr class={row.verdict}><th>{escape(row.decision)}<td>{row.verdict}<td>{escape(row.reading or '')}"
         f"<td>{row.seen}<td>{escape(row.what)}<td>{escape('; '.join(row.where))}"
         for row in report.rows
     )
-    found = "".join(f"<li><b>{name}</b> {escape(_words(one))}" for name, group in _groups(report) for one in group)
+    found = "".join(f"<li><b>{kind}</b> {escape(str(one))}" for kind, group in report.groups.items() for one in group)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>Drift</title><style>{_STYLE}</style><h1>Is it like this in production?</h1>"

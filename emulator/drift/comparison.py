@@ -40,6 +40,19 @@ class Difference(Struct, frozen=True, omit_defaults=True):
     expected: str
     sentence: str = ""
 
+    @property
+    def place(self) -> str:
+        """The exchange, the operation, and the place in the answer."""
+        return f"{self.exchange} {self.operation} {self.where}"
+
+    @property
+    def words(self) -> str:
+        """What was found there, and what was expected."""
+        return f"recorded {self.recorded}; expected {self.expected}" + (f"; {self.sentence}" if self.sentence else "")
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.words}"
+
 
 def _difference(call: RecordedCall, where: str, recorded: str, expected: str, sentence: str = "") -> Difference:
     return Difference(call.where, call.name, where, recorded, expected, sentence)

@@ -63,6 +63,11 @@ class Report(Struct, frozen=True):
         """The names of the readings that were found, such as `D26=always-a-cursor`."""
         return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
 
+    @property
+    def groups(self) -> Mapping[str, tuple[Difference, ...]]:
+        """What differs beside the decisions, by its verdict."""
+        return {"breach": self.breaches, "neither": self.differences, "bug": self.bugs}
+
     def as_json(self) -> Any:
         """Return it as JSON."""
         return to_builtins(self)
