@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from emulator.contract import Contract
-from emulator.examiner.closing import closed_by
-from emulator.examiner.points import LOST, LOST_AFTER, Point, all_points
+from emulator.examiner.points import LOST, LOST_AFTER, Point, all_points, closed_by
 
 Coverage = dict[str, Any]
 """`percent` of the contract, `percent_of_used` of the operations that were used, `next_gaps`, and `operations`: by
@@ -60,18 +59,16 @@ def _with_totals(operations: Mapping[str, Any]) -> Coverage:
 
 def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
-    gaps = [
-        (-sum(point["met"] for point in operation["points"]), name, gap)
-        for name, operation in used.items()
-        for gap in operation["points"]
-        if not gap["met"]
-    ]
-    found: dict[str, dict[str, Any]] = {}
-    for worth in _WORTH_CLOSING:
-        fitting = (row for row in gaps if row[2]["point"] == worth)
-        for _, name, gap in sorted(fitting, key=lambda row: row[:2])[:1]:
-            found[worth] = {"operation": name, "point": worth, "closed_by": gap["closed_by"]}
-    return list(found.values())[:_MAX_NEXT]
+    gaps: dict[str, dict[str, Any]] = {}
+    for name, operation in sorted(
+        used.items(), key=lambda row: (-sum(point["met"] for point in row[1]["points"]), row[0])
+    ):
+        for point in operation["points"]:
+            if not point["met"]:
+                gaps.setdefault(
+                    point["point"], {"operation": name, **{key: point[key] for key in ("point", "closed_by")}}
+                )
+    return [gaps[worth] for worth in _WORTH_CLOSING if worth in gaps][:_MAX_NEXT]
 
 
 def percent(operations: Mapping[str, Any]) -> float:

@@ -1,17 +1,13 @@
 """The coverage as a file: JSON, or a self-contained HTML page without scripts, fonts or pictures from elsewhere."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 from emulator.examiner.coverage import Coverage, rows
-from emulator.kernel.wording import count_of
 
-_MAX_CLOSING: Final = 8
-"""Limit of the listed scenarios that close most gaps."""
 _STYLE: Final = Path(__file__).with_suffix(".css")
 
 
@@ -43,7 +39,8 @@ def coverage_page(coverage: Coverage) -> str:
 <p class="key"><span><i class="met"></i>covered</span><span><i></i>not yet</span><span>open an operation to see what closes its gaps</span></p>
 </div>
 </header>
-{_closing_most(coverage)}
+<h2>Next gaps to close</h2>
+<div class="panel closing">{"".join(map(_gap, coverage["next_gaps"])) or "none"}</div>
 <h2>Operations</h2>
 <main>{operations}</main>
 </body>
@@ -51,23 +48,10 @@ def coverage_page(coverage: Coverage) -> str:
 """
 
 
-def _closing_most(coverage: Coverage) -> str:
-    """Show the scenarios of the library that close most gaps."""
-    points = (point for operation in coverage["operations"].values() for point in operation["points"])
-    closing = Counter(str(point["closed_by"]["scenario"]) for point in points if _is_closed_by_scenario(point))
-    if not closing:
-        return ""
-    most = closing.most_common(_MAX_CLOSING)
-    lines = "".join(
-        f'<code>{escape(name)}</code><span style="--share: {100 * count // most[0][1]}%"></span>'
-        f'<b class="number">{count_of(count, "gap")}</b>'
-        for name, count in most
+def _gap(gap: Mapping[str, Any]) -> str:
+    return (
+        f"<code>{escape(gap['operation'])}</code><b>{escape(gap['point'])}</b><span>{_closing(gap['closed_by'])}</span>"
     )
-    return f'<h2>Scenarios that close most gaps</h2><div class="panel closing">{lines}</div>'
-
-
-def _is_closed_by_scenario(point: Mapping[str, Any]) -> bool:
-    return not point["met"] and "scenario" in point["closed_by"]
 
 
 def _dot(point: Mapping[str, Any]) -> str:

@@ -4,9 +4,9 @@ Made from records for one examination, and then discarded. Must not know any rul
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
 from typing import TypeVar
@@ -17,7 +17,6 @@ from emulator.examiner.reading import (
     Client,
     Intent,
     client_of,
-    credential_of,
     intent_of,
     is_success,
     shows_end,
@@ -35,9 +34,7 @@ _SLACK_MS = 50
 _SURE_TO_KNOW_MS = 200
 """After this much real time, a client is assumed to have seen an answer."""
 
-_READS = (*LOOKS, "listOperations", "listGenerations")
-
-_sequence_of = attrgetter("sequence")
+_sequence_of, _key_of = attrgetter("sequence"), attrgetter("idempotency_key")
 
 _BEATS, _EVEN = 8, 1.25
 """So many requests in a row, with pauses of which the longest is so many times the shortest, are one program's."""
@@ -56,7 +53,8 @@ class History:
         self.works = observed.works
         self.has_ended = has_ended
         self._now = observed.now
-        self._intents: dict[int, Intent] = {}
+        self.intent: Callable[[RequestRecord], Intent] = cache(intent_of)
+        """Returns what identifies a request apart from its key."""
 
     # Groups ---------------------------------------------------------------------------------------------------------
 
@@ -107,14 +105,6 @@ class History:
         return grouped(looks, lambda look: (client_of(look), str(work_id_of(look))))
 
     @cached_property
-    def _readers(self) -> Set[Client]:
-        return {client_of(record) for name in _READS for record in self.by_operation.get(name, ())}
-
-    def reads_works(self, record: RequestRecord) -> bool:
-        """Whether the client of a request reads any work, by itself or in lists."""
-        return client_of(record) in self._readers
-
-    @cached_property
     def _by_resource(self) -> Mapping[str | None, Sequence[RequestRecord]]:
         return grouped(self.records, self.resource_of)
 
@@ -135,13 +125,6 @@ class History:
             return work_id_of(record)
         return upload_id if self.works.find_upload(upload_id) else None
 
-    def intent(self, record: RequestRecord) -> Intent:
-        """Return what identifies a request apart from its key."""
-        known = self._intents.get(record.sequence)
-        if known is None:
-            known = self._intents[record.sequence] = intent_of(record)
-        return known
-
     # Time -----------------------------------------------------------------------------------------------------------
 
     def is_over(self, instant: int) -> bool:
@@ -154,9 +137,9 @@ class History:
     def _hedged_keys(self) -> Mapping[Client, set[str]]:
         """By client, the keys of the writes that it sent twice before it knew the answer, although they succeeded."""
         hedged: defaultdict[Client, set[str]] = defaultdict(set)
-        for records in grouped(self.records, lambda record: (self.intent(record), _key_of(record))).values():
+        for records in grouped(self.records, lambda record: (self.intent(record), record.idempotency_key)).values():
             for earlier, later in pairwise(records):
-                key = _key_of(later)
+                key = later.idempotency_key
                 if key is not None and (later.sequence <= earlier.last_arrival or is_success(earlier)):
                     hedged[client_of(later)].add(key)
         return hedged
@@ -174,7 +157,7 @@ class History:
             return True
         if pauses_ms(earlier, later)[1] >= _SURE_TO_KNOW_MS:
             return True
-        is_same_key = _key_of(later) is not None and _key_of(later) == _key_of(earlier)
+        is_same_key = later.idempotency_key is not None and later.idempotency_key == earlier.idempotency_key
         if later.connected_ms >= earlier.left_ms:
             return not (is_same_key and self._hedges_others(later))
         return not is_same_key and client_of(later) in self._one_by_one
@@ -187,7 +170,7 @@ class History:
     def _hedges_others(self, record: RequestRecord) -> bool:
         """Whether its client sends other writes twice."""
         keys = self._hedged_keys.get(client_of(record), set())
-        return len(keys) > (_key_of(record) in keys)
+        return len(keys) > (record.idempotency_key in keys)
 
     def next_knowing(
         self, records: Sequence[RequestRecord], earlier: RequestRecord, index: int = 0
@@ -235,14 +218,6 @@ class History:
         start = bisect_right(records, earlier.sequence, key=_sequence_of)
         return records[start : bisect_left(records, later.sequence, start, key=_sequence_of)]
 
-    @cached_property
-    def _times_sent(self) -> Counter[tuple[str | None, str | None]]:
-        return Counter((credential_of(record), _key_of(record)) for record in self.records)
-
-    def was_sent_again(self, record: RequestRecord) -> bool:
-        """Whether the key of a record came again, maybe from another program with the same credential."""
-        return self._times_sent[credential_of(record), _key_of(record)] > 1
-
     # What became of it ----------------------------------------------------------------------------------------------
 
     def work(self, identifier: str | None) -> Operation | Generation | None:
@@ -266,31 +241,14 @@ class History:
         """The ids of the work whose end some answer showed."""
         return {work_id_of(record) for record in self.ends}
 
-    @cached_property
-    def _ends_seen(self) -> Sequence[int]:
-        return [record.sequence for record in self.ends]
-
     def saw_work_end(self, after: RequestRecord, before: RequestRecord) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
-        index = bisect_right(self._ends_seen, after.last_arrival)
-        return index < len(self._ends_seen) and self._ends_seen[index] < before.sequence
+        index = bisect_right(self.ends, after.last_arrival, key=_sequence_of)
+        return index < len(self.ends) and self.ends[index].sequence < before.sequence
 
     @cached_property
     def _shut_out_at(self) -> Mapping[Client, int]:
         return {client_of(record): record.sequence for record in self.records if record.status in (401, 403)}
-
-    def has_other_key(self, record: RequestRecord) -> bool:
-        """Whether the same intent came later under another key."""
-        later = self.next_knowing(self.by_intent.get(self.intent(record), ()), record)
-        return later is not None and _key_of(later) not in (None, _key_of(record))
-
-    @cached_property
-    def _last_reads(self) -> Mapping[Hashable, int]:
-        return {(client_of(record), record.path): record.sequence for record in self.records if record.method == "GET"}
-
-    def asked_again(self, record: RequestRecord) -> bool:
-        """Whether its client read the same address later, maybe with another query."""
-        return self._last_reads[client_of(record), record.path] > record.sequence
 
     def was_shut_out(self, record: RequestRecord) -> bool:
         """Whether a later request of its client was refused for its credential, so that the client has to stop."""
@@ -342,10 +300,6 @@ def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bo
 def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, float]:
     """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
     return later.at - earlier.left_at, later.arrived_ms - earlier.left_ms
-
-
-def _key_of(record: RequestRecord) -> str | None:
-    return record.idempotency_key
 
 
 def grouped(

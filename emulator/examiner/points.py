@@ -1,4 +1,4 @@
-"""The points of the coverage: what a client can cover of the contract, and which points a request covers.
+"""The points of the coverage: what a client can cover of the contract, what closes a gap, and which points a request covers.
 
 A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code, `replay`, a
 loss on the wire, or, for work, an end or the outcome of an output slot that a read showed.
@@ -6,14 +6,14 @@ loss on the wire, or, for work, an end or the outcome of an output slot that a r
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from emulator.contract import Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, Operation, operation_admitting
 from emulator.examiner.reading import LOOKS, shows_end, work_id_of
+from emulator.scenario.named_files import PROBLEM_PREFIX
 from emulator.scenario.scenario import FAILURE_CODES
 from emulator.service.record import RequestRecord, Works
 
@@ -23,35 +23,37 @@ REPLAY: Final = "replay"
 LOST: Final = "lost"
 LOST_BEFORE: Final = "lost before commit"
 LOST_AFTER: Final = "lost after commit"
-_UPLOAD_PROBLEMS: Final = (
-    "400 invalid_request",
-    "404 upload_not_found",
-    "409 upload_bytes_conflict",
-    "410 upload_expired",
-    "500 internal_error",
-    "503 service_unavailable",
-)
-_DOWNLOAD_PROBLEMS: Final = (
-    "404 not_found",
-    "416 invalid_request",
-    "500 internal_error",
-    "503 service_unavailable",
-)
-BYTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "upload": ("200", *_UPLOAD_PROBLEMS, LOST_BEFORE, LOST_AFTER),
-        "download": ("200", "206", "304", *_DOWNLOAD_PROBLEMS, LOST),
-    }
-)
+_MOMENTS: Final = {
+    LOST: "before_commit",
+    LOST_BEFORE: "before_commit",
+    LOST_AFTER: "after_commit",
+    REPLAY: "after_commit",
+}
+"""By point: when a rule loses the answer of a request that covers it, or whose repetition does."""
+_REQUESTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "upload": {
+        "400 invalid_request": "send more or fewer bytes than size_bytes",
+        "404 upload_not_found": "send the bytes to upload.url with another last character",
+        "409 upload_bytes_conflict": "send other bytes to an upload.url that has accepted some",
+        "410 upload_expired": "send the bytes after upload.expires_at",
+    },
+    "download": {
+        "206": "ask for a part of the file, with the header Range",
+        "304": "ask again with the header If-None-Match and the ETag of the first answer",
+        "404 not_found": "fetch the file of an Asset that was deleted",
+        "416 invalid_request": "ask for a part beyond the end of the file, with the header Range",
+    },
+}
+"""By byte surface and point: the request that no rule makes of a plain one."""
+_BROKEN: Final = ("500 internal_error", "503 service_unavailable")
+BYTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "upload": ("200", *_REQUESTS["upload"], *_BROKEN, LOST_BEFORE, LOST_AFTER),
+    "download": ("200", *_REQUESTS["download"], *_BROKEN, LOST),
+}
 """The points of the byte surfaces."""
 
-_WORK: Final = MappingProxyType({operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)})
+_WORK: Final = {operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)}
 """By operation: the work that it admits."""
-
-
-def work_of(operation: str) -> str | None:
-    """Return the workflow or Operation type that an operation admits, as scenarios name it; None if it admits none."""
-    return _WORK.get(operation)
 
 
 def all_points(contract: Contract) -> dict[str, tuple[str, ...]]:
@@ -61,7 +63,7 @@ def all_points(contract: Contract) -> dict[str, tuple[str, ...]]:
 
 def _points(operation: OperationContract) -> Iterator[str]:
     yield from (str(status) for status in sorted(operation.statuses) if status < 400)
-    work = work_of(operation.id)
+    work = _WORK.get(operation.id)
     if work is not None:
         yield "work completed"
         yield from ("work failed",) if work in WORKFLOWS else (f"work failed with {code}" for code in FAILURE_CODES)
@@ -73,6 +75,32 @@ def _points(operation: OperationContract) -> Iterator[str]:
     codes = sorted(operation.all_codes, key=lambda code: (CATALOGUE[code].status, code))
     yield from (f"{CATALOGUE[code].status} {code}" for code in codes)
     yield from (LOST,) if operation.method == "GET" else (LOST_BEFORE, LOST_AFTER)
+
+
+# What closes a gap ------------------------------------------------------------------------------------------------------
+
+
+def closed_by(name: str, point: str) -> Mapping[str, Any]:
+    """Return what closes the gap at a point: a scenario, the rule to write, a special request, or the call itself."""
+    if request := _REQUESTS.get(name, {}).get(point):
+        return {"request": request}
+    match = {"bytes": name} if name in BYTES else {"operation": name}
+    if point in _MOMENTS:
+        return {"rule": {"match": match, "when": {"nth": 1}, "then": {"network": "reset", "at": _MOMENTS[point]}}}
+    what, is_failure, code = point.partition(" failed")
+    if is_failure:
+        code = code.removeprefix(" with ") or "processing_failed"
+        then = {"fail": code} if what == "work" else {"outputs": {"1": code}}
+        return {"rule": {"match": {"work": _WORK[name]}, "then": then}}
+    code = point.partition(" ")[2]
+    if code not in CATALOGUE:
+        return {"call": True}
+    if name in BYTES:
+        return {"rule": {"match": match, "when": {"nth": 1}, "then": {"problem": code}}}
+    return {"scenario": PROBLEM_PREFIX + code}
+
+
+# What requests cover ----------------------------------------------------------------------------------------------------
 
 
 def cover(records: Iterable[RequestRecord], works: Works) -> Counter[Point]:

@@ -1,5 +1,6 @@
 """How a client uses Idempotency-Keys: whether a write whose effect is unknown is repeated, and under which key."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain as joined
 from itertools import zip_longest
@@ -140,16 +141,24 @@ def key_not_sent_again(history: History) -> Verdicts:
     `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or at the
     end.
     """
-    for records in history.requests:
-        record = records[0]
+    times_sent = Counter((credential_of(record), record.idempotency_key) for record in history.records)
+    for record, *_ in history.requests:
         is_write = record.operation is not None and record.method != "GET"
         if record.idempotency_key is None or not is_write or not is_unknown(record):
             continue
-        if history.was_sent_again(record):
+        if times_sent[credential_of(record), record.idempotency_key] > 1:
             yield KEPT
-        elif history.is_over(record.left_at) and not history.was_shut_out(record) and not history.has_other_key(record):
+        elif (
+            history.is_over(record.left_at) and not history.was_shut_out(record) and not _has_other_key(history, record)
+        ):
             left_open = f"the answer to {title_of(record)} left open if it was carried out"
             yield breach(f"{left_open}, and its key was never sent again", record)
+
+
+def _has_other_key(history: History, record: RequestRecord) -> bool:
+    """Whether the same intent came later under another key."""
+    later = history.next_knowing(history.by_intent[history.intent(record)], record)
+    return later is not None and later.idempotency_key not in (None, record.idempotency_key)
 
 
 def key_reused(history: History) -> Verdicts:

@@ -8,11 +8,12 @@ import orjson
 
 from emulator.domain.resources import Generation
 from emulator.examiner.history import History
-from emulator.examiner.reading import is_answered, is_success, work_id_of
+from emulator.examiner.reading import LOOKS, client_of, is_answered, is_success, work_id_of
 from emulator.examiner.rules.base import KEPT, Verdict, Verdicts, breach
 from emulator.service.record import RequestRecord
 
 _LISTS: Final = ("listOperations", "listGenerations")
+_READS: Final = (*LOOKS, *_LISTS)
 _TEXT: Final = re.compile(rb'"([\w-]+)"')
 
 
@@ -48,7 +49,8 @@ def abandoned_work(history: History) -> Verdicts:
     """
     lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
     listed_at = max((record.left_at for record in lists if is_success(record)), default=0)
-    admissions = [record for record in history.with_key if record.status == 202 and is_answered(record, 202)]
+    readers = {client_of(record) for name in _READS for record in history.by_operation.get(name, ())}
+    admissions = [record for record in history.with_key if is_answered(record, 202)]
     for work_id, admitted, records in history.about(admissions):
         work = history.work(work_id)
         if work_id in history.seen_to_end:
@@ -63,7 +65,7 @@ def abandoned_work(history: History) -> Verdicts:
         is_read_in_vain = bool(looks) and not is_success(looks[-1])
         if is_left and not (is_read_in_vain or _was_asked_again(history, admitted) or _is_excused(history, admitted)):
             message = f"{work_id} was admitted, and its end was never read"
-            if history.reads_works(admitted):
+            if client_of(admitted) in readers:
                 yield breach(message, admitted)
             else:
                 yield breach(f"{message}; another system may read it", admitted, severity="note")

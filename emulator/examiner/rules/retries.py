@@ -6,7 +6,7 @@ from typing import Final
 
 from emulator.domain.problems import MENDED_BY_TIME
 from emulator.examiner.history import PATIENCE_MS, History, has_waited, is_wait_measured, pauses_ms
-from emulator.examiner.reading import is_answered, is_success, loss_of, retry_after_of, title_of
+from emulator.examiner.reading import client_of, is_answered, is_success, loss_of, retry_after_of, title_of
 from emulator.examiner.rules.base import KEPT, Verdicts, breach, rows_of
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS
 from emulator.service.record import RequestRecord
@@ -180,6 +180,7 @@ def gave_up_on_retryable(history: History) -> Verdicts:
     another key or query. Whether the request never comes again is known ten minutes of emulator time after its
     Retry-After, or at the end of the run.
     """
+    last_reads = {(client_of(one), one.path): one.sequence for one in history.records if one.method == "GET"}
     for records in history.by_intent.values():
         refused = [is_answered(record, 429, 503) for record in records]
         yield from [KEPT] * sum(refused[:-1])
@@ -191,7 +192,7 @@ def gave_up_on_retryable(history: History) -> Verdicts:
                 or any(map(is_success, history.same_request(record)) if record.idempotency_key else ())
                 or wait_seconds > _LONG_WAIT_SECONDS
                 or history.was_shut_out(record)
-                or (record.method == "GET" and history.asked_again(record))
+                or (record.method == "GET" and last_reads[client_of(record), record.path] > record.sequence)
             )
             message = f"{title_of(record)} was refused with {record.status} {record.code} and never sent again"
             yield KEPT if is_excused else breach(message, record)
