@@ -12,6 +12,7 @@ from emulator.control.calls import ControlCall
 from emulator.control.fields import clock_of, unfit
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation, Operation
+from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timeline import Event, Timeline
 from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp, timestamp_or_none
 from emulator.service import engine, scenarios
@@ -27,9 +28,9 @@ _LOOK_SECONDS: Final = 0.001
 """How often, and how many times at most, to check whether one that has an image to decode is admitted."""
 
 
-def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
-    """Return the clock as the control plane shows it."""
-    setting = sandbox.clock.setting
+def describe_clock(sandbox: Sandbox, now: int, setting: ClockSetting | None = None) -> dict[str, Any]:
+    """Return the clock as the control plane shows it; with its present setting, if no other is given."""
+    setting = setting or sandbox.clock.setting
     return {
         "now": format_timestamp(now),
         "mode": setting.mode,
@@ -139,13 +140,14 @@ async def _advance(sandbox: Sandbox, instant: int) -> int:
 
     It ends early where such a request is held in admission, and its hold ends before that instant.
     """
-    timeline, fired = sandbox.timeline, 0
-    while slice_fired := engine.settle(sandbox, instant, engine.SLICE_MS):
-        fired += slice_fired
+    timeline = sandbox.timeline
+    fired = engine.settle(sandbox, instant, engine.SLICE_MS)
+    while (next_due := timeline.next_due) is not None and next_due <= instant:
         await asyncio.sleep(0)
         _check_goes_on(sandbox, timeline)
         if (_next_hold_end(sandbox) or instant) < instant:
             return fired
+        fired += engine.settle(sandbox, instant, engine.SLICE_MS)
     fired += engine.advance(sandbox, instant)
     await asyncio.sleep(0)  # who waits for changes sees this one before the next
     return fired

@@ -153,7 +153,7 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
         case "work":
             return _describe_work(sandbox, *subject)
         case "clock":
-            return describe_clock(sandbox, subject)
+            return describe_clock(sandbox, *subject)
         case "team":
             account = sandbox.accounts.get(subject)
             return None if account is None else describe_team(account, sandbox.credentials_of(subject))

@@ -87,14 +87,14 @@ def advance(sandbox: Sandbox, instant: int) -> int:
     sandbox.clock.advance_to(instant)
     now = sandbox.clock.now()
     fired = settle(sandbox, now)
-    sandbox.feed.note("clock", now)
+    sandbox.feed.note("clock", (now, sandbox.clock.setting))
     return fired
 
 
 def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
     """Change the clock's mode or rate from now on, without a jump."""
     sandbox.clock.change_setting(setting)
-    sandbox.feed.note("clock", sandbox.clock.now())
+    sandbox.feed.note("clock", (sandbox.clock.now(), setting))
 
 
 def idle_at(sandbox: Sandbox) -> int | None:

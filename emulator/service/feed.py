@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["arrived", "left", "work", "clock", "team", "scenario", "cleared", "reset"]
 Change: TypeAlias = tuple[Kind, Any]
-"""A kind and its subject: for a request that arrived its sequence number, for one that left its record, for work its id and status, for the clock its instant, for a
+"""A kind and its subject: for a request that arrived its sequence number, for one that left its record, for work its id and status, for the clock its instant and setting, for a
 Team its id, for a scenario the id of the Team that it is limited to, for a cleared journal the number of its last
 request."""
 
