@@ -20,8 +20,8 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
+from typing import TypeAlias
 
 from emulator.imaging.messages import IS_LARGE, Head, Message, max_seconds, receive_message, send_message
 
@@ -32,6 +32,8 @@ _DEADLINE = 4
 """How many times its processor time a job may take by the clock, on a busy machine, before its helper is given up."""
 _TRIES, _TRIES_TO_DRAW = {"normalize": 2}, 8
 """How many helpers may end with a job: few with an upload, which may be why they do."""
+_OUT_OF_TIME = -int(getattr(signal, "SIGPROF", 99))
+"""The status of a helper whose job took too much processor time."""
 _LARGE_RANK = 100
 _MEBIBYTE = 1 << 20
 
@@ -40,47 +42,33 @@ class LostHelperError(Exception):
     """An upload was not decoded: it took too much time, or ended two helpers; or the server stops."""
 
 
-class _Helper:
-    """One process and the pipes to it."""
+_Helper: TypeAlias = subprocess.Popen[bytes]
 
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 (the interpreter that runs this)
-            [sys.executable, "-P", "-c", _START, *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
 
-    def ask(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Give it a job and wait for its answer. Raises EOFError or OSError if it ends, or is given up, before."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        deadline = threading.Timer(_DEADLINE * max_seconds(head), self._process.kill)
-        deadline.start()
-        try:
-            send_message(self._process.stdin, head, parts)
-            return receive_message(self._process.stdout)
-        finally:
-            deadline.cancel()
+def _start() -> _Helper:
+    command = [sys.executable, "-P", "-c", _START, *sys.path]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603 (this interpreter)
 
-    @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
 
-    @property
-    def has_run_out_of_time(self) -> bool:
-        """Whether a job took too much processor time, and ended it so."""
-        return hasattr(signal, "SIGPROF") and self._process.returncode == -signal.SIGPROF
+def _ask(helper: _Helper, head: Head, parts: Sequence[bytes]) -> Message:
+    """Give a helper a job and wait for its answer. Raises EOFError or OSError if it ends, or is given up, before."""
+    assert helper.stdin is not None
+    assert helper.stdout is not None
+    deadline = threading.Timer(_DEADLINE * max_seconds(head), helper.kill)
+    deadline.start()
+    try:
+        send_message(helper.stdin, head, parts)
+        return receive_message(helper.stdout)
+    finally:
+        deadline.cancel()
 
-    def kill(self) -> None:
-        """End it at once; a call that waits for its answer raises."""
-        self._process.kill()
 
-    def end(self) -> None:
-        """End it, and close its pipes, which nobody uses any more."""
-        self.kill()
-        with contextlib.suppress(OSError), self._process:  # a part of the last job may still be to be written
-            pass
+def _end(helper: _Helper) -> None:
+    """End a helper, and close its pipes, which nobody uses any more."""
+    helper.kill()
+    with contextlib.suppress(OSError), helper:  # a part of the last job may still be to be written
+        pass
 
 
 @dataclass(slots=True, eq=False)
@@ -105,6 +93,7 @@ class Helpers:
         self._has_large = False
         """Whether a large picture is being decoded."""
         self._is_closed = False
+        self._threads = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Have a job done.
@@ -128,46 +117,36 @@ class Helpers:
         """End all helpers; their jobs, and those that wait, are lost."""
         with self._lock:
             self._is_closed = True
-            helpers = list(self._all)
-        for helper in helpers:
-            helper.kill()
-        if "_threads" in vars(self):
-            self._threads.shutdown()
+            for helper in self._all:
+                helper.kill()
+        self._threads.shutdown()
         for helper in self._idle:
-            helper.end()
-
-    @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
+            _end(helper)
 
     def _work(self) -> None:
         """Do what waits, the job of the lowest rank first."""
         while (job := self._next()) is not None:
             try:
                 answer = self._ask({**job.head, "is_large": job.is_large}, job.parts)
+                if answer[0] != IS_LARGE:
+                    job.answer.set_result(answer)
             except Exception as error:  # whatever it is, somebody waits for the outcome
                 job.answer.set_exception(error)
-                answer = {}, []
             with self._lock:
                 self._has_large &= not job.is_large
-                if answer[0] == IS_LARGE:
-                    job.is_large = True
-                    job.rank += _LARGE_RANK
+                if not job.answer.done():
+                    job.is_large, job.rank = True, job.rank + _LARGE_RANK
                     self._waiting.append(job)
-            if not job.answer.done() and answer[0] != IS_LARGE:
-                job.answer.set_result(answer)
 
     def _next(self) -> _Job | None:
         """Take a job from those that wait, except for large ones while one of them is being done."""
         with self._lock:
-            ready = [job for job in self._waiting if not (job.is_large and self._has_large)]
-            while ready:
-                job = min(ready, key=lambda job: job.rank)
-                ready.remove(job)
-                self._waiting.remove(job)
-                if job.is_large or job.answer.set_running_or_notify_cancel():
-                    self._has_large |= job.is_large
-                    return job
+            for job in sorted(self._waiting, key=lambda job: job.rank):
+                if not (job.is_large and self._has_large):
+                    self._waiting.remove(job)
+                    if job.is_large or job.answer.set_running_or_notify_cancel():
+                        self._has_large |= job.is_large
+                        return job
         return None
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
@@ -180,10 +159,10 @@ class Helpers:
             if helper is None:
                 break
             try:
-                answer = helper.ask(head, parts)
+                answer = _ask(helper, head, parts)
             except (EOFError, OSError):
-                self._dismiss(helper)
-                if helper.has_run_out_of_time:
+                _end(helper)
+                if helper.returncode == _OUT_OF_TIME:
                     break
             else:
                 self._idle.append(helper)
@@ -196,26 +175,17 @@ class Helpers:
 
     def _take(self) -> _Helper | None:
         """Take an idle helper that is still alive, or start one; None if that cannot be, or the server stops."""
-        while True:
-            with self._lock:
-                if self._is_closed:
-                    return None
-                if not self._idle:
-                    return self._start()
-                helper = self._idle.pop()
-            if helper.is_alive:
-                return helper
-            self._dismiss(helper)
-
-    def _start(self) -> _Helper | None:
-        try:
-            helper = _Helper()
-        except OSError:  # the system has no more processes or files for us
-            return None
-        self._all.add(helper)
-        return helper
-
-    def _dismiss(self, helper: _Helper) -> None:
-        helper.end()
         with self._lock:
-            self._all.discard(helper)
+            self._all = {helper for helper in self._all if helper.poll() is None}
+            while self._idle and not self._is_closed:
+                helper = self._idle.pop()
+                if helper in self._all:
+                    return helper
+                _end(helper)
+            if self._is_closed:
+                return None
+            with contextlib.suppress(OSError):  # the system has no more processes or files for us
+                helper = _start()
+                self._all.add(helper)
+                return helper
+        return None

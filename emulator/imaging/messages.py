@@ -1,12 +1,11 @@
 """The messages between the server and its helper processes, and their form in a pipe.
 
-A message is a head, which is JSON, and any number of parts, which are pictures. Written as the number of these, the
-length of each in bytes, and then all of them. Owns this form, and the limits of a job that follow from its head: `job`
+A message is a head, which is JSON, and any number of parts, which are pictures. Written as a line with the head, which
+also has the size of each part, and then all of these. Owns this form, and the limits of a job that follow from its head: `job`
 is its name, `max_pixels` how many pixels an uploaded image may have. Must not import Pillow, nor know what a job does.
 """
 
 import json
-import struct
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
@@ -22,8 +21,6 @@ MAX_DECODING_SECONDS = 4.5
 MAX_DRAWING_SECONDS = 20
 MAX_MEMORY_BYTES = 5 << 28
 """Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
-
-_COUNT = struct.Struct("<I")
 
 
 def max_seconds(head: Head) -> float:
@@ -43,23 +40,18 @@ def _scale(head: Head) -> float:
 
 def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
     """Write a message. Raises OSError if the reader is gone."""
-    whole = [json.dumps(head).encode(), *parts]
-    stream.write(_COUNT.pack(len(whole)) + struct.pack(f"<{len(whole)}Q", *map(len, whole)))
-    for part in whole:
-        stream.write(part)
+    line = json.dumps([head, list(map(len, parts))]).encode()
+    stream.writelines((line, b"\n", *parts))
     stream.flush()
 
 
 def receive_message(stream: IO[bytes]) -> Message:
     """Read a message. Raises EOFError if the other side has ended."""
-    (count,) = _COUNT.unpack(_read_exactly(stream, _COUNT.size))
-    lengths = struct.unpack(f"<{count}Q", _read_exactly(stream, 8 * count))
-    head, *parts = [_read_exactly(stream, length) for length in lengths]
-    return json.loads(head), parts
-
-
-def _read_exactly(stream: IO[bytes], length: int) -> bytes:
-    data = stream.read(length)
-    if len(data) < length:
+    line = stream.readline()
+    if not line.endswith(b"\n"):
         raise EOFError
-    return data
+    head, sizes = json.loads(line)
+    parts = [stream.read(size) for size in sizes]
+    if sizes != list(map(len, parts)):
+        raise EOFError
+    return head, parts

@@ -85,18 +85,13 @@ def do(head: Head, parts: Sequence[bytes]) -> Message:
     """Do one job and return its answer; a defect is reported in the answer."""
     try:
         if head["job"] == "normalize":
-            return _normalize(head, parts[0])
+            normal = normalize(parts[0], head["content_type"], head["max_pixels"], head.get("stored_as"))
+            found = msgspec.structs.asdict(normal)
+            return found, [found.pop("data")]
         if head["job"] == "render":
             return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
         return {"scene": examine_scene_of(parts[0])}, []
-    except Exception:
-        return {"defect": traceback.format_exc()}, []
-
-
-def _normalize(head: Head, data: bytes) -> Message:
-    try:
-        image = normalize(data, head["content_type"], head["max_pixels"], head.get("stored_as"))
     except UnusableImage as refusal:
         return {"refusal": str(refusal)}, []
-    found = {"format": image.format, "width": image.width, "height": image.height, "scene": image.scene}
-    return found, [image.data]
+    except Exception:
+        return {"defect": traceback.format_exc()}, []
