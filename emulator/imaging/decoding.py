@@ -11,8 +11,6 @@ from typing import Concatenate, Literal, ParamSpec
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
-from emulator.imaging.drawing import opaque
-
 try:
     from pillow_avif import AvifImagePlugin
 except ImportError:  # no wheel for this platform: Pillow's own reader serves
@@ -74,14 +72,13 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     return number(26, 2) & _WEBP_SIZE_MASK, number(28, 2) & _WEBP_SIZE_MASK
 
 
-def pixels_of(data: bytes) -> int:
-    """How many pixels the header of a file announces; 0 if it cannot be read."""
+def header_of(data: bytes) -> tuple[SourceFormat, int, int] | None:
+    """The format, width and height in pixels that the header of a file announces; None if it cannot be read."""
     source = sniff(data)
     try:
-        width, height = size_of(data, source) if source else (0, 0)
+        return (source, *size_of(data, source)) if source else None
     except Exception:  # decoders raise nearly anything on hostile bytes
-        return 0
-    return width * height
+        return None
 
 
 def remembered(
@@ -113,11 +110,6 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
         return _decoded(open_as(data, source), enough)
     except Exception:  # likewise
         return Image.new("RGB", (1, 1), "#808080")
-
-
-def load_opaque(data: bytes, enough: int | None = None) -> Image.Image:
-    """A stored picture in RGB, on white where it is transparent."""
-    return opaque(load(data, enough))
 
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:

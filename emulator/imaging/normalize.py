@@ -7,7 +7,7 @@ NormalizedImage or an UnusableImage. Limits of time and memory are those of the 
 import contextlib
 import io
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 
 from msgspec import Struct
@@ -27,6 +27,8 @@ MAX_SCANS = 12
 """Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
 """Of a JPEG, whose decoder reads them more than once."""
+BAND_ROWS = 64
+"""Rows of a large picture that are worked on at a time, which takes little memory."""
 
 _SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
@@ -134,11 +136,11 @@ def _turned_in_bands(data: bytes, opened: Image.Image) -> Image.Image:
     light = part("L", 1)
     _, blue, red = part("YCbCr", 2).split()
     image = Image.new("RGB", light.size)
-    for box in bands(light):
-        inner = (0, box[1] / 2, blue.width, min(box[3] / 2, blue.height))
-        size = (light.width, box[3] - box[1])
-        tints = (tint.resize(size, Image.Resampling.NEAREST, inner) for tint in (blue, red))
-        image.paste(Image.merge("YCbCr", (light.crop(box), *tints)).convert("RGB"), box)
+    for top in range(0, light.height, BAND_ROWS):
+        band = light.crop((0, top, light.width, min(top + BAND_ROWS, light.height)))
+        inner = (0, top / 2, blue.width, min((top + band.height) / 2, blue.height))
+        tints = (tint.resize(band.size, Image.Resampling.NEAREST, inner) for tint in (blue, red))
+        image.paste(Image.merge("YCbCr", (band, *tints)).convert("RGB"), (0, top))
     return image
 
 
@@ -149,12 +151,6 @@ def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:
         raise UnusableImage(f"The image has {scans} scans; expected about ten, as encoders make.")
     if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
         raise UnusableImage(f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any.")
-
-
-def bands(image: Image.Image, rows: int = 64) -> Iterator[tuple[int, int, int, int]]:
-    """The boxes of a picture's bands, from the top down: work on one after another takes little memory."""
-    for top in range(0, image.height, rows):
-        yield 0, top, image.width, min(top + rows, image.height)
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
@@ -170,20 +166,12 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
 
 def _from_sixteen_bits(image: Image.Image) -> Image.Image:
     """A grey picture in mode L, or in RGBA if one of its levels is hidden."""
+    narrow = image.point(lambda level: level / 256).convert("L")
     hidden = image.info.get("transparency")
-    narrow = _mapped(image, [level >> 8 for level in range(1 << 16)])
     if not isinstance(hidden, int):
         return narrow
-    alpha = _mapped(image, [0 if level == hidden else 255 for level in range(1 << 16)])
+    alpha = image.convert("I").point([0 if level == hidden else 255 for level in range(1 << 16)], "L")
     return Image.merge("RGBA", (narrow, narrow, narrow, alpha))
-
-
-def _mapped(image: Image.Image, levels: Sequence[int]) -> Image.Image:
-    """A picture of 16 bits in mode L, with these levels in place of its own."""
-    mapped = Image.new("L", image.size)
-    for box in bands(image, 1024):  # more at once, since each needs the levels in another form
-        mapped.paste(image.crop(box).convert("I").point(levels, "L"), box)
-    return mapped
 
 
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:

@@ -12,7 +12,7 @@ from PIL import Image, ImageOps, ImageStat
 from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import Chip, Plaque, signs_of, swatch, with_plaque
 from emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
-from emulator.imaging.decoding import load_opaque, remembered
+from emulator.imaging.decoding import load, remembered
 from emulator.imaging.drawing import (
     Color,
     chance,
@@ -21,6 +21,7 @@ from emulator.imaging.drawing import (
     disc,
     gradient_column,
     new_canvas,
+    opaque,
     paint,
     paint_all,
     paint_shadow,
@@ -35,9 +36,6 @@ _PERSON_WIDTH = 0.46  # of a figure's height
 _ACCENTS: Sequence[Color] = (
     (255, 196, 84), (110, 212, 190), (255, 146, 126), (150, 186, 255), (214, 164, 250), (178, 220, 106),
 )  # fmt: skip
-
-
-_remembered = remembered(load_opaque)
 
 
 class View(Struct, frozen=True):
@@ -76,7 +74,7 @@ class _Shot:
         self._recipe, self._color, self._view = recipe, color, _view(recipe)
         enough = HELD_EDGE if recipe.people and not self._view.is_detail else SUBJECT_EDGE
         self._subjects = [subject_of(next(pictures), enough, color) for _ in range(recipe.subject_count)]
-        self._scene = _remembered(next(pictures), _SCENE_EDGE) if recipe.background_kind == "picture" else None
+        self._scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
         self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
         self._previews = [_preview_of(data, _SWATCH_EDGE) for data in pictures]
 
@@ -159,9 +157,14 @@ def _view(recipe: PhotographRecipe) -> View:
 
 
 @remembered
+def _scene_of(data: bytes) -> Image.Image:
+    return opaque(load(data, _SCENE_EDGE))
+
+
+@remembered
 def _preview_of(card: bytes, enough: int) -> Image.Image:
     """The upper part of an ingredient's card, above its plaque."""
-    picture = load_opaque(card, enough)
+    picture = opaque(load(card, enough))
     return picture.crop((0, 0, picture.width, max(1, round(picture.height * 0.74))))
 
 

@@ -17,7 +17,7 @@ from typing import IO
 import msgspec
 
 from emulator.domain.recipes import Recipe
-from emulator.imaging.decoding import pixels_of
+from emulator.imaging.decoding import header_of
 from emulator.imaging.memory import give_back_large_blocks
 from emulator.imaging.messages import (
     IS_LARGE,
@@ -50,7 +50,8 @@ def main() -> None:
         head, parts = jobs.get()
         _limit_memory(max_memory_bytes(head))
         _limit_seconds(MAX_HEADER_SECONDS)
-        is_large = any(pixels_of(part) > LARGE_PIXELS for part in parts)
+        headers = filter(None, map(header_of, parts))
+        is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)
         if is_large and not head["is_large"]:
             answer: Message = (IS_LARGE, [])
         else:

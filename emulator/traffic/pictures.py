@@ -9,10 +9,10 @@ _MEMBER: Final = "recorded_picture"
 
 def described(data: bytes, media_type: str, digest: str) -> bytes:
     """Return what is kept of bytes that are no JSON: a digest, their number, and of a picture its format and size."""
-    from emulator.imaging.headers import read_header
+    from emulator.imaging.decoding import header_of
 
     description: dict[str, Any] = {"digest": digest, "size_bytes": len(data), "media_type": media_type}
-    header = read_header(data)
+    header = header_of(data)
     if header is not None:
         description |= {"format": header[0], "width": header[1], "height": header[2]}
     return orjson.dumps({_MEMBER: description})

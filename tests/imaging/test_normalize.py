@@ -1,13 +1,12 @@
 import struct
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
 
 from emulator.imaging import normalize as normalize_module
-from emulator.imaging.normalize import bands, normalize
+from emulator.imaging.normalize import normalize
 from tests.imaging.pictures import (
     BLUE,
     GREEN,
@@ -115,7 +114,7 @@ def test_orientation_is_applied_and_forgotten(kind: str, orientation: int, monke
     if kind == "large JPEG":
         kind = "JPEG"
         monkeypatch.setattr(normalize_module, "DEFAULT_MAX_UPLOAD_PIXELS", 0)
-        monkeypatch.setattr(normalize_module, "bands", partial(bands, rows=14))
+        monkeypatch.setattr(normalize_module, "BAND_ROWS", 14)
     turns = {
         1: (),
         2: (Image.Transpose.FLIP_LEFT_RIGHT,),
