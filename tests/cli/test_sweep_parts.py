@@ -13,16 +13,15 @@ import pytest
 
 from emulator.cli.output import Style
 from emulator.cli.sweep import progress as progress_of_sweeps
-from emulator.cli.sweep.calls import NotedCall
 from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.matrix import Sweep, as_junit, as_text
+from emulator.cli.sweep.notes import Noted, NotedCall, World, by_test, made_twice
 from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.pictures import KeptPictures
 from emulator.cli.sweep.plan import SweepPlan, choose
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import NO_CELL, Outcome, Run
-from emulator.cli.sweep.worlds import World, by_test, made_twice
 from emulator.contract import load_contract
 from emulator.documents.complaints import DocumentError
 from emulator.scenario.faults.latency import LatencyFault
@@ -67,9 +66,9 @@ def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.Monke
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
-    progress = Progress(2, 60.5, math.inf)
-    with progress.shown({}):
-        progress.note(run("getTeam#1:internal_error", "failed", 1, 0.1))
+    progress = Progress(2, 60.5, math.inf, {})
+    progress.note(run("getTeam#1:internal_error", "failed", 1, 0.1))
+    progress.clear()
     shown = terminal.getvalue().split("\r\x1b[K")
     assert ["", "0 of 2 runs, about 2 min 01 s left", ""] == [shown[0], shown[1], shown[-1]]
     assert shown[2].startswith("1 of 2 runs: 1 failed, about ")
@@ -80,11 +79,10 @@ def test_progress_elsewhere_is_a_line_every_half_minute(
 ) -> None:
     elapsed_ms = [0.0]
     monkeypatch.setattr(progress_of_sweeps, "host_elapsed_ms", lambda: elapsed_ms[0])
-    progress = Progress(6, 1.0, math.inf)
-    with progress.shown({}):
-        for number in range(6):
-            elapsed_ms[0] += 10_000
-            progress.note(run("getTeam#1:internal_error", "failed", 1, 0.1), number == 0)
+    progress = Progress(6, 1.0, math.inf, {})
+    for number in range(6):
+        elapsed_ms[0] += 10_000
+        progress.note(run("getTeam#1:internal_error", "failed", 1, 0.1), number == 0)
     assert capsys.readouterr().err.splitlines() == [
         "6 runs to go, about 6 s",
         "3 of 7 runs: 3 failed, about 40 s left",
@@ -249,14 +247,15 @@ def test_a_test_that_is_repeated_makes_what_it_makes_once() -> None:
 
 def test_a_reading_is_tried_where_a_call_of_the_clean_run_can_meet_it() -> None:
     calls = [NotedCall("listPoses", 1, is_read=True, sandboxes={"default"}), NotedCall("getTeam", 1, is_read=True)]
-    cells = [cell for cell, why in every_cell(calls, [], {"listPoses": [], "getTeam": []}).items() if not why]
+    noted = Noted(calls)
+    cells = [cell for cell, why in every_cell(noted, {"listPoses": [], "getTeam": []}).items() if not why]
     tried = {str(cell) for cell in cells if cell.group == "readings"}
     assert "--readings D76=shuffled" == " ".join(Cell.read("createPose#1:outputs-reordered").options)
     assert {"reading:D26=always-a-cursor", "reading:D29=gross", "reading:D73=offset"} < tried
     assert not tried & {"reading:D19=redirects", "reading:D71=skips", "reading:D66=silent"}
     cell = Cell.read("reading:D26=always-a-cursor")
     assert (("--readings", "D26=always-a-cursor"), ()) == (cell.options, cell.strike().rules)
-    assert {"default"} == sandboxes_of(cell, calls, [])
+    assert {"default"} == sandboxes_of(cell, noted)
     assert not [
         cell for cell in choose(dict.fromkeys(cells, ""), None, (), load_contract()).cells if cell.group == "readings"
     ]

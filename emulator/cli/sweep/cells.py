@@ -1,6 +1,6 @@
 """The cells of a sweep: one fault at one call each. Which of them are run, and the rule that each stands for.
 
-Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a fault
+Pure functions of what `notes` has. Owns the notation of a cell: `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a fault
 that lasts; of a pair, `CELL & CELL`.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import filter as fnfilter
 from typing import Final, Self
 
-from emulator.cli.sweep.calls import NotedCall, NotedWork
+from emulator.cli.sweep.notes import Noted, NotedCall, NotedWork
 from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from emulator.domain.readings import READINGS
 from emulator.scenario.faults.base import Fault
@@ -187,22 +187,20 @@ class Cell:
             yield from self.then._rules()  # noqa: SLF001 (of the same class)
 
 
-def sandboxes_of(cell: Cell, calls: Sequence[NotedCall], works: Sequence[NotedWork]) -> set[str]:
+def sandboxes_of(cell: Cell, noted: Noted) -> set[str]:
     """Return the ids of the sandboxes in which a cell strikes."""
     if cell.operation == READING:
-        return set().union(*(call.sandboxes for call in calls))
-    counted: Sequence[NotedCall | NotedWork] = works if cell.group == "outputs" else calls
+        return set().union(*(call.sandboxes for call in noted.calls))
+    counted: Sequence[NotedCall | NotedWork] = noted.works if cell.group == "outputs" else noted.calls
     return next(one.sandboxes for one in counted if (one.operation, one.number) == (cell.operation, cell.number))
 
 
-def every_cell(
-    calls: Sequence[NotedCall], works: Sequence[NotedWork], all_codes: Mapping[str, Iterable[str]]
-) -> dict[Cell, str]:
+def every_cell(noted: Noted, all_codes: Mapping[str, Iterable[str]]) -> dict[Cell, str]:
     """Return all cells, each with why it is left out, since its result cannot differ from another's: empty if it is not.
 
     `all_codes`: what each operation can return.
     """
-    return dict([*_of_calls(calls, all_codes), *_of_works(works), *_of_readings(calls, works)])
+    return dict([*_of_calls(noted.calls, all_codes), *_of_works(noted.works), *_of_readings(noted)])
 
 
 def _of_calls(calls: Sequence[NotedCall], all_codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:
@@ -232,8 +230,8 @@ def _of_works(works: Sequence[NotedWork]) -> Iterator[tuple[Cell, str]]:
             yield Cell(work.operation, work.number, REORDERED), ""
 
 
-def _of_readings(calls: Sequence[NotedCall], works: Sequence[NotedWork]) -> Iterator[tuple[Cell, str]]:
-    called = [*(call.operation for call in calls), *([_WORK] if works else [])]
+def _of_readings(noted: Noted) -> Iterator[tuple[Cell, str]]:
+    called = [*(call.operation for call in noted.calls), *([_WORK] if noted.works else [])]
     cannot = " ".join(decisions for glob, decisions in _CALLS_MEETING if not fnfilter(called, glob))
     can = " ".join(decisions for glob, decisions in _CALLS_MEETING if fnfilter(called, glob))
     for name, reading in READINGS.items():

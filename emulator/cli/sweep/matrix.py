@@ -12,7 +12,6 @@ from msgspec import Struct, structs
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.junit import Case, junit_text
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
-from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import (
     FAILED_AFTER,
     FAULT_NAMES,
@@ -24,9 +23,9 @@ from emulator.cli.sweep.cells import (
     Cell,
 )
 from emulator.cli.sweep.gate import Gate
+from emulator.cli.sweep.notes import MADE_TWICE, order_of
 from emulator.cli.sweep.plan import SweepPlan
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
-from emulator.cli.sweep.worlds import MADE_TWICE
 from emulator.cli.verdict import finding, verdict
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE

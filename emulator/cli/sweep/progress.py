@@ -2,10 +2,10 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Final
 
+from emulator.cli.output import Style
 from emulator.cli.sweep.runs import OUTCOMES, Run
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.wording import count_of
@@ -18,28 +18,19 @@ _CLEAR: Final = "\r\x1b[K"
 class Progress:
     """How many runs have ended, by outcome, and how long the others will take: `each_seconds`, until some have."""
 
-    def __init__(self, total: int, each_seconds: float, budget_seconds: float) -> None:
+    def __init__(self, total: int, each_seconds: float, budget_seconds: float, environment: Mapping[str, str]) -> None:
         self._total, self._each_seconds, self._budget_seconds = total, each_seconds, budget_seconds
         self._counts: Counter[str] = Counter()
-        self._is_terminal = False
+        self._is_terminal = Style(sys.stderr, environment).is_seen
         self._began_ms = self._told_ms = host_elapsed_ms()
-
-    @contextmanager
-    def shown(self, environment: Mapping[str, str]) -> Iterator[None]:
-        """Show it on standard error meanwhile."""
-        self._is_terminal = sys.stderr is not None and sys.stderr.isatty() and environment.get("TERM") != "dumb"
         if self._is_terminal:
             self._print(_CLEAR + self._line())
-        elif self._total > 1:
-            self._print(f"{count_of(self._total, 'run')} to go, about {self._left()}\n")
-        try:
-            yield
-        finally:
-            self._clear()
+        elif total > 1:
+            self._print(f"{count_of(total, 'run')} to go, about {self._left()}\n")
 
     def tell(self, text: str) -> None:
         """Print a finding at once, also on a pipe."""
-        self._clear()
+        self.clear()
         print(text, end="", flush=True)
 
     def note(self, run: Run, further: int = 0) -> None:
@@ -52,7 +43,8 @@ class Progress:
             self._told_ms = host_elapsed_ms()
             self._print(f"{self._line()}\n")
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Take the line away."""
         if self._is_terminal:
             self._print(_CLEAR)
 

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -28,10 +29,9 @@ from msgspec import Struct, json, structs
 
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
-from emulator.cli.sweep.calls import MAX_REPETITIONS, Calls, Noted
 from emulator.cli.sweep.cells import SLOW_MS, Cell
+from emulator.cli.sweep.notes import MADE_TWICE, MAX_REPETITIONS, Noted, Notes, World, by_test, made_twice
 from emulator.cli.sweep.pictures import KeptPictures
-from emulator.cli.sweep.worlds import MADE_TWICE, World, Worlds, by_test, made_twice
 from emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ _PLACE_FACTOR: Final = 2
 """A run that takes so many times as long as the clean one lets others begin: most of them only wait."""
 _MAX_SILENT_TESTS: Final = 4
 """In how many tests a client waits for an answer that does not come: each takes as long as its time limit."""
+_SILENT_RUNS, _SLOW_RUNS = 4, 2
+"""For each job: how many runs may wait for an answer that does not come, and how many may take longer than usual."""
 _POLLS_ON: Final = "poll-after-terminal"
 """The rule that a run which does not end breaks on a busy machine too, if it never ends."""
 _BACKSTOP_SECONDS: Final = 30.0
@@ -96,10 +98,8 @@ class CellRun:
         """Let the cell strike in every sandbox, and note the calls."""
         self.task = json.decode(file.read_bytes(), type=Task)
         self._file = file
-        self._calls = Calls(application.contract)
-        self._worlds = Worlds()
-        application.sandboxes.watch(self._calls.note)
-        application.sandboxes.watch(self._worlds.note)
+        self._notes = Notes(application.contract)
+        application.sandboxes.watch(self._notes.note)
         if self.task.cell:
             application.sandboxes.inject(self.task.cell.strike())
 
@@ -112,20 +112,20 @@ class CellRun:
         """Return how long the command may take, as far as is known: once more for each request that it makes."""
         if self.task.timeout_seconds is None:
             return None
-        waits = 1 if self._calls.is_struck_without_end else max(self._calls.struck, 1)
+        waits = 1 if self._notes.is_struck_without_end else max(self._notes.struck, 1)
         return self.task.timeout_seconds + self.task.silence_seconds * waits
 
     def conclude(self, status: int | None, duration_ms: int, findings: Sequence[dict[str, Any]]) -> None:
         """Write down how the run ended; `status` is None where the command took too long."""
-        calls = self._calls
+        notes = self._notes
         result = Result(
             status,
             duration_ms / 1000,
-            None if self.task.cell else calls.noted(),
-            calls.struck,
-            calls.is_struck_without_end or calls.number > MAX_REPETITIONS * self.task.usual_calls,
-            calls.number,
-            self._worlds.made(),
+            None if self.task.cell else notes.noted(),
+            notes.struck,
+            notes.is_struck_without_end or notes.number > MAX_REPETITIONS * self.task.usual_calls,
+            notes.number,
+            notes.worlds(),
             findings,
         )
         self._file.write_bytes(json.encode(result))
@@ -197,6 +197,8 @@ class Runner:
         self._processes: set[BaseProcess] = set()
         self._lock, self._places = threading.Lock(), threading.Semaphore(jobs)
         self._is_stopped = False
+        self._busy = ThreadPoolExecutor(jobs if jobs == 1 else jobs * (1 + _SLOW_RUNS))
+        self._silent = ThreadPoolExecutor(_SILENT_RUNS * jobs) if jobs > 1 else self._busy
         self._tests: dict[str, str] = {}
         """The test that each sandbox of the clean run belonged to, by the id of the sandbox."""
         self._usual = Result(0)
@@ -209,6 +211,8 @@ class Runner:
             self._is_stopped = True
             for process in self._processes:
                 process.kill()  # the guard of its command ends that
+        for pool in (self._busy, self._silent):
+            pool.shutdown(cancel_futures=True)
 
     def close(self) -> None:
         """Stop, and leave no files."""
@@ -223,7 +227,12 @@ class Runner:
         self._usual, self._longest_seconds = result, run.seconds
         return run, result.noted or Noted(), output.read_text("utf-8", "replace")
 
-    def strike(self, cell: Cell, sandboxes: Collection[str], *, is_shown: bool = False) -> Run:
+    def begin(self, cell: Cell, sandboxes: Collection[str], *, is_shown: bool = False) -> Future[Run]:
+        """Run the command with one fault beside other runs; see `_strike`."""
+        pool = self._silent if cell.is_silent else self._busy
+        return pool.submit(self._strike, cell, sandboxes, is_shown=is_shown)
+
+    def _strike(self, cell: Cell, sandboxes: Collection[str], *, is_shown: bool) -> Run:
         """Run the command with one fault, and again if chance may have ended it so.
 
         The repetition has just one of the tests that ended so; if that one alone does not, all. `sandboxes`: those of the

@@ -10,8 +10,8 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -22,10 +22,10 @@ from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
 from emulator.cli.invocation import Invocation
 from emulator.cli.output import json_or_page, print_json
-from emulator.cli.sweep.calls import Noted
-from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
+from emulator.cli.sweep.cells import every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.matrix import Sweep, as_junit, as_text, told
+from emulator.cli.sweep.notes import Noted
 from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.plan import CHOICES, SweepPlan, choose
 from emulator.cli.sweep.progress import Progress
@@ -41,8 +41,6 @@ from emulator.web.files import BYTE_CODES
 
 _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
 _USUAL_BUDGET_SECONDS: Final = 60.0
-_SILENT_RUNS, _SLOW_RUNS = 4, 2
-"""For each job: how many runs may wait for an answer that does not come, and how many may take longer than usual."""
 
 
 class _Stopped(KeyboardInterrupt):
@@ -136,7 +134,7 @@ class _Sweeping:
     def _plan(self, noted: Noted) -> SweepPlan:
         contract, only = load_contract(), self._options.only
         codes = {name: operation.all_codes for name, operation in contract.operations.items()}
-        cells = every_cell(noted.calls, noted.works, {**codes, **dict.fromkeys(BYTE_SURFACES, BYTE_CODES)})
+        cells = every_cell(noted, {**codes, **dict.fromkeys(BYTE_SURFACES, BYTE_CODES)})
         if not noted.calls:
             raise UsageError(
                 "the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?"
@@ -152,51 +150,40 @@ class _Sweeping:
         return chosen
 
     def run(self, swept: Sweep) -> None:
-        """Run what has not been run, until it ends or the time is over: more side by side than there are jobs, since those that
-        only wait give their places to others.
-        """
-        plan, jobs, style, options = swept.plan, self._jobs, self._call.style, self._options
-        busy = ThreadPoolExecutor(jobs if jobs == 1 else jobs * (1 + _SLOW_RUNS))
-        silent = ThreadPoolExecutor(_SILENT_RUNS * jobs) if jobs > 1 else busy
+        """Run what has not been run, until all has ended or the time is over."""
+        plan, jobs, style = swept.plan, self._jobs, self._call.style
+        is_shown = len(plan.cells) == 1 and self._options.format == "text"
         ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
         runs: set[Future[Run]] = set()
-        is_shown, late, number = len(plan.cells) == 1 and options.format == "text", [], 0
-        waiting = plan.not_run
-        progress = Progress(len(waiting), (swept.clean.seconds + 0.5) / jobs, self._budget_seconds)
-
-        def strike(pool: ThreadPoolExecutor, cells: Sequence[Cell]) -> None:
-            for cell in cells:
-                struck = sandboxes_of(cell, self._noted.calls, self._noted.works)
-                runs.add(pool.submit(self.runner.strike, cell, struck, is_shown=is_shown))
-
+        waiting, silent, number = plan.not_run, [], 0
+        each_seconds = (swept.clean.seconds + 0.5) / jobs
+        progress = Progress(len(waiting), each_seconds, self._budget_seconds, self._call.environment)
         try:
-            with progress.shown(self._call.environment):
-                while True:
-                    strike(busy, [cell for cell in waiting if not cell.is_silent])
-                    late += [cell for cell in waiting if cell.is_silent]
-                    if number >= 2 * jobs or not runs:  # the first findings come from runs that end soon
-                        strike(silent, late)
-                        late = []
-                    if not runs:
-                        return
-                    left_seconds = max(ends_at_ms - host_elapsed_ms(), 0) / 1000
-                    ended, runs = wait(runs, None if math.isinf(left_seconds) else left_seconds, FIRST_COMPLETED)
-                    if not ended:
-                        swept.why_stopped = f"the {self._budget_seconds:g} s of --budget had passed"
-                        return
-                    waiting = []
-                    for run in (future.result() for future in ended):
-                        if self._is_told(run):
-                            progress.tell(told(swept, run, style))
-                        self._write_rows("ab", run)
-                        further = plan.note(run)
-                        progress.note(run, len(further))
-                        waiting += further
-                    number += len(ended)
+            while True:
+                silent += [cell for cell in waiting if cell.is_silent]
+                ready = [cell for cell in waiting if not cell.is_silent]
+                if number >= 2 * jobs or not (runs or ready):  # the first findings come from runs that end soon
+                    ready, silent = ready + silent, []
+                for cell in ready:
+                    runs.add(self.runner.begin(cell, sandboxes_of(cell, self._noted), is_shown=is_shown))
+                if not runs:
+                    return
+                left_seconds = max(ends_at_ms - host_elapsed_ms(), 0) / 1000
+                ended, runs = wait(runs, None if math.isinf(left_seconds) else left_seconds, FIRST_COMPLETED)
+                if not ended:
+                    swept.why_stopped = f"the {self._budget_seconds:g} s of --budget had passed"
+                    return
+                waiting, number = [], number + len(ended)
+                for run in (future.result() for future in ended):
+                    if self._is_told(run):
+                        progress.tell(told(swept, run, style))
+                    self._write_rows("ab", run)
+                    further = plan.note(run)
+                    progress.note(run, len(further))
+                    waiting += further
         finally:
+            progress.clear()
             self.runner.stop()
-            for pool in (busy, silent):
-                pool.shutdown(cancel_futures=True)
 
     def _is_told(self, run: Run) -> bool:
         """Tell whether a run is told at once: it shows something to fix, or is asked for."""
