@@ -39,7 +39,7 @@ from emulator.scenario.matching import BYTE_SURFACES
 from emulator.service.record import RequestCount
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally
-from emulator.testing.records import Rule
+from emulator.testing.sandbox import Rule
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1

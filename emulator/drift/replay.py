@@ -20,7 +20,7 @@ from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from emulator.scenario.scenario import FAILURE_CODES
 from emulator.settings import read_settings
 from emulator.testing.exchanges import Answer, ask
-from emulator.testing.options import option_texts
+from emulator.testing.files import option_texts
 from emulator.traffic.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
 from emulator.traffic.exchanges import with_leaves
 from emulator.traffic.pictures import description_of

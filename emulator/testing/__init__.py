@@ -22,32 +22,27 @@ if TYPE_CHECKING:
     from emulator.testing.emulator import Emulator as Emulator
     from emulator.testing.errors import EmulatorError as EmulatorError
     from emulator.testing.given import Given as Given
-    from emulator.testing.records import Explanation as Explanation
-    from emulator.testing.records import Rule as Rule
     from emulator.testing.sandbox import Clock as Clock
+    from emulator.testing.sandbox import Explanation as Explanation
+    from emulator.testing.sandbox import Rule as Rule
     from emulator.testing.sandbox import Sandbox as Sandbox
     from emulator.testing.sandbox import Team as Team
 
 _HOMES = {
-    "Clock": "emulator.testing.sandbox",
-    "Conduct": "emulator.examiner.findings",
-    "Emulator": "emulator.testing.emulator",
-    "EmulatorApplication": "emulator.testing.application",
-    "EmulatorError": "emulator.testing.errors",
-    "Explanation": "emulator.testing.records",
-    "Finding": "emulator.examiner.findings",
-    "Given": "emulator.testing.given",
-    "RecordedRequest": "emulator.control.recorded_request",
-    "Rule": "emulator.testing.records",
-    "Sandbox": "emulator.testing.sandbox",
-    "Team": "emulator.testing.sandbox",
-    "create_app": "emulator.testing.application",
+    "emulator.control.recorded_request": ("RecordedRequest",),
+    "emulator.examiner.findings": ("Conduct", "Finding"),
+    "emulator.testing.application": ("EmulatorApplication", "create_app"),
+    "emulator.testing.emulator": ("Emulator",),
+    "emulator.testing.errors": ("EmulatorError",),
+    "emulator.testing.given": ("Given",),
+    "emulator.testing.sandbox": ("Clock", "Explanation", "Rule", "Sandbox", "Team"),
 }
-__all__ = list(_HOMES)
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
     # Imported when first used: the command line needs little of it, and starts quickly.
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

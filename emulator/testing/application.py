@@ -17,7 +17,7 @@ from emulator.testing.control import ControlClient
 from emulator.testing.emulator import Emulator
 from emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal, unreadable
 from emulator.testing.exchanges import ORIGIN, Answer, ask
-from emulator.testing.options import option_texts
+from emulator.testing.files import option_texts
 from emulator.testing.sandbox import Sandbox
 from emulator.web.wire import LostAnswerError
 

@@ -19,8 +19,7 @@ from emulator.scenario.named_files import scenario_file
 from emulator.settings import parse_url
 from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
 from emulator.testing.exchanges import Answer, send
-from emulator.testing.files import read_file, readings_value, world_value
-from emulator.testing.options import timestamp_text
+from emulator.testing.files import read_file, readings_value, timestamp_text, world_value
 
 __tracebackhide__ = is_refusal
 

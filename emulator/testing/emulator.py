@@ -7,7 +7,7 @@ from weakref import finalize
 from emulator.settings import DEFAULT_URL
 from emulator.testing.control import DEFAULT_SANDBOX, ControlClient, emulator_address
 from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from emulator.testing.options import option_texts
+from emulator.testing.files import option_texts
 from emulator.testing.sandbox import Sandbox
 
 __tracebackhide__ = is_refusal

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
-from msgspec import convert
+from msgspec import Struct, convert
 
 from emulator.contract import BASE_PATH
 from emulator.control.recorded_request import RecordedRequest
@@ -17,10 +17,8 @@ from emulator.examiner.findings import Conduct
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.testing.control import DEFAULT_SANDBOX, STATE_SECONDS, ZIP, ControlClient, mode_of, path_step
 from emulator.testing.errors import EmulatorError, is_refusal
-from emulator.testing.files import put_in_place, read_state_file
+from emulator.testing.files import put_in_place, read_state_file, timestamp_text
 from emulator.testing.given import Given
-from emulator.testing.options import timestamp_text
-from emulator.testing.records import Explanation, Rule
 from emulator.testing.session_file import saved_sandbox
 
 __tracebackhide__ = is_refusal
@@ -143,7 +141,7 @@ class Sandbox:
         return name
 
     @property
-    def rules(self) -> list[Rule]:
+    def rules(self) -> "list[Rule]":
         """The rules of the running scenario, each with how often it `matched` and `fired`."""
         return convert(self._plane.call("GET", "scenario")["rules"], list[Rule])
 
@@ -211,7 +209,7 @@ class Sandbox:
         """
         return dict(self._plane.call("GET", "coverage", query={"whole": whole}))
 
-    def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
+    def explain(self, which: "str | int | RecordedRequest" = "last") -> "Explanation":
         """Explain a recorded request.
 
         `which`: `last`, a Request-Id, a sequence number, or one of `requests()`. Raises EmulatorError (`not_found`) where the
@@ -425,3 +423,61 @@ def _seconds(span: str) -> float:
         return parse_duration_ms(span) / 1000
     except ValueError as error:
         raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
+
+
+# Answers of the control plane as objects -------------------------------------------------------------------------------
+# Names are those of its JSON. A field that a newer emulator adds is left out; nested objects and bodies stay as JSON has them.
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """Why a request ended as it did. `Sandbox.explain` returns one; as a text, it is its `summary`.
+
+    >>> from starlette.testclient import TestClient
+    >>> app = create_app()
+    >>> TestClient(app, headers={"Authorization": "Bearer iwe_demo_revoked"}).get("/v1/team").status_code
+    401
+    >>> app.sandbox.explain("last").remedy
+    "use the Team's credential 'Full'"
+    """
+
+    request: RecordedRequest
+    outcome: str
+    summary: str
+    checks: list[Mapping[str, Any]]
+    """In their order: `check`, `result` (`passed`, `decided`, `not reached`), `detail`, `source`."""
+    decided_by: Mapping[str, Any] | None = None
+    remedy: str | None = None
+    """The smallest change that would have succeeded; None for a request that was not refused."""
+    recovery: str | None = None
+    effects: list[str]
+    rules: list[Mapping[str, Any]]
+    readings: list[Mapping[str, Any]] = []
+    """The readings that changed the answer, each with what it means."""
+    related: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return self.summary
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """A rule of the running scenario, with its counters. `Sandbox.rules` has them.
+
+    >>> (rule,) = create_app(scenario="some-outputs-fail").sandbox.rules
+    >>> rule.name, rule.fired
+    ('slots 2 and 4 fail', 0)
+    """
+
+    name: str
+    matched: int
+    """The number of requests (or pieces of work) that it matched."""
+    fired: int
+    """The number on which it acted."""
+
+    def never_fired(self, scenario: str) -> str:
+        """Return a sentence about this rule that never fired. `scenario`: the name of its scenario. Raises nothing.
+
+        >>> create_app(scenario="some-outputs-fail").sandbox.rules[0].never_fired("mine")
+        'the rule "slots 2 and 4 fail" of the scenario mine never fired (nothing matched it)'
+        """
+        matched = {0: "nothing matched it", 1: "it matched once"}.get(self.matched, f"it matched {self.matched} times")
+        return f'the rule "{self.name}" of the scenario {scenario} never fired ({matched})'
