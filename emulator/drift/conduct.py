@@ -5,7 +5,6 @@ Owns what a recording can show of the client's conduct, and says of each rule th
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import Struct
@@ -14,10 +13,10 @@ from emulator.contract import BASE_PATH, Contract
 from emulator.domain.resources import Generation, Operation, UploadSession, operation_admitting
 from emulator.examiner.conduct import Judgement, examine
 from emulator.examiner.rules.registry import RULES
-from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
+from emulator.kernel.timestamps import MINUTE_MS
 from emulator.service.record import Observed, RequestRecord, digest
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic, without_fragment
-from emulator.traffic.exchanges import RecordedExchange
+from emulator.traffic.exchanges import RecordedExchange, instant_of
 from emulator.traffic.journals import ORIGIN
 
 _EARLIER_MS: Final = MINUTE_MS
@@ -141,7 +140,7 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
 
 def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
     shown, kind = work.last, work.last.get("workflow") or work.last.get("type")
-    echo, created_at = shown.get("request"), _instant(shown.get("created_at"))
+    echo, created_at = shown.get("request"), instant_of(shown.get("created_at"))
     if not isinstance(kind, str) or not isinstance(echo, dict) or created_at is None:
         return False
     try:
@@ -172,7 +171,7 @@ class _RecordedWorks:
             "id": work.id,
             "reserved_credits": _count(amounts.get("reserved")) or 0,
             "charged_credits": _count(amounts.get("charged")),
-            "finished_at": _instant(work.last.get("finished_at")),
+            "finished_at": instant_of(work.last.get("finished_at")),
             "outputs": (),
         }
         kind: Any = Operation if work.last.get("object") == "operation" else Generation
@@ -181,19 +180,10 @@ class _RecordedWorks:
 
     def find_upload(self, identifier: str) -> UploadSession | None:
         """Return an Upload Session as it was seen last."""
-        for _, shown in reversed(self._traffic.shown.get(identifier, ())):
-            upload = shown.get("upload")
-            expires_at = _instant(upload.get("expires_at")) if isinstance(upload, dict) else None
-            if expires_at is not None:
-                return UploadSession(identifier, "", "image/png", 0, _instant(shown.get("created_at")) or 0, expires_at)
-        return None
+        upload = self._traffic.uploads.get(identifier)
+        expires_at = instant_of(upload.session.answer["upload"].get("expires_at")) if upload else None
+        return None if expires_at is None else UploadSession(identifier, "", "image/png", 0, 0, expires_at)
 
 
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) else None
-
-
-def _instant(text: object) -> int | None:
-    with suppress(ValueError):
-        return parse_timestamp(text) if isinstance(text, str) else None
-    return None

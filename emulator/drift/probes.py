@@ -4,8 +4,6 @@ A probe only asks. What its answers mean is said by the observation of its decis
 same one that judges a recording. A decision without a probe can only be told by traffic that happens to show it.
 """
 
-import struct
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, Final
@@ -162,12 +160,6 @@ def upload_photo(service: ProbedService, size: tuple[int, int]) -> Answer:
 @cache
 def _png(width: int, height: int) -> bytes:
     """Return a plain picture as PNG."""
-    packer = zlib.compressobj(9)
-    row = b"\0" + b"\xc8" * width
-    data = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+    from emulator.imaging.encoding import plain_png
 
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return plain_png(width, height)

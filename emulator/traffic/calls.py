@@ -8,7 +8,6 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, Final
@@ -21,10 +20,12 @@ from msgspec.structs import asdict
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.kernel.timestamps import parse_timestamp
-from emulator.traffic.exchanges import RecordedExchange, Surface
+from emulator.traffic.exchanges import RecordedExchange, Surface, instant_of, leaves
 
 _WORKS: Final = ("operation", "generation")
+_LINKS: Final = ("url", "card_image_url", "preview_image_urls")
+"""The members of answers that hold addresses of byte surfaces."""
+REDIRECTS: Final = (301, 302, 303, 307, 308)
 _KINDS: Final = frozenset(
     {"team", "upload", "asset", "asset_deletion", "product", *_WORKS}
     | {"photography_style", "background", "fashion_model", "pose"}
@@ -235,13 +236,9 @@ class Traffic:
     @cached_property
     def _clock(self) -> Sequence[tuple[int, int]]:
         """The numbers of the calls that create something, each with when it did, by the service's clock."""
-        clock = []
-        for call in self.calls:
-            created_at = call.answer.get("created_at") if call.status in (201, 202) else None
-            if isinstance(created_at, str):
-                with suppress(ValueError):
-                    clock.append((call.number, parse_timestamp(created_at)))
-        return clock
+        made = (call for call in self.calls if call.status in (201, 202))
+        clock = ((call.number, instant_of(call.answer.get("created_at"))) for call in made)
+        return [(number, instant) for number, instant in clock if instant is not None]
 
     def admissions(self) -> Iterator[tuple[RecordedCall, RecordedWork]]:
         """Iterate over the calls that admitted work."""
@@ -273,19 +270,13 @@ def _may_be_of_service(call: RecordedCall) -> bool:
 
 def _links_in(call: RecordedCall) -> Iterator[tuple[str, Surface]]:
     """Iterate over the addresses of byte surfaces in an answer."""
-    links: list[tuple[Any, Surface]] = []
     for resource in call.resources:
-        upload, previews = resource.get("upload"), resource.get("preview_image_urls")
-        links.append((upload.get("url") if isinstance(upload, dict) else None, "upload"))
-        pictures = [
-            resource.get("url"),
-            resource.get("card_image_url"),
-            *(previews if isinstance(previews, list) else ()),
-        ]
-        links += [(url, "download") for url in pictures]
-    if call.surface == "download" and call.status in (301, 302, 303, 307, 308):
-        links.append((call.response_headers.get("location"), "download"))
-    return ((without_fragment(url), surface) for url, surface in links if isinstance(url, str) and url)
+        surface: Surface = "upload" if "upload" in resource else "download"
+        for name, leaf in leaves(resource):
+            if name in _LINKS and isinstance(leaf, str):
+                yield without_fragment(leaf), surface
+    if call.surface == "download" and call.status in REDIRECTS:
+        yield without_fragment(call.response_headers.get("location", "")), "download"
 
 
 def without_fragment(url: str) -> str:

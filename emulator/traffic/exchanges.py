@@ -1,9 +1,12 @@
 """One exchange of request and answer, as somebody recorded it. Knows nothing of the service, nor of any file format."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+
+from emulator.kernel.timestamps import parse_timestamp
 
 Surface: TypeAlias = Literal["upload", "download"]
 
@@ -41,6 +44,13 @@ def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         key = name.lower()
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     return headers
+
+
+def instant_of(text: object) -> int | None:
+    """Return the instant of a timestamp in an answer; None if it is none."""
+    with suppress(ValueError):
+        return parse_timestamp(text) if isinstance(text, str) else None
+    return None
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from emulator.domain.pixels import is_above_small_limit
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
-from emulator.traffic.calls import RecordedCall, Traffic
+from emulator.traffic.calls import REDIRECTS, RecordedCall, Traffic
 from emulator.traffic.observations.base import NEITHER, Seen
 
 WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
@@ -61,7 +61,7 @@ def file_delivery(traffic: Traffic) -> Iterator[Seen]:
         if call.status in (200, 206, 304):
             if call.url not in targets:  # no redirect led here
                 yield Seen("plain", call)
-        elif call.status in (301, 302, 303, 307, 308):
+        elif call.status in REDIRECTS:
             yield Seen("redirects", call)
 
 
