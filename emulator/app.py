@@ -14,7 +14,8 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
 from emulator.domain.readings import NO_READINGS, Readings
-from emulator.examiner.examiner import Examiner, Totals
+from emulator.examiner.examiner import Examiner
+from emulator.examiner.judgement import Totals
 from emulator.http.hosts import Hosts, is_loopback
 from emulator.http.problems import problem_response
 from emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send

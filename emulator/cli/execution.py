@@ -30,7 +30,7 @@ from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
 from emulator.documents.complaints import one_of
 from emulator.domain.readings import chosen
-from emulator.examiner.examiner import Totals
+from emulator.examiner.judgement import Totals
 from emulator.examiner.rules.registry import RULES
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines

@@ -32,8 +32,8 @@ from emulator import __version__
 from emulator.cli.junit import Case, junit_text
 from emulator.cli.observers import Refusals
 from emulator.cli.verdict import finding, gaps_of, shortened, verdict
-from emulator.examiner.examiner import Totals
 from emulator.examiner.findings import SEVERITIES, request_numbers
+from emulator.examiner.judgement import Totals
 from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.service.record import RequestCount

@@ -106,15 +106,11 @@ def _put_asset(sandbox: Sandbox, digest: str, shown: Mapping[str, Any]) -> str:
 
 
 def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mapped: Mapping[str, str]) -> str:
-    shown, now = resource.shown, sandbox.clock.now()
+    shown = resource.shown
     product = Product(
-        id=sandbox.identifiers.next("prd"),
-        team_id=_team_of(sandbox),
-        name=str(shown.get("name") or "Recorded"),
+        **_common(sandbox, "prd", shown),
         asset_ids=tuple(photos),
         primary_asset_id=mapped.get(str(shown.get("primary_asset_id")), photos[0]),
-        created_at=now,
-        updated_at=now,
         description=shown.get("description"),
         dimensions=shown.get("dimensions"),
     )
@@ -130,20 +126,18 @@ def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str
         for field in structs.fields(kind)
         if field.name in _OF_KINDS and (value := seen.get(field.name)) and isinstance(value, str | list)
     }
-    ingredient = kind(
-        id=sandbox.identifiers.next(kind.prefix),
-        team_id=None if shown.get("scope") == "global" else _team_of(sandbox),
-        name=str(shown.get("name") or "Recorded"),
-        source_asset_ids=(),
-        created_at=sandbox.clock.now(),
-        updated_at=sandbox.clock.now(),
-        version=1,
-        **own,
-    )
+    ingredient = kind(**_common(sandbox, kind.prefix, shown), source_asset_ids=(), version=1, **own)
     sandbox.store.ingredients[ingredient.kind].add(ingredient)
     for key in ingredient.picture_keys:
         sandbox.images.put(key, key.encode(), "clean")
     return ingredient.id
+
+
+def _common(sandbox: Sandbox, prefix: str, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that every resource has."""
+    team_id, now = None if shown.get("scope") == "global" else _team_of(sandbox), sandbox.clock.now()
+    named = {"id": sandbox.identifiers.next(prefix), "name": str(shown.get("name") or "Recorded")}
+    return {**named, "team_id": team_id, "created_at": now, "updated_at": now}
 
 
 def _team_of(sandbox: Sandbox) -> str:

@@ -10,8 +10,16 @@ from typing import Any, Final
 from msgspec import Struct
 
 from emulator.contract import BASE_PATH, Contract
-from emulator.domain.resources import Generation, Operation, UploadSession, operation_admitting
-from emulator.examiner.conduct import Judgement, examine
+from emulator.domain.resources import (
+    OPERATION_TYPES,
+    WORKFLOWS,
+    Generation,
+    Operation,
+    UploadSession,
+    operation_admitting,
+)
+from emulator.examiner.conduct import examine
+from emulator.examiner.judgement import Judgement
 from emulator.examiner.rules.registry import RULES
 from emulator.kernel.timestamps import MINUTE_MS
 from emulator.service.record import Observed, RequestRecord, digest
@@ -139,15 +147,11 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
 
 
 def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
-    shown, kind = work.last, work.last.get("workflow") or work.last.get("type")
-    echo, created_at = shown.get("request"), instant_of(shown.get("created_at"))
-    if not isinstance(kind, str) or not isinstance(echo, dict) or created_at is None:
-        return False
-    try:
-        is_of_call = operation_admitting(kind) == call.name
-    except (KeyError, StopIteration, ValueError):
+    echo, created_at = work.last.get("request"), instant_of(work.last.get("created_at"))
+    if work.kind not in (*WORKFLOWS, *OPERATION_TYPES) or not isinstance(echo, dict) or created_at is None:
         return False
     is_new = now is None or created_at >= now - _EARLIER_MS
+    is_of_call = operation_admitting(work.kind) == call.name
     return is_of_call and is_new and all(echo.get(name) == value for name, value in call.body.items())
 
 

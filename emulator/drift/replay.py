@@ -81,7 +81,7 @@ class Replay:
         self.beginning: frozenset[str] = frozenset()
         """The recorded ids of what was there before the recording."""
         admitted = ((call.number, work) for call, work in traffic.admissions())
-        self._admitted = {number: work for number, work in admitted if _kind_of(work) in (*WORKFLOWS, *OPERATION_TYPES)}
+        self._admitted = {number: work for number, work in admitted if work.kind in (*WORKFLOWS, *OPERATION_TYPES)}
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
         self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
@@ -254,7 +254,7 @@ class Replay:
 
 def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
-    finished, kind = work.finished_by(), _kind_of(work)
+    finished = work.finished_by()
     then: dict[str, Any] = {"stall": True}
     if finished is not None:
         then = {"duration": f"{max(1, finished.at - call.at - _QUEUE_MS) / SECOND_MS:.3f}s"}
@@ -268,13 +268,7 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
             then["fail"] = _failure_code([*outputs, work.last][0])
         elif failures:
             then["outputs"] = failures
-    return {"scenario": "recorded", "rules": [{"match": {"work": kind}, "then": then}]}
-
-
-def _kind_of(work: RecordedWork) -> str:
-    """Return the workflow or the Operation type, as the admission shows it."""
-    shown = work.looks[0][1]
-    return str(shown.get("workflow") or shown.get("type"))
+    return {"scenario": "recorded", "rules": [{"match": {"work": work.kind}, "then": then}]}
 
 
 def _failure_code(holder: Mapping[str, Any]) -> str:

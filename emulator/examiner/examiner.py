@@ -10,21 +10,17 @@ Must not know any rule, nor what reads the results.
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
-import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from emulator.examiner import points
-from emulator.examiner.findings import Finding
+from emulator.examiner.judgement import Judgement, Totals
 from emulator.service.record import Observed, RequestRecord
-
-if TYPE_CHECKING:
-    from emulator.examiner.conduct import Judgement
 
 Answer = TypeVar("Answer")
 MAX_DROPPED = 500
@@ -35,57 +31,15 @@ KEPT_DROPPED = 100
 _LOGGER = logging.getLogger("emulator.examiner")
 
 
-class Totals(Struct, frozen=True):
-    """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
-
-    findings: tuple[tuple[str, Finding], ...] = ()
-    checked: Mapping[str, int] = {}
-    off: frozenset[str] = frozenset()
-    """The rules that could not be checked of some requests, since an auto clock took every wait."""
-    covered: Counter[points.Point] = msgspec.field(default_factory=Counter)
-    """How often each point of the coverage was reached."""
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether something was done that costs money, leaks a credential or gets a client banned."""
-        return any(finding.severity == "error" for _, finding in self.findings)
-
-    def without(self, rules: frozenset[str]) -> "Totals":
-        """Return the same, but for some rules."""
-        findings = tuple((sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules)
-        checked = {rule: number for rule, number in self.checked.items() if rule not in rules}
-        return structs.replace(self, findings=findings, checked=checked, off=self.off - rules)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
-        findings = [{"sandbox": sandbox, **structs.asdict(finding)} for sandbox, finding in self.findings]
-        not_checked = [rule for rule in self.checked if rule in self.off]
-        return {"findings": findings, "checked": self.checked, "not_checked": not_checked}
-
-
-@dataclass(slots=True, eq=False)
-class _Found:
-    """What was found in records that are gone."""
-
-    judgement: "Judgement"
-    covered: Counter[points.Point] = field(default_factory=Counter)
-
-
-def _nothing() -> _Found:
-    from emulator.examiner.conduct import Judgement  # the rules are imported when somebody asks for the first time
-
-    return _Found(Judgement())
-
-
 @dataclass(slots=True, eq=False)
 class _Memory:
     """What is known of a sandbox beyond its journal."""
 
     dropped: list[RequestRecord] = field(default_factory=list)
     dropped_bytes: int = 0
-    judged: _Found = field(default_factory=_nothing)
+    judged: Judgement = field(default_factory=Judgement)
     """What was found in records that were judged for the last time, since the sandbox was last reset or loaded."""
-    before: _Found = field(default_factory=_nothing)
+    before: Judgement = field(default_factory=Judgement)
     """What was found before that."""
 
     def all_of(self, observed: Observed) -> Observed:
@@ -132,7 +86,8 @@ class Examiner:
             self._judge_oldest(memory, observed)
 
     def _begin_anew(self, observed: Observed) -> None:
-        found = _Found(self.judge(observed, has_ended=True, is_whole=True), self.covered(observed, is_whole=True))
+        found = self.judge(observed, has_ended=True, is_whole=True)
+        found = structs.replace(found, covered=self.covered(observed, is_whole=True))
         self._memories[observed.sandbox_id] = _Memory(before=found)
 
     def _forget(self, observed: Observed) -> None:
@@ -142,25 +97,25 @@ class Examiner:
 
     def _judge_oldest(self, memory: _Memory, observed: Observed) -> None:
         """Judge the oldest of the dropped records for the last time, in the light of the newest."""
-        from emulator.examiner.conduct import Judgement, examine
+        from emulator.examiner.conduct import examine
 
         kept = min(KEPT_DROPPED, len(memory.dropped) // 2)
         oldest, newest = memory.dropped[:-kept], memory.dropped[-kept:]
         whole = examine(structs.replace(observed, records=memory.dropped))
         rest = examine(structs.replace(observed, records=newest))
-        memory.judged.judgement += Judgement(whole.found, Counter(whole.checked) - Counter(rest.checked), whole.off)
-        memory.judged.covered += points.cover(oldest, observed.works)
+        checked, covered = Counter(whole.checked) - Counter(rest.checked), points.cover(oldest, observed.works)
+        memory.judged += Judgement(whole.found, checked, whole.off, covered)
         memory.dropped, memory.dropped_bytes = newest, sum(record.held_bytes for record in newest)
 
     # What is known ----------------------------------------------------------------------------------------------------
 
-    def judge(self, observed: Observed, *, has_ended: bool, is_whole: bool) -> "Judgement":
+    def judge(self, observed: Observed, *, has_ended: bool, is_whole: bool) -> Judgement:
         """Judge the clients of a sandbox. `has_ended`: no more requests will come. `is_whole`: before resets and loads too."""
         from emulator.examiner.conduct import examine
 
         memory = self._memories[observed.sandbox_id]
-        judgement = memory.judged.judgement + examine(memory.all_of(observed), has_ended)
-        return memory.before.judgement + judgement if is_whole else judgement
+        judgement = memory.judged + examine(memory.all_of(observed), has_ended)
+        return memory.before + judgement if is_whole else judgement
 
     def covered(self, observed: Observed, *, is_whole: bool) -> Counter[points.Point]:
         """Return how often each point of the coverage was reached in a sandbox. `is_whole`: before resets and loads too."""
@@ -173,18 +128,8 @@ class Examiner:
         return reduce(self._with, sandboxes, self._deleted)
 
     def _with(self, totals: Totals, observed: Observed) -> Totals:
-        from emulator.examiner.conduct import MAX_FINDINGS
-        from emulator.examiner.rules.registry import RULES
-
-        judgement = self.judge(observed, has_ended=True, is_whole=True)
-        findings = *totals.findings, *((observed.sandbox_id, finding) for finding in judgement.conduct.findings)
-        checked = Counter(totals.checked) + Counter(judgement.checked)
-        return Totals(
-            findings[:MAX_FINDINGS],
-            {rule.name: checked[rule.name] for rule in RULES},
-            totals.off | judgement.off,
-            totals.covered + self.covered(observed, is_whole=True),
-        )
+        judgement, covered = self.judge(observed, has_ended=True, is_whole=True), self.covered(observed, is_whole=True)
+        return totals.with_sandbox(observed.sandbox_id, structs.replace(judgement, covered=covered))
 
 
 def _log_failure(done: Future[None]) -> None:

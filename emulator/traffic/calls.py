@@ -104,6 +104,12 @@ class RecordedWork(Struct):
         return call if call.status == 202 else None
 
     @property
+    def kind(self) -> str:
+        """The workflow, or the Operation type, as the first answer shows it."""
+        _, shown = self.looks[0]
+        return str(shown.get("workflow") or shown.get("type"))
+
+    @property
     def last(self) -> dict[str, Any]:
         """What was last seen of it."""
         return self.looks[-1][1]
