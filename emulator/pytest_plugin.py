@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +41,8 @@ _SHARD: Final = "image_workflow_coverage"
 _SANDBOX = pytest.StashKey["Sandbox"]()
 _BEGAN_MS = pytest.StashKey[int]()
 """When a test began, by the host's clock."""
+_SEEN = pytest.StashKey[dict[str, int]]()
+"""By the id of a sandbox that tests share: the number of its last request when the last test ended."""
 _CONDUCT = pytest.StashKey[str]()
 """What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
@@ -234,7 +236,20 @@ def pytest_runtest_makereport(
         sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
         report.sections += sections
         item.user_properties += sections  # which --junitxml writes
+    if call.when == "teardown":
+        _note_seen(item)
     return report
+
+
+def _note_seen(item: pytest.Item) -> None:
+    """Note which requests to shared sandboxes are of a test that has ended: the next may begin in the same millisecond."""
+    seen = item.session.stash.setdefault(_SEEN, {})
+    for sandbox in (sandbox for fixture, sandbox in _sandboxes(item) if fixture != NAME):
+        from emulator.testing import EmulatorError
+
+        with suppress(EmulatorError):  # it was deleted
+            for request in sandbox.requests(since=seen.get(sandbox.id, 0)):
+                seen[sandbox.id] = request.sequence
 
 
 def _sandboxes(item: pytest.Item) -> "list[tuple[str, Sandbox]]":
@@ -253,7 +268,8 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
     try:
         requests = sandbox.requests()
         if is_shared:
-            requests = [one for one in requests if _arrived_since(one, item.stash[_BEGAN_MS])]
+            last = item.stash[_BEGAN_MS], item.session.stash.get(_SEEN, {}).get(sandbox.id, 0)
+            requests = [one for one in requests if (_arrived_ms(one), one.sequence) > last]
         readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
         lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
         is_judged = not is_shared and item.stash[_CONDUCT] != "off"
@@ -283,10 +299,10 @@ def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Itera
         yield f"session: {file} cannot be written: {error}"
 
 
-def _arrived_since(request: "RecordedRequest", since_ms: int) -> bool:
+def _arrived_ms(request: "RecordedRequest") -> int:
     from emulator.kernel.timestamps import parse_timestamp
 
-    return parse_timestamp(request.arrived_at or "") >= since_ms
+    return parse_timestamp(request.arrived_at or "")
 
 
 def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
