@@ -10,6 +10,8 @@ from tests.support.served import ROOT
 
 LIBRARY: Final = sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml"))
 """The names of all scenarios that are shipped."""
+SLOW: Final = ("silent-service", "slow-service")
+"""Those under which a client waits in earnest: they belong to the long verification."""
 
 
 def rules_found(service: EmulatorUnderTest, query: str = "?ended=true") -> list[str]:

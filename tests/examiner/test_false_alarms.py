@@ -12,7 +12,7 @@ import pytest
 
 from emulator.testing import Emulator, Sandbox
 from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, errands, load, play
-from tests.examiner.examples import LIBRARY, ExampleClient, rules_found
+from tests.examiner.examples import LIBRARY, SLOW, ExampleClient, rules_found
 from tests.examiner.rule_examples import Ask, Example, Wait, upscale
 from tests.examiner.sound_clients import HABITS
 from tests.support.emulator_client import EmulatorUnderTest
@@ -100,7 +100,7 @@ def admitted(sandbox: Sandbox) -> str:
 
 
 CASES = list(itertools.product(LIBRARY, HABITS, ("manual", "auto")))
-USUAL = [case for case in CASES[::11] if case[0] != "slow-service"]
+USUAL = [case for case in CASES[::11] if case[0] not in SLOW]
 """Every client under a quarter of the library or so; all cases belong to the long verification."""
 
 
