@@ -5,11 +5,11 @@ And one history in several gaits: how the clock was moved, and who looked when, 
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-
-import pytest
+from typing import Any
 
 from tests.histories import transcript
 from tests.histories.transcript import Exchange, Recorder, on_fresh_server
+from tests.support.emulator_client import Client, MakeEmulator
 
 END = "2026-01-01T00:01:00.000Z"
 """When all work of the transcript is done, counted from the start of a clock that stands still."""
@@ -45,57 +45,39 @@ def test_another_seed_gives_other_identifiers_and_links() -> None:
     assert first & second == set()
 
 
-def one_advance(recorder: Recorder, paths: list[str]) -> None:
-    recorder.told("POST", "/clock/advance", {"to": END})
+Gait = Callable[[Client, list[str]], None]
 
 
-def many_advances(recorder: Recorder, paths: list[str]) -> None:
+def one_advance(client: Client, paths: list[str]) -> None:
+    client.told("POST", "/clock/advance", {"to": END})
+
+
+def many_advances(client: Client, paths: list[str]) -> None:
     for _ in range(600):
-        recorder.advance(0.1)
+        client.told("POST", "/clock/advance", {"seconds": 0.1})
 
 
-def event_by_event_with_a_look_at_everything(recorder: Recorder, paths: list[str]) -> None:
-    while str(recorder.told("GET", "/clock")["next_event_at"] or "never") <= END:  # a timestamp sorts as text
-        recorder.told("POST", "/clock/advance", {"next_event": True})
+def event_by_event_with_a_look_at_everything(client: Client, paths: list[str]) -> None:
+    while str(client.told("GET", "/clock")["next_event_at"] or "never") <= END:  # a timestamp sorts as text
+        client.told("POST", "/clock/advance", {"next_event": True})
         for path in paths:
-            recorder.get(path)
-    recorder.told("POST", "/clock/advance", {"to": END})
+            client.get(path)
+    client.told("POST", "/clock/advance", {"to": END})
 
 
-def polls_that_take_their_waits(recorder: Recorder, paths: list[str]) -> None:
-    transcript.poll(recorder, paths[::-1])
-    recorder.told("POST", "/clock/advance", {"to": END})
+def polls_that_take_their_waits(client: Client, paths: list[str]) -> None:
+    transcript.poll(client, paths[::-1])
+    client.told("POST", "/clock/advance", {"to": END})
 
 
-@pytest.mark.parametrize(
-    ("clock", "gait"),
-    [
-        ("manual", many_advances),
-        ("manual", event_by_event_with_a_look_at_everything),
-        ("auto", polls_that_take_their_waits),
-    ],
-)
-def test_any_gait_of_the_clock_makes_the_resources_that_one_advance_makes(
-    history_of_one_advance: list[tuple[str, bytes]], clock: str, gait: Callable[[Recorder, list[str]], None]
-) -> None:
-    assert history(clock, gait) == history_of_one_advance
+def test_any_gait_of_the_clock_makes_the_resources_that_one_advance_makes(make_emulator: MakeEmulator) -> None:
+    def history(gait: Gait, clock: str = "manual") -> list[Any]:
+        """Order work, let time pass in some gait, and return all that there is then, pictures included."""
+        emulator = make_emulator(clock=clock, rate_limits=False)
+        gait(emulator, transcript.order_work(emulator, transcript.bring_in(emulator)))
+        return [*transcript.read_everything(emulator), *transcript.download_everything(emulator)]
 
-
-@pytest.fixture(scope="module")
-def history_of_one_advance() -> list[tuple[str, bytes]]:
-    return history("manual", one_advance)
-
-
-def history(clock: str, gait: Callable[[Recorder, list[str]], None]) -> list[tuple[str, bytes]]:
-    """Order work on a fresh server, let time pass in some gait, and return all that there is then, pictures included."""
-
-    def play(origin: str) -> list[tuple[str, bytes]]:
-        recorder = Recorder(origin)
-        paths = transcript.order_work(recorder, transcript.bring_in(recorder))
-        gait(recorder, paths)
-        recorder.exchanges.clear()
-        transcript.read_everything(recorder)
-        transcript.download_everything(recorder)
-        return [(request, answer.body) for request, answer in recorder.exchanges]
-
-    return on_fresh_server(play, "--clock", clock, "--rate-limits", "off")
+    expected = history(one_advance)
+    for gait in (many_advances, event_by_event_with_a_look_at_everything):
+        assert history(gait) == expected
+    assert history(polls_that_take_their_waits, "auto") == expected

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from emulator.imaging.normalize import CONTENT_TYPES
-from tests.support.emulator_client import HOST, LISTS, TERMINAL, Answer, Call, Json
+from tests.support.emulator_client import HOST, LISTS, TERMINAL, Answer, Call, Client, Json
 from tests.support.pictures import photo
 from tests.support.served import EMULATOR, serving
 from tests.support.served_client import SECONDS, ServedClient
@@ -72,17 +72,17 @@ class Library:
     product: str
 
 
-def bring_in(recorder: Recorder) -> Library:
+def bring_in(client: Client) -> Library:
     """Upload a file of each format, and group some of them."""
     assets = [
-        recorder.upload(photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"), content_type)["id"]
+        client.upload(photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"), content_type)["id"]
         for number, content_type in enumerate(CONTENT_TYPES)
     ]
     body = {"name": "Mug", "description": "Blue", "asset_ids": assets[:3], "primary_asset_id": assets[1]}
-    return Library(assets, recorder.post("/products", body).id)
+    return Library(assets, client.post("/products", body).id)
 
 
-def order_work(recorder: Recorder, library: Library) -> list[str]:
+def order_work(client: Client, library: Library) -> list[str]:
     """Admit one piece of work of every type; return the paths to poll."""
     first, second, third, fourth, fifth = library.assets
     photoshoot = {
@@ -109,11 +109,11 @@ def order_work(recorder: Recorder, library: Library) -> list[str]:
         ("/generations/product-photography", photoshoot),
         ("/generations/product-photography", shots),
         ("/generations/edit-images", {**edit, "output_format": "png"}),
-        ("/generations/upscale", {"asset_id": third, "target_resolution": "4k", "output_format": "jpeg"}),
+        ("/generations/upscale", {"asset_id": third, "target_resolution": "2k", "output_format": "jpeg"}),
     ]
     paths = []
     for path, body in orders:
-        work = recorder.post(path, body)
+        work = client.post(path, body)
         assert work.status == 202, work
         paths.append(f"/{work.json['object']}s/{work.id}")
     return paths
@@ -175,29 +175,31 @@ def meet_faults(recorder: Recorder, library: Library) -> list[str]:
     return [f"/generations/{work.json['id']}" for work in works]
 
 
-def poll(recorder: Recorder, paths: list[str]) -> None:
+def poll(client: Client, paths: list[str]) -> None:
     """Poll work until it is done, as an `auto` clock allows without a wait."""
     for path in paths:
         for _ in range(20):
-            if recorder.get(path).json["status"] in TERMINAL:
+            if client.get(path).json["status"] in TERMINAL:
                 break
         else:
             raise AssertionError(f"{path} does not end")
 
 
-def read_everything(recorder: Recorder) -> None:
+def read_everything(client: Client) -> list[Any]:
     """Read every collection page by page, and the Team."""
-    recorder.get("/team")
-    for path in LISTS:
-        recorder.items(path, limit=3)
+    return [client.get("/team").json, *(client.items(path, limit=3) for path in LISTS)]
 
 
-def download_everything(recorder: Recorder) -> None:
+def download_everything(client: Client) -> list[bytes]:
     """Download the file behind every link that a collection shows."""
-    for path in LISTS:
-        for resource in recorder.items(path):
-            shown = [resource.get("url"), resource.get("card_image_url"), *resource.get("preview_image_urls", [])]
-            assert {200} >= {recorder.fetch(url).status for url in shown if url}
+    shown = [
+        (resource.get("url"), resource.get("card_image_url"), *resource.get("preview_image_urls", []))
+        for path in LISTS
+        for resource in client.items(path)
+    ]
+    files = [client.fetch(url) for urls in shown for url in urls if url]
+    assert {200} >= {file.status for file in files}
+    return [file.body for file in files]
 
 
 def delete_some(recorder: Recorder, library: Library) -> None:
