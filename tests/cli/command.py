@@ -74,6 +74,11 @@ def run_command(*arguments: str, **variables: str) -> Outcome:
     """Run the command to its end, if that can be in this process."""
     if arguments[:1] in [(name,) for name in OF_A_PROCESS]:
         return run_program(*EMULATOR, *arguments, folder=ROOT, seconds=PATIENCE_SECONDS, **variables)
+    return run_here(*arguments, **variables)
+
+
+def run_here(*arguments: str, **variables: str) -> Outcome:
+    """Run the command in this process: any that is refused before it begins, too."""
     output, complaint = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with (
         patch.dict(os.environ, environment(**variables), clear=True),

@@ -9,7 +9,7 @@ import pytest
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
 from emulator.domain.problems import CATALOGUE
-from tests.cli.command import run_command
+from tests.cli.command import run_command, run_here
 from tests.support.served import unused_port
 
 
@@ -32,7 +32,7 @@ def test_the_version_is_told() -> None:
     ],
 )
 def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
-    outcome = run_command(*arguments)
+    outcome = run_here(*arguments)
     assert outcome.status == 2
     assert outcome.output == ""
     assert outcome.complaint.startswith("usage: image-workflow-emulator")
@@ -53,7 +53,7 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_status_2(arguments: list[str], variables: dict[str, str], complaint: str) -> None:
-    outcome = run_command(*arguments, **variables)
+    outcome = run_here(*arguments, **variables)
     assert (outcome.status, outcome.output) == (2, "")
     assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"
 

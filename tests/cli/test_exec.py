@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from emulator.cli.serving import TRANSFER_GRACE_SECONDS
-from tests.cli.command import PATIENCE, asking, request_bytes, run_command
+from tests.cli.command import PATIENCE, asking, request_bytes, run_command, run_here
 from tests.support.emulator_client import UPLOAD
 from tests.support.served import (
     EMULATOR,
@@ -129,14 +129,14 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
     ],
 )
 def test_after_bad_usage_the_command_is_not_started(options: list[str], complaint: str) -> None:
-    outcome = run_exec(options, ["echo", "started"])
+    outcome = run_here("exec", *options, "--", "echo", "started")
     assert (outcome.status, outcome.output) == (2, "")
     assert complaint in outcome.complaint
 
 
 @pytest.mark.parametrize("arguments", [["exec"], ["exec", "--"], ["exec", "pytest", "-q"]])
 def test_without_a_command_the_usage_is_told(arguments: list[str]) -> None:
-    outcome = run_command(*arguments)
+    outcome = run_here(*arguments)
     assert outcome.status == 2
     assert outcome.complaint.startswith("usage: image-workflow-emulator exec [OPTIONS] -- COMMAND")
 

@@ -14,7 +14,7 @@ import pytest
 
 from emulator.cli.arguments import with_verb
 from emulator.cli.main import main
-from tests.cli.command import ask, run_command
+from tests.cli.command import ask, run_command, run_here
 from tests.support.contract_check import read_contract
 from tests.support.emulator_client import UPLOAD
 from tests.support.served import (
@@ -362,7 +362,7 @@ def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tm
     ],
 )
 def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) -> None:
-    outcome = run_command(*command.split())
+    outcome = run_here(*command.split())
     assert (2, True) == (outcome.status, outcome.complaint.endswith(f'; did you mean "{meant}"?\n'))
 
 

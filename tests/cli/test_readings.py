@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command import run_here
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, run_program
 
 FOUND = "image-workflow.readings.yaml"
@@ -77,7 +78,7 @@ def test_a_broken_file_ends_a_command_with_its_place(content: str, complaint: st
     Path(FOUND).write_text(content)
     command = ("--", "python3", "show.py")
     for arguments in (("exec", *command), ("sweep", *command), ("serve", "--port", "0")):
-        outcome = run(*arguments)
+        outcome = run_here(*arguments)
         assert (arguments, outcome.status) == (arguments, 2)
         assert complaint in outcome.complaint
 
