@@ -1,9 +1,10 @@
 """What all tests share: the emulator of a test, and other emulators where a test asks for them."""
 
+import gc
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -29,6 +30,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_collection_finish() -> None:
+    """Spare the collector what stays until the end: thousands of tests, and the contract."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 def _take_signals() -> None:
     """Let what is started take the signals that whoever started this ignores, as `nohup` and shells in the background do."""
     for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
@@ -38,10 +46,15 @@ def _take_signals() -> None:
 
 
 @pytest.fixture
-def make_emulator(tmp_path: Path) -> Iterator[MakeEmulator]:
+def make_emulator(request: pytest.FixtureRequest) -> Iterator[MakeEmulator]:
     """Make emulators with options of their own; see the marker `emulator`."""
+
+    def make(**options: Any) -> EmulatorUnderTest:
+        folder = request.getfixturevalue("tmp_path") if options.keys() & {"world", "scenario"} else None
+        return stack.enter_context(closing(EmulatorUnderTest(settings_of(folder, **options))))
+
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(closing(EmulatorUnderTest(settings_of(tmp_path, **options))))
+        yield make
 
 
 @pytest.fixture

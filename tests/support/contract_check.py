@@ -321,6 +321,8 @@ def _laid_over(under: Any, over: Any) -> Any:
     return under + over if isinstance(under, list) else over
 
 
+@cache
 def read_contract(name: str) -> Any:
+    """Return a document of the contract, which nobody changes."""
     text = (ROOT / "contract" / name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

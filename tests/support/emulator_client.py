@@ -615,7 +615,7 @@ def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMap
 
 
 def settings_of(
-    folder: Path,
+    folder: Path | None,
     *,
     clock: str = "manual",
     start: str | None = None,
@@ -626,6 +626,7 @@ def settings_of(
     """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of the folder."""
     for name, text in (("world", world), ("scenario", scenario)):
         if text is not None:
+            assert folder is not None
             file = folder / f"{name}.yaml"
             file.write_text(text, encoding="utf-8")
             options[name] = str(file)
