@@ -3,20 +3,21 @@
 The order of the checks is the order of the errors. The service room has the checks that are an operation's own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from emulator.contract import Contract, OperationContract
+from emulator.contract import Contract, OperationContract, QueryParameter
 from emulator.documents.schemas import LARGE_BODY_BYTES, MAX_LISTED_VIOLATIONS, listed
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
-from emulator.domain.problems import Check, Problem
+from emulator.domain.problems import Check, Problem, invalid_request
 from emulator.http.json_bodies import check_no_body, parse_json
+from emulator.http.requests import read_query
 from emulator.http.responses import Response
 from emulator.kernel.json_bytes import json_bytes
+from emulator.kernel.wording import excerpt
 from emulator.service import admission
 from emulator.web import holding
 from emulator.web.exchange import Exchange, Step
-from emulator.web.queries import parse_query
 
 
 def build_steps(
@@ -66,6 +67,26 @@ def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
             check_no_body(exchange.content)
 
     return check
+
+
+def parse_query(
+    query_string: bytes, parameters: Mapping[str, QueryParameter], *, clamps: bool = False
+) -> dict[str, str]:
+    """Read the query of an operation, checked against its parameters (D02). `clamps`: a number above its range is cut.
+
+    Raises:
+        Problem: invalid_request.
+    """
+    given = read_query(query_string, parameters)
+    for name, value in given.items():
+        if clamps and parameters[name].is_integer and value.isdecimal() and int(value[:9]) > parameters[name].maximum:
+            given[name] = str(parameters[name].maximum)
+            continue
+        expected = parameters[name].unmet(value)
+        if expected is not None:
+            remedy = f"set the parameter {name} to {expected}, or remove it"
+            raise invalid_request(name, excerpt(value), expected, remedy)
+    return given
 
 
 def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:

@@ -192,11 +192,11 @@ class Exchange(Struct, eq=False, gc=False):
     def evolved(self, response: Response) -> Response:
         """Add what v1 may add (D68), and write it as another reading does, where that is asked for."""
         if self.sandbox.options.evolution:
-            from emulator.web.evolution import evolved
+            from emulator.web.variants import evolved
 
             response = evolved(response)
         if self.sandbox.readings is not NO_READINGS:
-            from emulator.web.spelling import respelt
+            from emulator.web.variants import respelt
 
             response = respelt(response, self.sandbox.readings)
         return response

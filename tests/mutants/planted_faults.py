@@ -41,9 +41,9 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.service.state.tables import Loading
 from emulator.service.store import Collection
+from emulator.web.checks import parse_query
 from emulator.web.exchange import Exchange
 from emulator.web.operations import OPERATIONS
-from emulator.web.queries import parse_query
 from emulator.web.rendering import json_response
 from emulator.web.service import FAULT_HEADER
 from emulator.web.v1 import build_routes

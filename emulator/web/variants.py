@@ -1,13 +1,17 @@
-"""Additions that the service may make within v1 (section 9), to test clients with: `--evolution on` (D68).
+"""How answers differ where a sandbox asks for it. Nothing here runs where none does.
 
-Owns the unknown fields of every object and the additional headers; longer identifiers, and with them cursors, are made in
-`kernel/identifiers`, more premade ingredients in `service/premade`. Nothing here runs where evolution is off.
+- Additions that the service may make within v1 (section 9): `--evolution on` (D68). The unknown fields of every object and the
+  additional headers are here; longer identifiers, and with them cursors, are made in `kernel/identifiers`, more premade
+  ingredients in `service/premade`.
+- The spelling of other readings: the media type of JSON (D72), and timestamps (D73).
 """
 
+import re
 from typing import Any, Final
 
 import orjson
 
+from emulator.domain.readings import Readings
 from emulator.http.responses import Header, Response
 from emulator.kernel.json_bytes import json_bytes
 
@@ -34,3 +38,22 @@ def _evolved_value(value: Any) -> Any:
         return value
     kept = {name: inner if name in _AS_IT_IS else _evolved_value(inner) for name, inner in value.items()}
     return {**ADDED, **kept}
+
+
+_JSON: Final = b"json"
+_TIMESTAMP: Final = re.compile(rb'("(?:created|updated|started|finished|expires)_at":"[0-9T:.-]{23})Z"')
+"""A member that holds an instant. No text can look so: in a text, the quotes are escaped."""
+
+
+def respelt(response: Response, readings: Readings) -> Response:
+    """Return an answer as the readings write it."""
+    headers, body = dict(response.headers), response.body
+    media_type = headers.get(b"content-type", b"")
+    if not media_type.endswith(_JSON):
+        return response
+    if readings.media_types == "charset":
+        headers[b"content-type"] = media_type + b"; charset=utf-8"
+    if readings.timestamps == "offset":
+        body = _TIMESTAMP.sub(rb'\1+00:00"', body)
+        headers[b"content-length"] = b"%d" % len(body)
+    return Response(response.status, tuple(headers.items()), body)
