@@ -8,7 +8,6 @@ from emulator.examiner.findings import SEVERITIES, Finding
 from emulator.examiner.history import History
 from emulator.examiner.judgement import MAX_FINDINGS, MAX_REQUESTS, Judgement, Place
 from emulator.examiner.library_words import in_words_of
-from emulator.examiner.reading import client_of, title_of
 from emulator.examiner.rules.base import Breach, ConductRule
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import Observed
@@ -28,7 +27,7 @@ def examine(observed: Observed, has_ended: bool = False) -> Judgement:
             checked[rule.name] += 1 if verdict is None else verdict.times
             if verdict is not None:
                 sender = verdict.records[0]
-                breaches[rule.name, title_of(sender), client_of(sender)].append(verdict)
+                breaches[rule.name, sender.title, sender.client].append(verdict)
         found |= {place: _finding(rule, place, several) for place, several in breaches.items()}
     off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
     return Judgement(dict(islice(found.items(), MAX_FINDINGS)), checked, off)

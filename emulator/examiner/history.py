@@ -12,19 +12,8 @@ from operator import attrgetter
 from typing import TypeVar
 
 from emulator.domain.resources import Generation, Operation
-from emulator.examiner.reading import (
-    LOOKS,
-    Client,
-    Intent,
-    client_of,
-    intent_of,
-    is_success,
-    shows_end,
-    upload_id_of,
-    work_id_of,
-)
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
-from emulator.service.record import Observed, RequestRecord
+from emulator.service.record import LOOKS, Client, Intent, Observed, RequestRecord
 
 PATIENCE_MS = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
@@ -53,7 +42,7 @@ class History:
         self.works = observed.works
         self.has_ended = has_ended
         self._now = observed.now
-        self.intent: Callable[[RequestRecord], Intent] = cache(intent_of)
+        self.intent: Callable[[RequestRecord], Intent] = cache(attrgetter("intent"))
         """Returns what identifies a request apart from its key."""
 
     # Groups ---------------------------------------------------------------------------------------------------------
@@ -71,12 +60,12 @@ class History:
     @cached_property
     def failures(self) -> Sequence[RequestRecord]:
         """The records of the requests that did not succeed, as far as their clients know."""
-        return [record for record in self.records if not is_success(record)]
+        return [record for record in self.records if not record.is_success]
 
     @cached_property
     def by_client(self) -> Mapping[Client, Sequence[RequestRecord]]:
         """The records of each client: a credential with a User-Agent."""
-        return grouped(self.records, client_of)
+        return grouped(self.records, attrgetter("client"))
 
     @cached_property
     def by_intent(self) -> Mapping[Intent, Sequence[RequestRecord]]:
@@ -102,7 +91,7 @@ class History:
     def looks(self) -> Mapping[tuple[Client, str], Sequence[RequestRecord]]:
         """The looks at each work, by client and id."""
         looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
-        return grouped(looks, lambda look: (client_of(look), str(work_id_of(look))))
+        return grouped(looks, lambda look: (look.client, str(look.named_work_id)))
 
     @cached_property
     def _by_resource(self) -> Mapping[str | None, Sequence[RequestRecord]]:
@@ -120,9 +109,9 @@ class History:
 
     def resource_of(self, record: RequestRecord) -> str | None:
         """Return the id of the work, or of the Upload Session that there is, that a request is about."""
-        upload_id = upload_id_of(record)
+        upload_id = record.named_upload_id
         if upload_id is None:
-            return work_id_of(record)
+            return record.named_work_id
         return upload_id if self.works.find_upload(upload_id) else None
 
     # Time -----------------------------------------------------------------------------------------------------------
@@ -140,8 +129,8 @@ class History:
         for records in grouped(self.records, lambda record: (self.intent(record), record.idempotency_key)).values():
             for earlier, later in pairwise(records):
                 key = later.idempotency_key
-                if key is not None and (later.sequence <= earlier.last_arrival or is_success(earlier)):
-                    hedged[client_of(later)].add(key)
+                if key is not None and (later.sequence <= earlier.last_arrival or earlier.is_success):
+                    hedged[later.client].add(key)
         return hedged
 
     def knows(self, later: RequestRecord, earlier: RequestRecord) -> bool:
@@ -160,7 +149,7 @@ class History:
         is_same_key = later.idempotency_key is not None and later.idempotency_key == earlier.idempotency_key
         if later.connected_ms >= earlier.left_ms:
             return not (is_same_key and self._hedges_others(later))
-        return not is_same_key and client_of(later) in self._one_by_one
+        return not is_same_key and later.client in self._one_by_one
 
     @cached_property
     def _one_by_one(self) -> Set[Client]:
@@ -169,7 +158,7 @@ class History:
 
     def _hedges_others(self, record: RequestRecord) -> bool:
         """Whether its client sends other writes twice."""
-        keys = self._hedged_keys.get(client_of(record), set())
+        keys = self._hedged_keys.get(record.client, set())
         return len(keys) > (record.idempotency_key in keys)
 
     def next_knowing(
@@ -234,12 +223,12 @@ class History:
     @cached_property
     def ends(self) -> Sequence[RequestRecord]:
         """The records of the answers that showed the end of some work."""
-        return [record for record in self.records if shows_end(record)]
+        return [record for record in self.records if record.shows_end]
 
     @cached_property
     def seen_to_end(self) -> Set[str | None]:
         """The ids of the work whose end some answer showed."""
-        return {work_id_of(record) for record in self.ends}
+        return {record.named_work_id for record in self.ends}
 
     def saw_work_end(self, after: RequestRecord, before: RequestRecord) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
@@ -248,16 +237,16 @@ class History:
 
     @cached_property
     def _shut_out_at(self) -> Mapping[Client, int]:
-        return {client_of(record): record.sequence for record in self.records if record.status in (401, 403)}
+        return {record.client: record.sequence for record in self.records if record.status in (401, 403)}
 
     def was_shut_out(self, record: RequestRecord) -> bool:
         """Whether a later request of its client was refused for its credential, so that the client has to stop."""
-        return self._shut_out_at.get(client_of(record), 0) > record.sequence
+        return self._shut_out_at.get(record.client, 0) > record.sequence
 
     def ended_in_failure(self, record: RequestRecord) -> bool:
         """Whether the last answer to its client, later than this one, was a failure that may have ended the client."""
-        last = self.by_client[client_of(record)][-1]
-        return last.sequence > record.sequence and not is_success(last)
+        last = self.by_client[record.client][-1]
+        return last.sequence > record.sequence and not last.is_success
 
 
 def by_connection(records: Iterable[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:

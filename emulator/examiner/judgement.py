@@ -12,7 +12,7 @@ from msgspec import Struct, field, structs
 
 from emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from emulator.examiner.points import Point
-from emulator.examiner.reading import Client
+from emulator.service.record import Client
 
 MAX_FINDINGS = 1_000
 """The most findings of one sandbox, and of all deleted ones together."""

@@ -12,10 +12,9 @@ from emulator.contract import Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, Operation, operation_admitting
-from emulator.examiner.reading import LOOKS, shows_end, work_id_of
 from emulator.scenario.named_files import PROBLEM_PREFIX
 from emulator.scenario.scenario import FAILURE_CODES
-from emulator.service.record import RequestRecord, Works
+from emulator.service.record import LOOKS, RequestRecord, Works
 
 Point: TypeAlias = tuple[str, str]
 """The name of an operation or byte surface, and a point of it."""
@@ -112,8 +111,8 @@ def cover(records: Iterable[RequestRecord], works: Works) -> Counter[Point]:
             continue
         for point in _points_of(record):
             covered[name, point] += 1
-        if record.operation in LOOKS and shows_end(record):
-            work = works.find_work(work_id_of(record) or "")
+        if record.operation in LOOKS and record.shows_end:
+            work = works.find_work(record.named_work_id or "")
             if work is not None and work.status in TERMINAL:
                 covered.update(_ends(work))
     return covered

@@ -8,16 +8,6 @@ from operator import attrgetter
 from typing import Final
 
 from emulator.examiner.history import History, grouped
-from emulator.examiner.reading import (
-    client_of,
-    credential_of,
-    is_answered,
-    is_success,
-    is_unknown,
-    loss_of,
-    title_of,
-    work_id_of,
-)
 from emulator.examiner.rules.base import KEPT, Verdicts, breach
 from emulator.kernel.timestamps import HOUR_MS
 from emulator.service.record import RequestRecord
@@ -63,7 +53,7 @@ def _chains(history: History) -> Iterator[Sequence[Attempts]]:
         by_key = list(grouped(has_key, attrgetter("idempotency_key")).values())
         chain: list[Attempts] = []
         for attempts, following in zip_longest(by_key, by_key[1:]):
-            if chain and not (loss_of(chain[-1][-1]) == _HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
+            if chain and not (chain[-1][-1].lost_how == _HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
                 yield chain
                 chain = []
             chain.append(attempts)
@@ -77,29 +67,29 @@ def _is_left_open(history: History, attempts: Attempts, following: RequestRecord
     """Whether a key was left without an answer to rely on, when the next one was sent."""
     last = attempts[-1]
     # What was sent at once with the last may have had the answer to rely on.
-    twins = [one for one in attempts[:-1] if not (is_success(one) or history.knows(last, one))]
+    twins = [one for one in attempts[:-1] if not (one.is_success or history.knows(last, one))]
     is_open = all(map(_leaves_open, [*twins, last]))
-    is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if is_success(record))
+    is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if record.is_success)
     is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
     return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
 
 
 def _leaves_open(record: RequestRecord) -> bool:
     """Whether an answer leaves open if the write was carried out, or will be."""
-    return loss_of(record) is not None or record.status in (500, 503) or record.code == "idempotency_in_progress"
+    return record.lost_how is not None or record.status in (500, 503) or record.code == "idempotency_in_progress"
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
     """Whether the client sent no other write in between: else it may have given up, and what follows is a new wish."""
-    records = history.by_client[client_of(last)]
+    records = history.by_client[last.client]
     return not any(last.sequence < one.sequence < following.sequence and one.method != "GET" for one in records)
 
 
 def _retried(chain: Sequence[Attempts]) -> str:
     first = chain[0][-1]
-    loss = loss_of(first)
+    loss = first.lost_how
     how = "not waited for" if loss == _HUNG_UP else "lost" if loss else f"{first.status} {first.code}"
-    return f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
+    return f"{first.title} was sent again under another key, though the answer under the first was {how}"
 
 
 def _times_paid(history: History, chain: Sequence[Attempts]) -> int:
@@ -107,7 +97,7 @@ def _times_paid(history: History, chain: Sequence[Attempts]) -> int:
 
 
 def _is_paid(history: History, record: RequestRecord) -> bool:
-    return record.is_committed and history.standing_credits(work_id_of(record)) > 0
+    return record.is_committed and history.standing_credits(record.named_work_id) > 0
 
 
 def hedged(history: History) -> Verdicts:
@@ -116,7 +106,7 @@ def hedged(history: History) -> Verdicts:
     Both orders were in flight at the same time, both were admitted and answered, and both keep their Credits. It may be
     meant, as for two pictures of one kind, so it is a note; where one of the answers was lost, it is `double-spend`.
     """
-    admitted = [record for record in history.with_key if record.is_committed and is_answered(record, 202)]
+    admitted = [record for record in history.with_key if record.is_committed and record.is_answered(202)]
     for index, record in enumerate(admitted):
         twins = (
             other
@@ -129,7 +119,7 @@ def hedged(history: History) -> Verdicts:
             and _is_paid(history, other)
         )
         twin = next(twins, None)
-        message = f"{title_of(record)} was sent under two keys at once, and each reserved Credits"
+        message = f"{record.title} was sent under two keys at once, and each reserved Credits"
         yield KEPT if twin is None else breach(message, twin, record)
 
 
@@ -141,17 +131,17 @@ def key_not_sent_again(history: History) -> Verdicts:
     `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or at the
     end.
     """
-    times_sent = Counter((credential_of(record), record.idempotency_key) for record in history.records)
+    times_sent = Counter((record.credential_id, record.idempotency_key) for record in history.records)
     for record, *_ in history.requests:
         is_write = record.operation is not None and record.method != "GET"
-        if record.idempotency_key is None or not is_write or not is_unknown(record):
+        if record.idempotency_key is None or not is_write or not record.is_effect_unknown:
             continue
-        if times_sent[credential_of(record), record.idempotency_key] > 1:
+        if times_sent[record.credential_id, record.idempotency_key] > 1:
             yield KEPT
         elif (
             history.is_over(record.left_at) and not history.was_shut_out(record) and not _has_other_key(history, record)
         ):
-            left_open = f"the answer to {title_of(record)} left open if it was carried out"
+            left_open = f"the answer to {record.title} left open if it was carried out"
             yield breach(f"{left_open}, and its key was never sent again", record)
 
 
@@ -168,7 +158,7 @@ def key_reused(history: History) -> Verdicts:
     """
     for record in history.with_key:
         is_reused = record.code == "idempotency_key_reused" and not record.is_injected
-        message = f"{title_of(record)} came with an Idempotency-Key that belongs to another intent"
+        message = f"{record.title} came with an Idempotency-Key that belongs to another intent"
         yield breach(message, record) if is_reused else KEPT
 
 
@@ -180,11 +170,11 @@ def key_after_retention(history: History) -> Verdicts:
     """
     done: dict[tuple[str | None, str, str, str | None], RequestRecord] = {}
     for record in history.with_key:
-        place = credential_of(record), record.method, record.path, record.idempotency_key
+        place = record.credential_id, record.method, record.path, record.idempotency_key
         earlier = done.get(place)
         if earlier is not None:
             is_done_again = record.is_committed and record.at - earlier.at >= _RETENTION_MS
-            again = f"{title_of(record)} came again with the same key after more than 24 hours"
+            again = f"{record.title} came again with the same key after more than 24 hours"
             yield breach(f"{again}, and was carried out again", earlier, record) if is_done_again else KEPT
         if record.is_committed:
             done[place] = record

@@ -6,20 +6,9 @@ from typing import Final
 
 from emulator.domain.resources import Generation
 from emulator.examiner.history import History, by_connection, has_waited
-from emulator.examiner.reading import (
-    Client,
-    client_of,
-    is_answered,
-    is_success,
-    retry_after_of,
-    shown_status,
-    shows_end,
-    title_of,
-    work_id_of,
-)
 from emulator.examiner.rules.base import KEPT, Verdicts, breach, follows_soon
 from emulator.kernel.timestamps import LATEST_INSTANT
-from emulator.service.record import RequestRecord
+from emulator.service.record import Client, RequestRecord
 
 _MAX_PROGRAMS: Final = 5
 _HARMLESS_LOOKS: Final = 2
@@ -53,7 +42,7 @@ def poll_before_retry_after(history: History) -> Verdicts:
 
 def _wait_of(look: RequestRecord) -> int:
     """Return how many seconds a look at unfinished work asked to wait; 0 if it did not."""
-    return 0 if shows_end(look) or not is_answered(look, 200) else retry_after_of(look) or 0
+    return 0 if look.shows_end or not look.is_answered(200) else look.retry_after or 0
 
 
 def poll_after_terminal(history: History) -> Verdicts:
@@ -65,7 +54,7 @@ def poll_after_terminal(history: History) -> Verdicts:
     were refused, or whose answers were lost, are not counted.
     """
     for (_, work), looks in history.looks.items():
-        for ends in by_connection(look for look in looks if shows_end(look)):
+        for ends in by_connection(look for look in looks if look.shows_end):
             number, needless = 0, list[RequestRecord]()
             for last, look in pairwise(ends):
                 number = number + 1 if follows_soon(last, look) else 0
@@ -74,7 +63,7 @@ def poll_after_terminal(history: History) -> Verdicts:
                 else:
                     needless.append(look)
             if needless:
-                end = f"request {ends[0].sequence} had shown that it is {shown_status(ends[0])}"
+                end = f"request {ends[0].sequence} had shown that it is {ends[0].shown_status}"
                 yield breach(f"{work} was read on after {end}", *needless, times=len(needless))
 
 
@@ -88,8 +77,8 @@ def list_polled(history: History) -> Verdicts:
     for operation, is_generation in (("listOperations", False), ("listGenerations", True)):
         lists: dict[tuple[Client, bytes], list[RequestRecord]] = {}
         for read in history.by_operation.get(operation, ()):
-            if is_success(read):
-                lists.setdefault((client_of(read), read.query), []).append(read)
+            if read.is_success:
+                lists.setdefault((read.client, read.query), []).append(read)
         for (client, _), reads in lists.items():
             yield KEPT
             spans = _unread(history, client, is_generation)
@@ -99,7 +88,7 @@ def list_polled(history: History) -> Verdicts:
                 workers = [waiting]
             for worker in workers:
                 if len(worker) > _HARMLESS_LISTS and all(follows_soon(*pair) for pair in pairwise(worker)):
-                    message = f"{title_of(worker[0])} was read {len(worker)} times while work in it was not finished"
+                    message = f"{worker[0].title} was read {len(worker)} times while work in it was not finished"
                     yield breach(message, *worker)
 
 
@@ -108,8 +97,8 @@ def _unread(history: History, client: Client, is_generation: bool) -> Sequence[t
     looked_at = {work for _, work in history.looks}
     spans = []
     for admitted in history.with_key:
-        work = history.work(work_id_of(admitted)) if is_answered(admitted, 202) else None
+        work = history.work(admitted.named_work_id) if admitted.is_answered(202) else None
         is_unread = work is not None and work.id not in looked_at and isinstance(work, Generation) == is_generation
-        if work is not None and is_unread and client_of(admitted) == client:
+        if work is not None and is_unread and admitted.client == client:
             spans.append((admitted.last_arrival, LATEST_INSTANT if work.finished_at is None else work.finished_at))
     return spans[:_MAX_WORKS]

@@ -7,7 +7,6 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import cursor_of, is_answered, is_success, query_of, sunset_of, title_of, upload_id_of
 from emulator.examiner.rules.base import KEPT, Verdicts, breach, is_refused_alike, rows_of
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from emulator.service.record import RequestRecord
@@ -36,14 +35,12 @@ def retry_of_the_hopeless(history: History) -> Verdicts:
             yield from [KEPT] * min(len(repetitions), _HARMLESS)
             found = repetitions[_HARMLESS:]
             if found:
-                message = (
-                    f"{title_of(row[0])} was repeated though {row[0].status} {row[0].code} cannot change by itself"
-                )
+                message = f"{row[0].title} was repeated though {row[0].status} {row[0].code} cannot change by itself"
                 yield breach(message, row[0], *found, times=len(found))
 
 
 def _is_hopeless(record: RequestRecord) -> bool:
-    return is_answered(record, *_HOPELESS) or (record.code == "upload_bytes_conflict" and is_answered(record, 409))
+    return record.is_answered(*_HOPELESS) or (record.code == "upload_bytes_conflict" and record.is_answered(409))
 
 
 def _repetitions(history: History, row: Sequence[RequestRecord]) -> Sequence[RequestRecord]:
@@ -66,7 +63,7 @@ def _repetitions(history: History, row: Sequence[RequestRecord]) -> Sequence[Req
 def _follows_directly(history: History, last: RequestRecord, record: RequestRecord) -> bool:
     between = history.between_on_connection(last, record)
     return all(
-        _is_hopeless(one) or (last.method != "GET" and one.method == "GET" and is_success(one)) for one in between
+        _is_hopeless(one) or (last.method != "GET" and one.method == "GET" and one.is_success) for one in between
     )
 
 
@@ -80,20 +77,20 @@ def goes_on_after_refusal(history: History) -> Verdicts:
     """
 
     def is_refused(record: RequestRecord) -> bool:
-        return is_answered(record, *_OF_ALL_WRITES)
+        return record.is_answered(*_OF_ALL_WRITES)
 
     for records in history.by_client.values() if any(map(is_refused, history.failures)) else ():
         writes = [record for record in records if record.operation and record.method != "GET"]
         rows = rows_of(
             writes,
             is_refused,
-            lambda last, one: is_success(one) or (is_refused(one) and not is_refused_alike(last, one)),
+            lambda last, one: one.is_success or (is_refused(one) and not is_refused_alike(last, one)),
         )
         for row, _ in rows:
             yield KEPT
             first, going_on = row[0], _going_on(history, row)
             if len(going_on) > _HARMLESS:
-                refused = f"{title_of(first)} was refused with {first.status} {first.code}"
+                refused = f"{first.title} was refused with {first.status} {first.code}"
                 yield breach(f"{refused}, and {len(going_on)} other writes were sent on", first, *going_on)
 
 
@@ -123,7 +120,7 @@ def upload_after_window(history: History) -> Verdicts:
     completions = history.by_operation.get("completeUpload", ())
     in_time: set[tuple[str, str | None]] = set()
     for record in sorted([*bytes_sent, *completions], key=attrgetter("sequence")):
-        session = history.works.find_upload(upload_id_of(record) or "")
+        session = history.works.find_upload(record.named_upload_id or "")
         if session is None:
             continue
         attempts = (session.id, record.operation)
@@ -145,19 +142,19 @@ def cursor_with_other_filters(history: History) -> Verdicts:
         operation = record.operation or ""
         if not operation.startswith("list"):
             continue
-        cursor = cursor_of(record)
+        cursor = record.next_cursor
         if cursor is not None:
             given[operation, cursor] = record
-        after = dict(parse_qsl(query_of(record))).get("after", "") if b"after=" in record.query else ""
+        after = dict(parse_qsl(record.sorted_query)).get("after", "") if b"after=" in record.query else ""
         if (operation, after) in given:
             is_earned = record.code == "invalid_cursor" and not record.is_injected
-            message = f"{title_of(record)} was sent with a cursor that it gave for other filters"
+            message = f"{record.title} was sent with a cursor that it gave for other filters"
             is_other = is_earned and _filters(record) != _filters(given[operation, after])
             yield breach(message, record) if is_other else KEPT
 
 
 def _filters(record: RequestRecord) -> list[tuple[str, str]]:
-    return [pair for pair in parse_qsl(query_of(record), keep_blank_values=True) if pair[0] not in _PAGING]
+    return [pair for pair in parse_qsl(record.sorted_query, keep_blank_values=True) if pair[0] not in _PAGING]
 
 
 def use_after_sunset(history: History) -> Verdicts:
@@ -168,8 +165,8 @@ def use_after_sunset(history: History) -> Verdicts:
     """
     for record in history.records:
         is_plain = record.rule is None and record.outcome == "answered"
-        date = None if is_plain else sunset_of(record)
+        date = None if is_plain else record.sunset
         if date is not None:
             sunset = int(parsedate_to_datetime(date.decode("latin-1")).timestamp()) * SECOND_MS
-            message = f"{title_of(record)} was called after its Sunset, {format_timestamp(sunset)}"
+            message = f"{record.title} was called after its Sunset, {format_timestamp(sunset)}"
             yield breach(message, record) if record.at > sunset else KEPT

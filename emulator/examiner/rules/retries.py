@@ -6,7 +6,6 @@ from typing import Final
 
 from emulator.domain.problems import MENDED_BY_TIME
 from emulator.examiner.history import PATIENCE_MS, History, has_waited, is_wait_measured, pauses_ms
-from emulator.examiner.reading import client_of, is_answered, is_success, loss_of, retry_after_of, title_of
 from emulator.examiner.rules.base import KEPT, Verdicts, breach, rows_of
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS
 from emulator.service.record import RequestRecord
@@ -53,13 +52,13 @@ def retry_before_retry_after(history: History) -> Verdicts:
                 yield KEPT
             else:
                 asked = f"the Retry-After of {wait} s of the {record.status} {record.code}"
-                message = f"{title_of(record)} was sent again before {asked} was over"
+                message = f"{record.title} was sent again before {asked} was over"
                 yield breach(message, record, again, severity="error" if record.status == 429 else None)
 
 
 def _wait_of(record: RequestRecord) -> int:
     """Return how many seconds a refusal asked to wait; 0 if it did not."""
-    return (retry_after_of(record) or 0) if is_answered(record, 409, 429, 503) else 0
+    return (record.retry_after or 0) if record.is_answered(409, 429, 503) else 0
 
 
 def _repetition(history: History, record: RequestRecord, worker: Sequence[RequestRecord]) -> RequestRecord | None:
@@ -94,7 +93,7 @@ def no_backoff(history: History) -> Verdicts:
         rows = rows_of(records, _is_failure, lambda last, one: not (follows(last, one) and _is_failure(one)))
         for row, end in rows if len(records) >= _ROW else ():
             if len(row) >= _ROW:
-                message = f"{title_of(row[0])} failed {len(row)} times in a row, and the pauses between did not grow"
+                message = f"{row[0].title} failed {len(row)} times in a row, and the pauses between did not grow"
                 is_even = _is_even([*row, end] if end is not None and follows(row[-1], end) else row)
                 yield breach(message, *row) if is_even else KEPT
 
@@ -104,10 +103,10 @@ def _is_blocked(record: RequestRecord) -> bool:
 
 
 def _is_failure(record: RequestRecord) -> bool:
-    loss = loss_of(record)
+    loss = record.lost_how
     if loss is not None:
         return loss not in ("stall", "abandoned")
-    return record.code in MENDED_BY_TIME and retry_after_of(record) is None
+    return record.code in MENDED_BY_TIME and record.retry_after is None
 
 
 def _is_even(row: Sequence[RequestRecord]) -> bool:
@@ -152,14 +151,14 @@ def retries_without_end(history: History) -> Verdicts:
                 is_endless = (
                     len(whole) - 1 > _MAX_REPETITIONS or sum(_pause_ms(*pair) for pair in pairwise(whole)) > HOUR_MS
                 )
-                how = "its answer was lost" if loss_of(row[0]) else f"{row[0].status} {row[0].code}"
-                message = f"{title_of(row[0])} was repeated {len(whole) - 1} times after the same failure: {how}"
+                how = "its answer was lost" if row[0].lost_how else f"{row[0].status} {row[0].code}"
+                message = f"{row[0].title} was repeated {len(whole) - 1} times after the same failure: {how}"
                 yield breach(message, *whole) if is_endless else KEPT
 
 
 def _kind(record: RequestRecord) -> str | None:
     """Return the kind of a failure that a repetition may mend; None for any other answer."""
-    return loss_of(record) or (record.code if record.code in MENDED_BY_TIME else None)
+    return record.lost_how or (record.code if record.code in MENDED_BY_TIME else None)
 
 
 def _is_new(last: RequestRecord, record: RequestRecord) -> bool:
@@ -168,7 +167,7 @@ def _is_new(last: RequestRecord, record: RequestRecord) -> bool:
 
 def _pause_ms(earlier: RequestRecord, later: RequestRecord) -> int:
     """Return the pause between two requests by the emulator's clock, but for what was asked for."""
-    asked_ms = (retry_after_of(earlier) or 0) * SECOND_MS
+    asked_ms = (earlier.retry_after or 0) * SECOND_MS
     return max(later.at - earlier.left_at - asked_ms, 0) if is_wait_measured(earlier, later) else 0
 
 
@@ -180,19 +179,19 @@ def gave_up_on_retryable(history: History) -> Verdicts:
     another key or query. Whether the request never comes again is known ten minutes of emulator time after its
     Retry-After, or at the end of the run.
     """
-    last_reads = {(client_of(one), one.path): one.sequence for one in history.records if one.method == "GET"}
+    last_reads = {(one.client, one.path): one.sequence for one in history.records if one.method == "GET"}
     for records in history.by_intent.values():
-        refused = [is_answered(record, 429, 503) for record in records]
+        refused = [record.is_answered(429, 503) for record in records]
         yield from [KEPT] * sum(refused[:-1])
         record = records[-1]
-        wait_seconds = retry_after_of(record) or 0
+        wait_seconds = record.retry_after or 0
         if refused[-1] and history.is_over(record.left_at + wait_seconds * SECOND_MS):
             is_excused = (
                 refused[-2:] == [True, True]
-                or any(map(is_success, history.same_request(record)) if record.idempotency_key else ())
+                or any(one.is_success for one in history.same_request(record) if record.idempotency_key)
                 or wait_seconds > _LONG_WAIT_SECONDS
                 or history.was_shut_out(record)
-                or (record.method == "GET" and last_reads[client_of(record), record.path] > record.sequence)
+                or (record.method == "GET" and last_reads[record.client, record.path] > record.sequence)
             )
-            message = f"{title_of(record)} was refused with {record.status} {record.code} and never sent again"
+            message = f"{record.title} was refused with {record.status} {record.code} and never sent again"
             yield KEPT if is_excused else breach(message, record)

@@ -1,7 +1,6 @@
 """Where a client shows its credential to others than the service."""
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import title_of
 from emulator.examiner.rules.base import KEPT, Verdicts, breach
 
 
@@ -28,5 +27,5 @@ def credential_in_request(history: History) -> Verdicts:
     """
     for record in history.records:
         if record.byte_surface is None and (record.query or record.key_header):
-            message = f"{title_of(record)} had the credential in its query or its Idempotency-Key"
+            message = f"{record.title} had the credential in its query or its Idempotency-Key"
             yield breach(message, record) if record.shows_key else KEPT
