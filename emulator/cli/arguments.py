@@ -107,12 +107,13 @@ def _add(parsers: "_Parsers[Any]", name: str, command: Command) -> argparse.Argu
     parser: argparse.ArgumentParser = parsers.add_parser(
         name, help=command.summary, description=about, epilog=command.epilog, usage=usage
     )
-    parser.set_defaults(parser=parser, run=command.run)
+    parser.set_defaults(parser=parser)
     return parser
 
 
 def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
     """Give the parser of a command what it takes, and its verbs, which speak to the same emulator."""
+    parser.set_defaults(run=command.home if "." in command.home else f"{command.home}.{name.replace(' ', '_')}")
     _add_arguments(parser, command.arguments)
     if command.formats:
         usual, words = command.formats[0], "|".join(command.formats)
@@ -131,7 +132,8 @@ def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
     if verbs:
         parsers = parser.add_subparsers(metavar="VERB", required=True)
         for word, verb in verbs.items():
-            _fill(_add(parsers, word, verb), f"{name} {word}", verb._replace(asks=command.asks))
+            own = verb._replace(asks=command.asks, home=command.home)
+            _fill(_add(parsers, word, verb), f"{name} {word}", own)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:

@@ -14,7 +14,7 @@ from emulator.testing.files import read_file
 _MAX_GAPS = 3
 
 
-def merge(call: Invocation) -> int:
+def coverage(call: Invocation) -> int:
     """Merge files and show what they cover."""
     options = call.options
     files = writable_files(options, "html")

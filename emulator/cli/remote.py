@@ -25,27 +25,27 @@ from emulator.testing.files import put_in_place, read_state_file
 # The clock ------------------------------------------------------------------------------------------------------------
 
 
-def show_clock(call: Invocation) -> None:
+def clock_show(call: Invocation) -> None:
     """Print the time."""
     _show_clock(call, call.control.call("GET", "clock"))
 
 
-def set_mode(call: Invocation) -> None:
+def clock_mode(call: Invocation) -> None:
     """Change the mode."""
     _show_clock(call, call.control.call("PUT", "clock", {"mode": call.options.value}))
 
 
-def next_event(call: Invocation) -> None:
+def clock_next(call: Invocation) -> None:
     """Move forward to the next event."""
     _move(call, {"next_event": True})
 
 
-def until_idle(call: Invocation) -> None:
+def clock_idle(call: Invocation) -> None:
     """Move forward until all work has finished."""
     _move(call, {"until_idle": True})
 
 
-def advance(call: Invocation) -> None:
+def clock_advance(call: Invocation) -> None:
     """Move forward by a span."""
     try:
         seconds = parse_duration_ms(call.options.value) / 1000
@@ -54,7 +54,7 @@ def advance(call: Invocation) -> None:
     _move(call, {"seconds": seconds})
 
 
-def move_to(call: Invocation) -> None:
+def clock_to(call: Invocation) -> None:
     """Move forward to a timestamp."""
     try:
         moment = format_timestamp(parse_timestamp(call.options.value))
@@ -78,13 +78,13 @@ def _show_clock(call: Invocation, shown: Mapping[str, Any]) -> None:
 _TEAM_COLUMNS = ("name", "id", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute")
 
 
-def list_teams(call: Invocation) -> None:
+def teams_list(call: Invocation) -> None:
     """List Teams."""
     answer = call.control.call("GET", "teams")
     _show_teams(call, answer, answer["data"])
 
 
-def set_team(call: Invocation) -> None:
+def teams_set(call: Invocation) -> None:
     """Change a Team."""
     changes = dict(map(_change, call.options.changes))
     team = call.control.call("PATCH", f"teams/{path_step(call.options.team)}", changes)
@@ -109,19 +109,19 @@ def _number_or_text(text: str) -> int | str:
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
-def list_credentials(call: Invocation) -> None:
+def credentials_list(call: Invocation) -> None:
     """List the credentials of all Teams."""
     answer, columns = call.control.call("GET", "teams"), ("key", "profile", "state", "expires_at")
     rows = ((team["name"], *(one[name] for name in columns)) for team in answer["data"] for one in team["credentials"])
     call.show(answer, ("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), rows)
 
 
-def revoke(call: Invocation) -> None:
+def credentials_revoke(call: Invocation) -> None:
     """Revoke a credential."""
     _set_state(call, "revoked")
 
 
-def restore(call: Invocation) -> None:
+def credentials_restore(call: Invocation) -> None:
     """Make a revoked credential active again."""
     _set_state(call, "active")
 
@@ -138,7 +138,7 @@ def _set_state(call: Invocation, state: str) -> None:
 # The scenario ---------------------------------------------------------------------------------------------------------
 
 
-def use_scenario(call: Invocation) -> None:
+def scenario_use(call: Invocation) -> None:
     """Run a scenario from now on."""
     scenario, team = call.options.scenario, call.options.team
     with naming_scenario(scenario):
@@ -150,7 +150,7 @@ def use_scenario(call: Invocation) -> None:
         print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
 
 
-def end_scenario(call: Invocation) -> None:
+def scenario_off(call: Invocation) -> None:
     """End the running scenario."""
     team = call.options.team
     call.control.call("DELETE", "scenario", query={"team": team})
@@ -159,7 +159,7 @@ def end_scenario(call: Invocation) -> None:
         _print_those_of_teams(call.control.call("GET", "scenario"))
 
 
-def show_scenario(call: Invocation) -> None:
+def scenario_show(call: Invocation) -> None:
     """Show the running scenario."""
     team, style = call.options.team, call.style
     shown = call.control.call("GET", "scenario", query={"team": team})
@@ -204,14 +204,14 @@ def _words(facts: Mapping[str, Any]) -> str:
 # Sandboxes ------------------------------------------------------------------------------------------------------------
 
 
-def list_sandboxes(call: Invocation) -> None:
+def sandboxes_list(call: Invocation) -> None:
     """List sandboxes, or show one."""
     named = call.options.sandbox
     found = call.control.of(None).call("GET", f"sandboxes/{path_step(named)}" if named else "sandboxes")
     _show_sandboxes(call, found, found.get("data", [found]))
 
 
-def create_sandbox(call: Invocation) -> None:
+def sandboxes_create(call: Invocation) -> None:
     """Create a sandbox."""
     begin = {name: getattr(call.options, name) for name in ("id", *OF_SANDBOX)}
     if begin["seed"] is not None:
@@ -225,7 +225,7 @@ def create_sandbox(call: Invocation) -> None:
         _show_sandboxes(call, made, [made])
 
 
-def delete_sandbox(call: Invocation) -> None:
+def sandboxes_delete(call: Invocation) -> None:
     """Delete a sandbox with all that it holds."""
     call.control.of(None).call("DELETE", f"sandboxes/{path_step(call.options.id)}")
     print(f"deleted {call.options.id}")
@@ -258,7 +258,7 @@ def seed(call: Invocation) -> None:
     call.show({"data": made}, ("KIND", "ID", "NAME"), rows)
 
 
-def save_state(call: Invocation) -> None:
+def state_save(call: Invocation) -> None:
     """Save a sandbox as a file."""
     from emulator.testing.session_file import saved_sandbox
 
@@ -267,7 +267,7 @@ def save_state(call: Invocation) -> None:
     print(f"saved {call.options.file} ({len(content)} bytes)")
 
 
-def load_state(call: Invocation) -> None:
+def state_load(call: Invocation) -> None:
     """Replace a sandbox by what a state file holds."""
     file = call.options.file
     try:

@@ -27,7 +27,7 @@ _HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION"
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 
 
-def clear(call: Invocation) -> None:
+def requests_clear(call: Invocation) -> None:
     """Forget all recorded requests."""
     call.control.call("DELETE", "requests")
     print("cleared")
@@ -36,7 +36,7 @@ def clear(call: Invocation) -> None:
 # The list -------------------------------------------------------------------------------------------------------------
 
 
-def list_requests(call: Invocation) -> None:
+def requests_list(call: Invocation) -> None:
     """List recorded requests, or follow them."""
     options, control = call.options, call.control
     query = {name: getattr(options, name) for name in _FILTERS if getattr(options, name) is not None}
@@ -95,7 +95,7 @@ def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]
 # One request ----------------------------------------------------------------------------------------------------------
 
 
-def show(call: Invocation) -> None:
+def requests_show(call: Invocation) -> None:
     """Explain one request."""
     found = call.control.explained(call.options.request)
     if call.options.format == "json":

@@ -19,19 +19,19 @@ from emulator.testing.errors import UnusableFileError
 from emulator.testing.files import read_file
 
 
-def list_library(call: Invocation) -> None:
+def scenarios_list(call: Invocation) -> None:
     """Name every scenario of the library."""
     entries = shipped_library(load_contract()).entries()
     shown = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
     call.show({"data": entries}, ("NAME", "DESCRIPTION"), shown)
 
 
-def show(call: Invocation) -> None:
+def scenarios_show(call: Invocation) -> None:
     """Print a scenario of the library."""
     print_bytes(shipped_library(load_contract()).text(call.options.name).encode())
 
 
-def check(call: Invocation) -> None:
+def scenarios_check(call: Invocation) -> None:
     """Check each file as `serve --scenario` would, and say which are good. Raises UsageError for all the others together."""
     options = call.options
     file_of_world = options.world or call.environment.get("EMULATOR_WORLD")

@@ -14,11 +14,12 @@ _NONE: Final[Arguments] = {}
 
 
 class Command(NamedTuple):
-    """A command, or a verb of one, of which `run` is empty. Its arguments stand in its help in the order of these fields."""
+    """A command, or a verb of one. Its arguments stand in its help in the order of these fields."""
 
     summary: str
-    run: str = ""
-    """The function that runs it, as `MODULE.FUNCTION` in `emulator.cli`. It gets an Invocation, and returns the exit status; None is 0."""
+    home: str = ""
+    """The module in `emulator.cli` whose function runs it, which has its name, such as `teams_list`, unless it is here; a verb has that
+    of its command. The function gets an Invocation, and returns the exit status; None is 0."""
     arguments: Arguments = _NONE
     formats: tuple[str, ...] = ()
     """The values of `--format`; the first is the default."""
@@ -166,99 +167,87 @@ COMMANDS: Final[Mapping[str, Command]] = {
         {"port": "a free one", "access_log": "off", "clock": "auto"},
         epilog=_SWEEP_EPILOG,
     ),
-    "wait": Command("wait until an emulator is ready", "remote.wait", _WAIT, asks="emulator"),
+    "wait": Command("wait until an emulator is ready", "remote", _WAIT, asks="emulator"),
     "requests": Command(
-        "list, follow, explain or clear recorded requests", verb="list", asks="sandbox", epilog=_REQUESTS_EPILOG
+        "list, follow, explain or clear recorded requests",
+        "requests",
+        verb="list",
+        asks="sandbox",
+        epilog=_REQUESTS_EPILOG,
     ),
     "requests list": Command(
-        "list recorded requests, the newest last (the default)",
-        "requests.list_requests",
-        _REQUESTS,
-        ("table", "json", "har"),
+        "list recorded requests, the newest last (the default)", "", _REQUESTS, ("table", "json", "har")
     ),
-    "requests show": Command("explain one request", "requests.show", _REQUEST, ("text", "json", "curl")),
-    "requests clear": Command("forget all recorded requests", "requests.clear"),
-    "scenario": Command("show, change or end the running scenario", verb="show", asks="sandbox"),
-    "scenario show": Command("show the running scenario (the default)", "remote.show_scenario", _TEAM, _TABLE),
-    "scenario use": Command("run a scenario from now on", "remote.use_scenario", _FILE_OR_NAME),
-    "scenario off": Command("end the running scenario", "remote.end_scenario", _TEAM),
-    "scenarios": Command("list or show the scenarios of the library, or check files"),
-    "scenarios list": Command("name every scenario of the library", "scenarios.list_library", formats=_TABLE),
-    "scenarios show": Command("print a scenario of the library", "scenarios.show", {"name NAME": "which"}),
-    "scenarios check": Command("check scenario files", "scenarios.check", _CHECKED, _TEXT),
+    "requests show": Command("explain one request", "", _REQUEST, ("text", "json", "curl")),
+    "requests clear": Command("forget all recorded requests"),
+    "scenario": Command("show, change or end the running scenario", "remote", verb="show", asks="sandbox"),
+    "scenario show": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
+    "scenario use": Command("run a scenario from now on", "", _FILE_OR_NAME),
+    "scenario off": Command("end the running scenario", "", _TEAM),
+    "scenarios": Command("list or show the scenarios of the library, or check files", "scenarios"),
+    "scenarios list": Command("name every scenario of the library", formats=_TABLE),
+    "scenarios show": Command("print a scenario of the library", "", {"name NAME": "which"}),
+    "scenarios check": Command("check scenario files", "", _CHECKED, _TEXT),
     "clock": Command(
-        "show the clock of a running emulator, move it forward, or change its mode", verb="show", asks="sandbox"
+        "show the clock of a running emulator, move it forward, or change its mode",
+        "remote",
+        verb="show",
+        asks="sandbox",
     ),
-    "clock show": Command("print the time (the default)", "remote.show_clock", {}, _TABLE),
-    "clock advance": Command("move forward by a span", "remote.advance", {"value VALUE": SPAN}, _TABLE),
-    "clock to": Command("move forward to a timestamp", "remote.move_to", {"value VALUE": MOMENT}, _TABLE),
-    "clock next": Command("move forward to the next event", "remote.next_event", {}, _TABLE),
-    "clock idle": Command(
-        "move forward until all work has finished, except what a scenario stalls", "remote.until_idle", {}, _TABLE
-    ),
-    "clock mode": Command("change the mode", "remote.set_mode", _MODE, _TABLE),
-    "teams": Command("list or change Teams", verb="list", asks="sandbox"),
-    "teams list": Command("list Teams (the default)", "remote.list_teams", {}, _TABLE),
-    "teams set": Command("change a Team from now on", "remote.set_team", _CHANGE, _TABLE),
-    "credentials": Command("list, revoke or restore credentials", verb="list", asks="sandbox"),
-    "credentials list": Command(
-        "list the credentials of all Teams (the default)", "remote.list_credentials", {}, _TABLE
-    ),
-    "credentials revoke": Command("revoke a credential: its next request is refused", "remote.revoke", _KEY, _TABLE),
-    "credentials restore": Command("make a revoked credential active again", "remote.restore", _KEY, _TABLE),
-    "sandboxes": Command("list, create or delete sandboxes", verb="list", asks="emulator"),
-    "sandboxes list": Command(
-        "list sandboxes (the default)", "remote.list_sandboxes", {"--sandbox ID": "show this one alone"}, _TABLE
-    ),
+    "clock show": Command("print the time (the default)", "", {}, _TABLE),
+    "clock advance": Command("move forward by a span", "", {"value VALUE": SPAN}, _TABLE),
+    "clock to": Command("move forward to a timestamp", "", {"value VALUE": MOMENT}, _TABLE),
+    "clock next": Command("move forward to the next event", "", {}, _TABLE),
+    "clock idle": Command("move forward until all work has finished, except what a scenario stalls", "", {}, _TABLE),
+    "clock mode": Command("change the mode", "", _MODE, _TABLE),
+    "teams": Command("list or change Teams", "remote", verb="list", asks="sandbox"),
+    "teams list": Command("list Teams (the default)", "", {}, _TABLE),
+    "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
+    "credentials": Command("list, revoke or restore credentials", "remote", verb="list", asks="sandbox"),
+    "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
+    "credentials revoke": Command("revoke a credential: its next request is refused", "", _KEY, _TABLE),
+    "credentials restore": Command("make a revoked credential active again", "", _KEY, _TABLE),
+    "sandboxes": Command("list, create or delete sandboxes", "remote", verb="list", asks="emulator"),
+    "sandboxes list": Command("list sandboxes (the default)", "", {"--sandbox ID": "show this one alone"}, _TABLE),
     "sandboxes create": Command(
         "create a sandbox; options that are not given are those of the server",
-        "remote.create_sandbox",
+        "",
         _NEW_ID,
         ("table", "json", "env"),
         dict.fromkeys(OF_SANDBOX, "the server's"),
     ),
-    "sandboxes delete": Command("delete a sandbox with all that it holds", "remote.delete_sandbox", {"id ID": "which"}),
-    "reset": Command("reset a running emulator", "remote.reset", asks="sandbox"),
+    "sandboxes delete": Command("delete a sandbox with all that it holds", "", {"id ID": "which"}),
+    "reset": Command("reset a running emulator", "remote", asks="sandbox"),
     "seed": Command(
         "make the Products, ingredients and photoshoots of a file in a running emulator",
-        "remote.seed",
+        "remote",
         _SEED,
         _TABLE,
         asks="sandbox",
         epilog=_SEED_EPILOG,
     ),
-    "state": Command("save a sandbox of a running emulator to a file, or load one from it", asks="sandbox"),
+    "state": Command("save a sandbox of a running emulator to a file, or load one from it", "remote", asks="sandbox"),
     "state save": Command(
-        "save a sandbox to a state file, or as a session for the page to FILE.json",
-        "remote.save_state",
-        {"file FILE": "what to write"},
+        "save a sandbox to a state file, or as a session for the page to FILE.json", "", {"file FILE": "what to write"}
     ),
-    "state load": Command(
-        "replace a sandbox by what a state file holds", "remote.load_state", {"file FILE": "what to read"}
-    ),
-    "coverage": Command(
-        "merge and show how much of the contract runs have covered", "coverage.merge", _COVERAGE, _TABLE
-    ),
-    "readings": Command("list the readings of the specification, where it is silent", "offline.readings", {}, _TABLE),
+    "state load": Command("replace a sandbox by what a state file holds", "", {"file FILE": "what to read"}),
+    "coverage": Command("merge and show how much of the contract runs have covered", "coverage", _COVERAGE, _TABLE),
+    "readings": Command("list the readings of the specification, where it is silent", "offline", {}, _TABLE),
     "drift": Command(
         "judge recorded traffic of the real service: which readings it has",
-        "recordings.drift",
+        "recordings",
         _DRIFT,
         _TEXT,
         epilog=_DRIFT_EPILOG,
     ),
     "conduct": Command(
         "judge recorded traffic of the real service: what its client does wrong",
-        "conduct.conduct",
+        "conduct",
         _RECORDINGS,
         _TEXT,
         epilog=_CONDUCT_EPILOG,
     ),
-    "operations": Command(
-        "list the operations of the API with their prices and problem codes", "offline.operations", {}, _TABLE
-    ),
-    "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "offline.contract", {}, ("yaml", "json")),
-    "schema": Command(
-        "print the JSON Schema of a kind of file, for editors", "offline.schema", {"kind scenario|world": ""}
-    ),
+    "operations": Command("list the operations of the API with their prices and problem codes", "offline", {}, _TABLE),
+    "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "offline", {}, ("yaml", "json")),
+    "schema": Command("print the JSON Schema of a kind of file, for editors", "offline", {"kind scenario|world": ""}),
 }
