@@ -32,18 +32,22 @@ SLOW_MS: Final = 30_000
 """How late an answer is that is beyond the usual time limits of clients."""
 _LATE_MS: Final = 120_000
 _OVERTAKEN_MS: Final = 1_000
-_FAULTS: Final[Mapping[str, Fault]] = {
-    LOST_BEFORE: LossFault("reset"),
-    LOST_AFTER: LossFault("reset", "after_commit"),
-    "cut": LossFault("truncate", "after_commit"),
-    "garbled": LossFault("garbage", "after_commit"),
-    "stall": LossFault("stall", "after_commit"),
-    "slow": LatencyFault(SLOW_MS, "after_commit"),
-    FAILED_AFTER: ProblemFault("internal_error", at="after_commit"),
-    OVERTAKEN: LatencyFault(_OVERTAKEN_MS),
+_FAULTS: Final[Mapping[str, tuple[Fault, str]]] = {
+    LOST_BEFORE: (LossFault("reset"), "after a lost request"),
+    LOST_AFTER: (LossFault("reset", "after_commit"), "after a lost answer"),
+    "cut": (LossFault("truncate", "after_commit"), "after an answer that breaks off"),
+    "garbled": (LossFault("garbage", "after_commit"), "after an answer that is not readable"),
+    "stall": (LossFault("stall", "after_commit"), "after no answer"),
+    "slow": (LatencyFault(SLOW_MS, "after_commit"), "after an answer that comes late"),
+    FAILED_AFTER: (ProblemFault("internal_error", at="after_commit"), "after 500 internal_error after the commit"),
+    OVERTAKEN: (LatencyFault(_OVERTAKEN_MS), "where a later request is carried out first"),
 }
-"""The faults that are no problem code, by their names."""
+"""The faults that are no problem code, by their names, each with when a client meets it."""
 FAULT_NAMES: Final = tuple(_FAULTS)
+_ORDERS: Final = {
+    FINISHED_AT_ONCE: "where its work has finished at the first poll",
+    REORDERED: "where outputs finish in another order",
+}
 _OUTCOMES: Final[Mapping[str, WorkOutcome]] = {
     **{f"fail-{code}": WorkOutcome(fail=code) for code in FAILURE_CODES},
     **{f"output-1-{code}": WorkOutcome(outputs={1: code}) for code in FAILURE_CODES},
@@ -182,9 +186,17 @@ class Cell:
         elif not self.options:
             surfaces = frozenset(surface for surface in BYTE_SURFACES if surface == self.operation)
             match = RequestMatch(bytes=surfaces) if surfaces else RequestMatch(frozenset({self.operation}))
-            yield RequestRule(str(self), _FAULTS.get(self.fault) or ProblemFault(self.fault), match, when, "sweep")
+            fault = _FAULTS[self.fault][0] if self.fault in _FAULTS else ProblemFault(self.fault)
+            yield RequestRule(str(self), fault, match, when, "sweep")
         if self.then is not None:
             yield from self.then._rules()  # noqa: SLF001 (of the same class)
+
+
+def circumstance(fault: str) -> str:
+    """Say when a client meets a fault, such as `after 429 rate_limited`, or what is in another order: `where ...`."""
+    if fault in CATALOGUE:
+        return f"after {CATALOGUE[fault].status} {fault}"
+    return _FAULTS[fault][1] if fault in _FAULTS else _ORDERS.get(fault, f"after {fault}")
 
 
 def sandboxes_of(cell: Cell, noted: Noted) -> set[str]:

@@ -12,42 +12,18 @@ from msgspec import Struct, structs
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.junit import Case, junit_text
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
-from emulator.cli.sweep.cells import (
-    FAILED_AFTER,
-    FAULT_NAMES,
-    FINISHED_AT_ONCE,
-    LOST_AFTER,
-    LOST_BEFORE,
-    OVERTAKEN,
-    REORDERED,
-    Cell,
-)
+from emulator.cli.sweep.cells import FAULT_NAMES, LOST_AFTER, LOST_BEFORE, Cell, circumstance
 from emulator.cli.sweep.gate import Gate
 from emulator.cli.sweep.notes import MADE_TWICE, order_of
 from emulator.cli.sweep.plan import SweepPlan
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.cli.verdict import finding, verdict
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import count_of, first_of
 
 NOT_RUN: Final = "not run"
 _SUITE: Final = "image-workflow-emulator.sweep"
 _COLOURS: Final[Mapping[str, str]] = {"survived": GREEN, "failed": YELLOW, "hung": RED, "damaged": RED}
-_AFTER: Final = {
-    LOST_BEFORE: "a lost request",
-    LOST_AFTER: "a lost answer",
-    "cut": "an answer that breaks off",
-    "garbled": "an answer that is not readable",
-    "slow": "an answer that comes late",
-    "stall": "no answer",
-    FAILED_AFTER: "500 internal_error after the commit",
-}
-_ORDERS: Final = {
-    OVERTAKEN: "a later request is carried out first",
-    FINISHED_AT_ONCE: "its work has finished at the first poll",
-    REORDERED: "outputs finish in another order",
-}
 _EFFECT_UNKNOWN: Final = set(FAULT_NAMES) - {LOST_BEFORE}
 
 
@@ -180,13 +156,11 @@ def _cause_of(run: Run) -> tuple[str, ...]:
 def _summary(runs: Sequence[Run]) -> str:
     """Say what several runs of one cause have in common."""
     cell, run, (*_, fault) = runs[0].cell, runs[0], _cause_of(runs[0])
-    kind = CATALOGUE.get(fault)
-    named = _AFTER.get(fault, f"{kind.status} {fault}" if kind else fault)
-    after = f"where {_ORDERS[fault]}" if fault in _ORDERS else f"after {named}"
+    after = circumstance(fault)
     calls = count_of(len({(run.cell.operation, run.cell.number) for run in runs}), "call")
     does = "does" if calls == "1 call" else "do"
     if run.outcome == "failed":
-        return f"{calls} {does} not {'succeed' if fault in _ORDERS else 'retry'} {after}"
+        return f"{calls} {does} not {'succeed' if after.startswith('where') else 'retry'} {after}"
     if MADE_TWICE in run.errors:
         return f"{calls} may be made twice {after}"
     if run.outcome == "damaged":
