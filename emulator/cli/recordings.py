@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,6 @@ from emulator.drift.probes import probes_within
 from emulator.drift.recorder import Recorder
 from emulator.drift.recordings import read_recordings
 from emulator.drift.secrets import SurvivorError, scrubbed_har
-from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable
 from emulator.scenario.readings_format import readings_of_option
 from emulator.settings import SettingError, UsageError
@@ -33,7 +32,7 @@ from emulator.traffic.exchanges import RecordedExchange
 
 BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
 API_KEY_VARIABLE: Final = "IMAGE_WORKFLOW_API_KEY"
-_FIRST_TOLD_MS: Final = 2_000.0
+TELL_EVERY_CALLS: Final = 1_000
 
 
 def drift(call: Invocation) -> int:
@@ -50,7 +49,7 @@ def drift(call: Invocation) -> int:
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
     files = writable_files(options, "report", "junit", "pin")
     exchanges = _asked(options, environment) if options.base_url else read_recordings(options.files)
-    report = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore), _progress()))
+    report = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore), _tell_progress))
     source = options.base_url or Path(options.files[-1]).name
     if not report.compared:
         raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")
@@ -64,17 +63,10 @@ def drift(call: Invocation) -> int:
     return int(is_failure)
 
 
-def _progress() -> Callable[[int, int], None]:
-    """Return what tells at a terminal how far the judgement has come: first after two seconds, then ever less often."""
-    began_ms, due_ms = host_elapsed_ms(), _FIRST_TOLD_MS
-
-    def tell(done: int, total: int) -> None:
-        nonlocal due_ms
-        if sys.stderr.isatty() and host_elapsed_ms() - began_ms >= due_ms:
-            print(f"compared {done:,} of {total:,} calls", file=sys.stderr)
-            due_ms = 2 * (host_elapsed_ms() - began_ms)
-
-    return tell
+def _tell_progress(done: int, total: int) -> None:
+    """Tell at a terminal how far the judgement has come."""
+    if done % TELL_EVERY_CALLS == 0 and sys.stderr.isatty():
+        print(f"compared {done:,} of {total:,} calls", file=sys.stderr)
 
 
 # A service that is asked ----------------------------------------------------------------------------------------------
