@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
+
 if TYPE_CHECKING:
     from emulator.testing import Emulator, RecordedRequest, Sandbox
 
@@ -90,8 +92,6 @@ def _common_readings(config: pytest.Config) -> dict[str, Any]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect, in a run of a sweep, the tests that its fault cannot strike."""
-    from emulator.testing.sweep_files import FOLDER_VARIABLE, WANTED_TESTS
-
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder or not Path(folder, WANTED_TESTS).exists():
         return
@@ -110,8 +110,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _note_for_sweep(name: str, row: Any) -> None:
     """Add a line to a file of the run of a sweep, if this is one."""
-    from emulator.testing.sweep_files import FOLDER_VARIABLE
-
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
         with Path(folder, name).open("a", encoding="utf-8") as file:
@@ -148,8 +146,6 @@ def _telling_refusals(place: str) -> Iterator[None]:
 @pytest.fixture
 def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emulator") -> "Iterator[Sandbox]":
     """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
-    from emulator.testing.sweep_files import NOTED_TESTS
-
     options = _options(request.node)
     conduct = options.pop("conduct")
     with _telling_refusals(f"  in {_marker_of(request.node)}"):
@@ -230,8 +226,6 @@ def pytest_runtest_makereport(
     if call.when == "setup":
         item.stash[_BEGAN_MS] = int(call.start * 1000)
     if report.failed:
-        from emulator.testing.sweep_files import FAILED_TESTS
-
         _note_for_sweep(FAILED_TESTS, item.nodeid)
         sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
         report.sections += sections
