@@ -23,7 +23,7 @@ from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard
 from emulator.cli.errors import writable_files, write_file
 from emulator.cli.invocation import Invocation
-from emulator.cli.observers import Recording, Refusals
+from emulator.cli.observers import Recording, Requests
 from emulator.cli.report import NO_REQUEST, Report, conduct_junit, conduct_lines, exec_verdict, report_on, report_text
 from emulator.cli.start_up import resume_collection, started
 from emulator.cli.verdict import print_compact
@@ -114,13 +114,12 @@ class _Run(WatchedServer):
         self._variables = variables
         self._guard = guard
         self._prints_json = options.format == "json"
-        self._recording, self._refusals = Recording(), Refusals()
+        self._recording, self._requests = Recording(), Requests()
         self._cell: CellRun | None = None
         application.observer.keeps_deleted = True
         if "journal" in files:
             application.sandboxes.watch(self._recording.note)
-        if self._prints_json:
-            application.sandboxes.watch(self._refusals.note)
+        application.sandboxes.watch(self._requests.note)
         if options.cell is not None:  # this is one run of a sweep
             from emulator.cli.sweep import runs
 
@@ -144,6 +143,7 @@ class _Run(WatchedServer):
                 self.state = await asyncio.to_thread(self._saved)
         finally:
             sandboxes = self._application.sandboxes
+            self._requests.end(sandboxes.by_id.values())
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
             self.conduct = self._application.final_conduct()
             await self._close()
@@ -195,11 +195,12 @@ class _Run(WatchedServer):
         if self._cell is not None:
             found = conduct.as_json()["findings"] if conduct else ()
             self._cell.conclude(None if self.is_hung else self.status, self.duration_ms, found)
-        is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self.tally.requests)
+        is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self._requests.counts)
         report = report_on(
             options.words,
             self.status or int(is_bad or is_low),
             self.duration_ms,
+            self._requests.counts,
             self.tally,
             list(self._application.contract.operations),
             conduct,
@@ -209,7 +210,7 @@ class _Run(WatchedServer):
         if not options.quiet:
             _say("\n".join([report_text(report), *coverage_lines]))
         elif not self.status:  # else the command has said why
-            reasons = [*([] if self.tally.requests else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
+            reasons = [*([] if self._requests.counts else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
             for line in (*reasons, *(coverage_lines if is_low else ())):
                 _say(f"{PROGRAM}: {line.removeprefix('  ')}")
         for name, file in self._files.items():
@@ -219,7 +220,7 @@ class _Run(WatchedServer):
                 _say(f"{PROGRAM}: {error}")
                 report["exit_status"] = report["exit_status"] or 2
         if self._prints_json:
-            print_compact(exec_verdict(report, self.status, self._coverage, self._refusals))
+            print_compact(exec_verdict(report, self.status, self._coverage, self._requests.refusals()))
         return int(report["exit_status"])
 
     @cached_property

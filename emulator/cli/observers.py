@@ -1,15 +1,17 @@
-"""What `exec` observes of all sandboxes while its command runs: the whole journal, and what was refused."""
+"""What `exec` observes of all sandboxes while its command runs: the whole journal, and the numbers of requests."""
 
 import tempfile
 from collections import Counter
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from emulator.control.describing import describe_request
 from emulator.control.explanations import remedy_of
 from emulator.control.masks import Masks
-from emulator.service.record import RequestRecord
+from emulator.scenario.matching import ByteSurface
+from emulator.service.record import RequestData, RequestRecord
 from emulator.service.sandbox import Sandbox
 
 MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
@@ -38,23 +40,51 @@ class Recording:
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-class Refusals:
-    """The refused requests of all sandboxes, counted by operation and code, each with the remedy of the first."""
+class RequestCount(NamedTuple):
+    """What is counted of a request: where it came, and how it ended. `status` is None where it was never answered."""
+
+    operation: str | None
+    status: int | None
+    code: str | None
+    byte_surface: ByteSurface | None = None
+    is_replayed: bool = False
+    is_lost: bool = False
+
+
+class Requests:
+    """The requests to all sandboxes, counted; those refused also by operation and code, each with the remedy of the first."""
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.counts = Counter[RequestCount]()
+        self._has_ended = False
+        self._refused = Counter[tuple[str, str]]()
         self._remedies: dict[tuple[str, str], str | None] = {}
 
     def note(self, _sandbox: Sandbox, record: RequestRecord) -> None:
         """Take a record of a sandbox's journal, once it is complete."""
-        if record.is_complete and record.problem is not None:
+        if not record.is_complete or self._has_ended:
+            return
+        self._count(record)
+        if record.problem is not None:
             kind = (record.operation or record.byte_surface or record.path, record.problem.code)
-            self._counts[kind] += 1
+            self._refused[kind] += 1
             self._remedies.setdefault(kind, remedy_of(record))
 
-    def as_json(self) -> list[dict[str, Any]]:
-        """Return them as JSON, the most frequent first."""
+    def end(self, sandboxes: Iterable[Sandbox]) -> None:
+        """Count the requests that have no answer yet, and none that ends later."""
+        self._has_ended = True
+        for sandbox in sandboxes:
+            for request in sandbox.journal.requests:
+                if not request.is_complete:
+                    self._count(request)
+
+    def _count(self, request: RequestData) -> None:
+        place = request.operation, request.status, request.code, request.byte_surface
+        self.counts[RequestCount(*place, request.replay_of is not None, request.loss is not None)] += 1
+
+    def refusals(self) -> list[dict[str, Any]]:
+        """Return those refused as JSON, the most frequent first."""
         return [
             {"operation": kind[0], "code": kind[1], "count": count, "remedy": self._remedies[kind]}
-            for kind, count in self._counts.most_common()
+            for kind, count in self._refused.most_common()
         ]

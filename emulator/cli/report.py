@@ -30,13 +30,12 @@ from typing import Any, Final, TypeAlias
 
 from emulator import __version__
 from emulator.cli.junit import Case, junit_text
-from emulator.cli.observers import Refusals
+from emulator.cli.observers import RequestCount
 from emulator.cli.verdict import finding, gaps_of, shortened, verdict
 from emulator.examiner.findings import SEVERITIES, request_numbers
 from emulator.examiner.judgement import Totals
 from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
-from emulator.service.record import RequestCount
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally
 from emulator.testing.sandbox import Rule
@@ -60,6 +59,7 @@ def report_on(
     command: Sequence[str],
     exit_status: int,
     duration_ms: int,
+    requests: Counter[RequestCount],
     tally: Tally,
     operations: Sequence[str],
     conduct: Totals | None = None,
@@ -67,7 +67,7 @@ def report_on(
 ) -> Report:
     """Return the report as JSON; the head of this file says what is in it. `operations` gives their order."""
     problems = Counter[str]()
-    for outcome, count in tally.requests.items():
+    for outcome, count in requests.items():
         if outcome.code is not None:
             problems[outcome.code] += count
     return {
@@ -78,8 +78,8 @@ def report_on(
         "exit_status": exit_status,
         "duration_ms": duration_ms,
         "emulator_time_ms": tally.emulator_ms,
-        "requests_total": tally.requests.total(),
-        "requests": list(_requests(tally.requests, operations)),
+        "requests_total": requests.total(),
+        "requests": list(_requests(requests, operations)),
         "journal_dropped": tally.dropped,
         "problems": dict(sorted(problems.items(), key=lambda row: (-row[1], row[0]))),
         "credits_charged": sum(team.credits_charged for team in tally.teams.values()),
@@ -196,7 +196,7 @@ def _case_text(finding: dict[str, Any]) -> str:
 
 
 def exec_verdict(
-    report: Report, command_status: int, coverage: Mapping[str, Any], refusals: Refusals
+    report: Report, command_status: int, coverage: Mapping[str, Any], refused: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the one object that `exec --format json` prints, in at most 4,096 bytes; `command_status` is the command's own."""
     found = []
@@ -211,7 +211,6 @@ def exec_verdict(
         found.insert(0, finding("no-request", "warning", None, remedy))
     unmet = [gap["where"] for gap in gaps_of(coverage)]
     never = [f"{rule['scenario']}: {rule['name']}" for rule in report["rules"] if not rule["fired"]]
-    refused = refusals.as_json()
     summary = (
         f"the command exited with {command_status}; {count_of(requests, 'request')}, "
         f"{count_of(sum(one['count'] for one in refused), 'refusal')}, {count_of(len(found), 'finding')}"

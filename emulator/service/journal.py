@@ -4,7 +4,7 @@ Bounded by requests and by bytes; what is dropped is counted. The control plane 
 its readers: watchers are called with each request that has left; nothing here waits.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from msgspec import structs
 
 from emulator.kernel.clock import host_elapsed_ms, host_now
 from emulator.service.feed import Feed
-from emulator.service.record import RequestBuilder, RequestCount, RequestRecord
+from emulator.service.record import RequestBuilder, RequestRecord
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -37,8 +37,6 @@ class Journal:
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
-    counts: Counter[RequestCount] = field(default_factory=Counter)
-    """Of the complete requests since the sandbox began."""
     _cleared_up_to: int = 0
     _leaving: list[RequestRecord] = field(default_factory=list)
     """Dropped, and not handed over yet."""
@@ -59,7 +57,6 @@ class Journal:
         request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
         record = request.complete()
-        self.counts[record.counted] += 1
         index = record.sequence - self._first_sequence
         if index >= 0:
             self.requests[index] = record

@@ -10,7 +10,7 @@ which stop everything else, would take 5 ms and more.
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 import orjson
@@ -44,17 +44,6 @@ Intent: TypeAlias = tuple[Client, str, str, str, str]
 RequestOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
 """How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
 anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
-
-
-class RequestCount(NamedTuple):
-    """What is counted of a request: where it came, and how it ended. `status` is None where it was never answered."""
-
-    operation: str | None
-    status: int | None
-    code: str | None
-    byte_surface: ByteSurface | None = None
-    is_replayed: bool = False
-    is_lost: bool = False
 
 
 class RequestData(Struct, eq=False, gc=False):
@@ -209,12 +198,6 @@ class RequestData(Struct, eq=False, gc=False):
         """The JSON object that was answered; an empty one if there was none, or it is not kept."""
         answer = orjson.loads(self.response_body or b"{}")
         return answer if isinstance(answer, dict) else {}
-
-    @property
-    def counted(self) -> RequestCount:
-        """What is counted of it."""
-        is_replayed, is_lost = self.replay_of is not None, self.loss is not None
-        return RequestCount(self.operation, self.status, self.code, self.byte_surface, is_replayed, is_lost)
 
     # Who asked for what -----------------------------------------------------------------------------------------------
 

@@ -5,12 +5,10 @@ totals are kept, by names, so that the tally stays small however long the proces
 """
 
 import copy
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from emulator.scenario.playbook import Playbook, RuleCounts
-from emulator.service.record import RequestCount
 from emulator.service.sandbox import Sandbox
 
 RuleTallies = dict[tuple[str, str], RuleCounts]
@@ -45,9 +43,8 @@ class TeamTally:
 class Tally:
     """The totals. `emulator_ms` is the time that passed on the clocks of all sandboxes together."""
 
-    requests: Counter[RequestCount] = field(default_factory=Counter)
     dropped: int = 0
-    """Requests that a journal could not keep; they are counted all the same."""
+    """Requests that a journal could not keep."""
     rules: RuleTallies = field(default_factory=dict)
     teams: dict[str, TeamTally] = field(default_factory=dict)
     """By name."""
@@ -56,8 +53,6 @@ class Tally:
     def add(self, sandbox: Sandbox) -> None:
         """Add the counts of a sandbox before it is reset or deleted."""
         self._count(sandbox, 1)
-        self.requests.update(sandbox.journal.counts)
-        self.requests.update(request.counted for request in sandbox.journal.requests if not request.is_complete)
         self.dropped += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
             _count_rule(self.rules, key, past.matched, past.fired)

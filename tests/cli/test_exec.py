@@ -31,6 +31,7 @@ from tests.support.served import (
     started,
     unused_port,
 )
+from tests.support.served_client import ServedClient
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
 
@@ -225,16 +226,23 @@ TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
 
 
 @pytest.mark.parametrize(
-    ("line", "body"), [("GET /v1/team", ""), ("POST /v1/uploads", json.dumps(UPLOAD))], ids=["stalled", "held"]
+    ("line", "body", "told"),
+    [
+        ("GET /v1/team", "", "getTeam  no answer: 1 (1 lost)"),
+        ("POST /v1/uploads", json.dumps(UPLOAD), "createUpload  no answer: 1"),
+    ],
+    ids=["stalled", "held"],
 )
-def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(line: str, body: str, tmp_path: Path) -> None:
+def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(line: str, body: str, told: str, tmp_path: Path) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
     with (
         running(["--scenario", str(scenario)], shell(TELL_PORT)) as process,
-        socket.create_connection(("127.0.0.1", int(next_line(process))), PATIENCE_SECONDS) as connection,
+        socket.create_connection(("127.0.0.1", port := int(next_line(process))), PATIENCE_SECONDS) as connection,
     ):
         connection.sendall(request_bytes(line, body))
+        client = ServedClient(f"http://127.0.0.1:{port}/v1")
+        assert client.told("GET", "/requests?status=none&wait_ms=5000")["data"]
         began_at = time.monotonic()
         _, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
         took_seconds = time.monotonic() - began_at
@@ -242,6 +250,7 @@ def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(line: str, body: s
             assert read_answer(connection) == b""
     assert took_seconds < TRANSFER_GRACE_SECONDS  # which `serve` gives requests
     assert process.returncode == 5
+    assert told in complaint
     assert "Traceback" not in complaint
     assert "rror" not in complaint
 

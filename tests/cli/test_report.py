@@ -4,25 +4,25 @@ from collections import Counter
 from typing import Any
 
 from emulator import __version__
+from emulator.cli.observers import RequestCount
 from emulator.cli.report import report_on, report_text
 from emulator.scenario.playbook import RuleCounts
-from emulator.service.record import RequestCount
 from emulator.service.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
+REQUESTS = Counter(
+    {
+        RequestCount("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
+        RequestCount("createProductPhotographyGeneration", 202, None, is_replayed=True): 1,
+        RequestCount("createProductPhotographyGeneration", 202, None, is_lost=True): 2,
+        RequestCount("createProductPhotographyGeneration", 202, None): 2,
+        RequestCount("createProductPhotographyGeneration", None, None, is_lost=True): 1,
+        RequestCount("getTeam", 200, None): 4,
+        RequestCount(None, 200, None, "upload"): 1,
+        RequestCount(None, 404, "not_found"): 3,
+    }
+)
 TALLY = Tally(
-    requests=Counter(
-        {
-            RequestCount("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
-            RequestCount("createProductPhotographyGeneration", 202, None, is_replayed=True): 1,
-            RequestCount("createProductPhotographyGeneration", 202, None, is_lost=True): 2,
-            RequestCount("createProductPhotographyGeneration", 202, None): 2,
-            RequestCount("createProductPhotographyGeneration", None, None, is_lost=True): 1,
-            RequestCount("getTeam", 200, None): 4,
-            RequestCount(None, 200, None, "upload"): 1,
-            RequestCount(None, 404, "not_found"): 3,
-        }
-    ),
     dropped=2,
     rules={("spare", "never"): RuleCounts(2, 0), ("spare", "once"): RuleCounts(4, 1)},
     teams={"Demo": TeamTally(3, 1, 2, 20), "Idle": TeamTally(0, 0, 0, 20), "Other": TeamTally(1, 0, 1, 5)},
@@ -35,12 +35,12 @@ def row(operation: str | None, status: int | None, count: int, **more: Any) -> d
     return {**told, **more}
 
 
-def report(tally: Tally) -> Any:
-    return report_on(["pytest", "-q"], 1, 812, tally, OPERATIONS)
+def report(requests: Counter[RequestCount], tally: Tally) -> Any:
+    return report_on(["pytest", "-q"], 1, 812, requests, tally, OPERATIONS)
 
 
 def test_the_text_tells_everything_in_order() -> None:
-    assert report_text(report(TALLY)) == (
+    assert report_text(report(REQUESTS, TALLY)) == (
         """\
 Image Workflow Emulator: 15 requests, 4 Credits charged, 72.5 s of emulator time
   getTeam                             200: 4
@@ -56,7 +56,7 @@ Image Workflow Emulator: 15 requests, 4 Credits charged, 72.5 s of emulator time
 
 
 def test_the_json_has_the_documented_keys() -> None:
-    told = report(TALLY)
+    told = report(REQUESTS, TALLY)
     requests, teams, rules = told.pop("requests"), told.pop("teams"), told.pop("rules")
     assert told == {
         "format": "image-workflow-emulator report",
