@@ -4,7 +4,9 @@ First all that breaks its schema is reported, and then, by whoever knows what it
 Must not know what a document is about, nor its notation.
 """
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position, clause, nearest, one_of
@@ -19,15 +21,13 @@ MAX_COMPLAINTS: Final = 100
 class Document:
     """A document under reading. `where` is the place in a body that it was found at.
 
-    `data` is the JSON that it looks like; `texts` the same with every scalar as the text that stands in the file, from
-    which values are made once the schema has let them pass; `source` is the text that it was read from.
+    `data` is the JSON that it looks like; `source` is the text that it was read from.
     """
 
     def __init__(
         self,
         file: str,
         data: Any,
-        texts: Any,
         places: Mapping[tuple[str, ...], tuple[Position, Position]],
         source: str,
         where: str = "",
@@ -35,11 +35,15 @@ class Document:
         """`places` has by path where a value stands, and where its key does; it is empty for data without a text."""
         self.file = file
         self.data = data
-        self.texts = texts
         self.source = source
         self._places = places
         self._where = where
         self._complaints: list[Complaint] = []
+
+    @cached_property
+    def texts(self) -> Any:
+        """The data with every scalar as text, from which values are made once the schema has let them pass."""
+        return _texts_of(self.data)
 
     def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
         """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file.
@@ -93,3 +97,11 @@ class Document:
         if self._complaints:
             in_order = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
             raise DocumentError(in_order[:MAX_COMPLAINTS])
+
+
+def _texts_of(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _texts_of(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_texts_of(item) for item in data]
+    return data if isinstance(data, str) else "" if data is None else json.dumps(data)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from emulator.documents.complaints import clause, nearest, one_of, sentence
 from emulator.documents.values import MAX_NAME_CHARACTERS
-from emulator.kernel.wording import count_of, excerpt, pointer
+from emulator.kernel.wording import excerpt, pointer
 
 Steps: TypeAlias = tuple[str | int, ...]
 """The way to a place in a value: names of fields and indexes of items."""
@@ -257,16 +257,16 @@ _TYPES: Final = {
     "array": "an array",
     "null": "null",
 }
-_COUNTED: Final = {
-    "minItems": ("at least", "item"),
-    "maxItems": ("at most", "item"),
-    "minLength": ("at least", "character"),
-}
 _EXPECTATIONS: Final = {
     "const": "{}",
+    "enum": "one of {}",
+    "pattern": "text that matches {}",
     "uniqueItems": "no item twice",
     "minimum": "at least {}",
     "maximum": "at most {}",
+    "minItems": "at least {} item",
+    "maxItems": "at most {} item",
+    "minLength": "at least {} character",
     "minProperties": "at least {} field to change",
 }
 
@@ -280,11 +280,6 @@ def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
         return f"a whole number from {schema['minimum']} to {schema['maximum']}"
     if keyword == "type":
         return " or ".join(_TYPES[name] for name in (limit if isinstance(limit, list) else [str(limit)]))
-    if keyword == "enum":
-        return "one of " + ", ".join(map(str, limit or ()))
-    if keyword == "pattern":
-        return f"text that matches {limit}"
-    if keyword in _COUNTED and isinstance(limit, int):
-        bound, noun = _COUNTED[keyword]
-        return f"{bound} {count_of(limit, noun)}"
-    return _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(limit)
+    shown = ", ".join(map(str, limit)) if isinstance(limit, list) else limit
+    words = _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(shown)
+    return f"{words}s" if limit != 1 and words.endswith((" item", " character")) else words

@@ -24,7 +24,7 @@ MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 20_000
 """Values of one document, those behind an alias counted each time it is used: they are read in 50 ms."""
 
-_PLAIN_TAGS: Final = frozenset({"", "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+_PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -48,13 +48,15 @@ def read_document(text: str | bytes, file: str) -> Document:
     """
     decoded = _decoded(text, file)
     try:
-        return _Builder(file).of_yaml(_composed(decoded, file), decoded)
+        root = _composed(decoded, file)
     except _NotYamlError:
         # JSON may have tabs and surrogate pairs, which YAML does not.
         data = _json_or_none(decoded, file) if decoded.lstrip().startswith("{") else None
         if data is None:
             raise
         return document_of(data, file)
+    reader = _Reader(file)
+    return Document(file, reader.read(root, root, (), 0), reader.places, decoded)
 
 
 def document_of(data: JsonValue, file: str, where: str = "") -> Document:
@@ -63,7 +65,8 @@ def document_of(data: JsonValue, file: str, where: str = "") -> Document:
     Raises:
         DocumentError: it is nested too deeply, or has too many values.
     """
-    return _Builder(file or where).of_data(data, file, where)
+    _Bounds(file or where).check_data(data)
+    return Document(file, data, {}, json.dumps(data, ensure_ascii=False), where)
 
 
 def _json_scalar(text: str) -> JsonValue:
@@ -123,7 +126,7 @@ class _Bounds:
     """Counts what one document holds."""
 
     def __init__(self, filename: str) -> None:
-        self._filename = filename
+        self.filename = filename
         self._values = 0
 
     def check(self, depth: int, position: Position) -> None:
@@ -131,40 +134,36 @@ class _Bounds:
         self._values += 1
         if depth > MAX_DEPTH:
             found = "arrays and objects nested too deeply"
-            raise _error(self._filename, position, found, f"at most {MAX_DEPTH} levels")
+            raise _error(self.filename, position, found, f"at most {MAX_DEPTH} levels")
         if self._values > MAX_VALUES:
-            raise _error(self._filename, position, f"more than {MAX_VALUES} values", "a smaller document")
+            raise _error(self.filename, position, f"more than {MAX_VALUES} values", "a smaller document")
+
+    def check_data(self, data: JsonValue, depth: int = 0) -> None:
+        """Count a value of JSON with all that is in it. A level is a list or mapping; a scalar is on that of its holder."""
+        inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else None
+        self.check(depth if inner is None else depth + 1, NOWHERE)
+        for value in inner or ():
+            self.check_data(value, depth + 1)
 
 
-class _Builder(_Bounds):
-    """Makes a document. A level is a list or mapping; a scalar stands at the depth of what holds it."""
+class _Reader(_Bounds):
+    """Reads the nodes that PyYAML composed."""
 
-    def __init__(self, file: str) -> None:
-        super().__init__(file)
-        self._file = file
-        self._places: dict[tuple[str, ...], tuple[Position, Position]] = {}
+    def __init__(self, filename: str) -> None:
+        super().__init__(filename)
+        self.places: dict[tuple[str, ...], tuple[Position, Position]] = {}
 
-    def of_yaml(self, root: Any, source: str) -> Document:
-        """Make the document of the node that PyYAML composed."""
-        data, texts = self._read(root, root, (), 0)
-        return Document(self._file, data, texts, self._places, source)
-
-    def of_data(self, data: JsonValue, file: str, where: str) -> Document:
-        """Make the document of a value of JSON."""
-        return Document(file, data, self._texts(data, 0), {}, json.dumps(data, ensure_ascii=False), where)
-
-    def _read(self, node: Any, key: Any, path: tuple[str, ...], depth: int) -> tuple[Any, Any]:
-        """Return the data of a node and its texts, and note its place; what an alias names is read and counted anew."""
+    def read(self, node: Any, key: Any, path: tuple[str, ...], depth: int) -> Any:
+        """Return the data of a node, and note its place; what an alias names is read and counted anew."""
         place = _position(node.start_mark)
-        self._places[path] = place, _position(key.start_mark)
+        self.places[path] = place, _position(key.start_mark)
         if node.id == "scalar":
             text = self._scalar(node, depth)
-            return text if node.style else _json_scalar(text), text
+            return text if node.style else _json_scalar(text)
         self._check_tag(node)
         self.check(depth + 1, place)
         if node.id == "sequence":
-            items = [self._read(item, item, (*path, str(index)), depth + 1) for index, item in enumerate(node.value)]
-            return [data for data, _ in items], [texts for _, texts in items]
+            return [self.read(item, item, (*path, str(index)), depth + 1) for index, item in enumerate(node.value)]
         entries = {}
         for named, value in node.value:
             if named.id != "scalar":
@@ -172,10 +171,8 @@ class _Builder(_Bounds):
             name = self._scalar(named, depth + 1)
             if name in entries:
                 raise self._refused(named, f"{excerpt(name)} a second time", "each key once")
-            entries[name] = self._read(value, named, (*path, name), depth + 1)
-        return {name: data for name, (data, _) in entries.items()}, {
-            name: texts for name, (_, texts) in entries.items()
-        }
+            entries[name] = self.read(value, named, (*path, name), depth + 1)
+        return entries
 
     def _scalar(self, node: Any, depth: int) -> str:
         self._check_tag(node)
@@ -188,27 +185,15 @@ class _Builder(_Bounds):
         if node.tag not in _PLAIN_TAGS:
             raise self._refused(node, f"the tag {excerpt(node.tag)}", "a value without a tag")
 
-    def _texts(self, data: JsonValue, depth: int) -> Any:
-        if isinstance(data, Mapping):
-            self.check(depth + 1, NOWHERE)
-            return {key: self._texts(value, depth + 1) for key, value in data.items()}
-        if isinstance(data, Sequence) and not isinstance(data, str):
-            self.check(depth + 1, NOWHERE)
-            return [self._texts(item, depth + 1) for item in data]
-        self.check(depth, NOWHERE)
-        if isinstance(data, str):
-            return data
-        return "" if data is None else json.dumps(data)
-
     def _refused(self, node: Any, found: str, expected: str) -> DocumentError:
-        return _error(self._file, _position(node.start_mark), found, expected)
+        return _error(self.filename, _position(node.start_mark), found, expected)
 
 
 def _loader_class() -> Any:
     """Return PyYAML's loader, with bounds: it calls itself for each level, and has no limit of its own."""
     import yaml  # 45 ms of start-up, which a process that reads no YAML need not spend
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
         def __init__(self, text: str, filename: str) -> None:
             super().__init__(text)
             self._bounds = _Bounds(filename)
@@ -220,9 +205,6 @@ def _loader_class() -> Any:
 
         def ascend_resolver(self) -> None:
             self._depth -= 1
-
-        def resolve(self, _kind: Any, _value: Any, _implicit: Any) -> str:
-            return ""  # no type is told by how a scalar looks
 
     return Loader
 
