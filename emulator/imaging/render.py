@@ -7,11 +7,10 @@ from PIL import Image
 
 from emulator.domain.recipes import CardRecipe, EditRecipe, PhotographRecipe, PremadeRecipe, Recipe, UpscaleRecipe
 from emulator.domain.stamps import NO_GENERATION
-from emulator.imaging.cards import card
 from emulator.imaging.edit import edit
 from emulator.imaging.encoding import encode
+from emulator.imaging.ingredients import ingredient
 from emulator.imaging.photograph import photograph
-from emulator.imaging.premade import premade
 from emulator.imaging.upscale import upscale
 
 
@@ -37,7 +36,7 @@ _DRAWINGS: Mapping[type[Recipe], tuple[Callable[..., Image.Image], str | None]] 
     PhotographRecipe: (photograph, "product_photography"),
     EditRecipe: (edit, "edit_images"),
     UpscaleRecipe: (upscale, "upscale"),
-    PremadeRecipe: (premade, None),
-    CardRecipe: (card, None),
+    PremadeRecipe: (ingredient, None),
+    CardRecipe: (ingredient, None),
 }
 """What draws a recipe, and of which workflow it is, if it is one of the outputs."""

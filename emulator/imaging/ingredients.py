@@ -1,4 +1,4 @@
-"""Pictures of premade global ingredients, drawn from their names and attributes alone.
+"""Pictures of ingredients: of premade ones, drawn from their names and attributes, and of a Team's own, from their sources.
 
 Owns which word of a name selects which drawing; without one of them it is the first of its kind.
 """
@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PIL import Image, ImageDraw, ImageOps
 
-from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.captions import Plaque, with_plaque
+from emulator.domain.recipes import CardRecipe, PremadeRecipe
+from emulator.imaging.captions import Plaque, swatch, with_plaque
+from emulator.imaging.decoding import load
 from emulator.imaging.drawing import (
     BLACK,
     WHITE,
@@ -18,9 +19,12 @@ from emulator.imaging.drawing import (
     gradient_column,
     mix,
     new_canvas,
+    opaque,
     paint,
+    paint_all,
     paint_shadow,
     pale_wall,
+    trimmed,
 )
 from emulator.imaging.layout import Box, arrange
 from emulator.imaging.looks import filtered, named_look
@@ -30,14 +34,26 @@ _BALL_EDGE = 320  # pixels
 _HORIZON = 0.62
 
 
-def premade(recipe: PremadeRecipe, _: Sequence[bytes] = ()) -> Image.Image:
-    """The picture of a premade ingredient of the recipe's kind."""
+def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
+    """The picture of an ingredient above its name; of its own sources one is large, the others are swatches."""
+    sources = [load(data, max(recipe.width, recipe.height)) for data in inputs]
+    main = sources.pop(recipe.index % len(sources)) if sources else None
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        return new_canvas((recipe.width, recipe.height), _background(recipe.name))
-    facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
-    draw = _DRAWINGS[recipe.kind]
-    plaque = Plaque(recipe.name, " · ".join(facts))
-    return with_plaque(recipe, plaque, lambda size, room: draw(recipe, size, room))
+        return new_canvas((recipe.width, recipe.height), opaque(main) if main else _background(recipe.name))
+    facts = (
+        recipe.kind.replace("_", " ").capitalize(),
+        *(recipe.attributes if isinstance(recipe, PremadeRecipe) else ()),
+    )
+    plaque = Plaque(recipe.name, " · ".join(facts), [("", swatch(source)) for source in sources])
+
+    def draw(size: tuple[int, int], room: Box) -> Image.Image:
+        if isinstance(recipe, PremadeRecipe):
+            return _DRAWINGS[recipe.kind](recipe, size, room)
+        canvas = new_canvas(size, pale_wall(chance(recipe.name, *recipe.inputs)))
+        paint_all(canvas, [trimmed(main)] if main else (), room)
+        return canvas
+
+    return with_plaque(recipe, plaque, draw)
 
 
 # ---------------------------------------------------------------------------------------------------------- backgrounds
