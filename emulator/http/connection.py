@@ -3,8 +3,6 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Mapping
-from typing import Any
 
 from emulator.kernel.clock import host_elapsed_ms
 
@@ -39,12 +37,3 @@ class Connection:
     def close(self) -> None:
         """Close it after the bytes sent so far, though the answer is incomplete."""
         self._transport.close()
-
-
-def connection_of(scope: Mapping[str, Any]) -> Connection | None:
-    """Return the connection of a request; None where the server hands none in."""
-    extensions = scope.get("extensions")
-    if extensions is None or CONNECTION_EXTENSION not in extensions:
-        return None
-    connection: Connection = extensions[CONNECTION_EXTENSION]["connection"]
-    return connection

@@ -8,7 +8,7 @@ surface.
 
 import re
 from collections.abc import Collection
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from typing import Final
 
 from emulator.domain.problems import Check, Problem
@@ -123,7 +123,7 @@ def _name_of(host: str) -> str:
 def _is_address(name: str) -> bool:
     """Return whether a name is a whole IP address, not a name whose last part is a number."""
     try:
-        IPv6Address(name) if ":" in name else IPv4Address(name)
+        ip_address(name)
     except ValueError:
         return False
     return True

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from emulator.domain.problems import Problem, invalid_request
-from emulator.http.connection import connection_of
+from emulator.http.connection import CONNECTION_EXTENSION, Connection
 from emulator.http.responses import OWN_ORIGIN, Header
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.kernel.wording import excerpt
@@ -45,7 +45,8 @@ class Request:
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
         self.repeated = _repeated(pairs) if len(self.headers) != len(pairs) else frozenset()
-        self.connection = connection_of(scope)
+        extensions = scope.get("extensions") or {}
+        self.connection: Connection | None = extensions.get(CONNECTION_EXTENSION, {}).get("connection")
         """None where the server hands none in."""
         self.embedding: Header = scope.get(EMBEDDING, OWN_ORIGIN)
         """The header that says which pages may embed the answer."""

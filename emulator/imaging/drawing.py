@@ -77,12 +77,10 @@ def disc(content: Image.Image | Color, edge: int = 256) -> Image.Image:
 
 @lru_cache(maxsize=1)
 def _shadow() -> Image.Image:
-    """A small blurred ellipse, to be stretched; its edges are left empty."""
+    """A mask of a small blurred ellipse, to be stretched; its edges are left empty."""
     mask = Image.new("L", (96, 96))
     ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=90)
-    image = Image.new("RGB", mask.size)
-    image.putalpha(mask.filter(ImageFilter.GaussianBlur(6)))
-    return image
+    return mask.filter(ImageFilter.GaussianBlur(6))
 
 
 def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
@@ -153,9 +151,6 @@ def paint_all(canvas: Image.Image, images: Sequence[Image.Image], room: Box, dow
 def paint_shadow(canvas: Image.Image, box: Box) -> None:
     """Paint the shadow on the floor of what stands in a box; a transparent canvas has no floor."""
     if canvas.mode == "RGB":
-        height = min(box.width, box.height) * 0.22
-        paint(
-            canvas,
-            _shadow(),
-            Box(box.left - box.width * 0.14, box.top + box.height - height * 0.55, box.width * 1.28, height),
-        )
+        width, height = max(1, round(box.width * 1.28)), max(1, round(min(box.width, box.height) * 0.22))
+        left, top = round(box.left - box.width * 0.14), round(box.top + box.height - height * 0.55)
+        canvas.paste(BLACK, (left, top), stretched(_shadow(), (width, height)))

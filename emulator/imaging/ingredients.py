@@ -3,7 +3,7 @@
 Owns which word of a name selects which drawing; without one of them it is the first of its kind.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from PIL import Image, ImageDraw, ImageOps
 
@@ -60,9 +60,11 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
 
 
 def _background(name: str) -> Image.Image:
-    for word, draw in _PLACES.items():
-        if word in name.casefold():
-            return draw(name)
+    draw = next((draw for word, draw in _PLACES.items() if word in name.casefold()), _paper)
+    return draw(name)
+
+
+def _paper(_: str) -> Image.Image:
     return gradient_column(((0, (234, 234, 232)), (0.55, (249, 249, 248)), (1, (226, 226, 224))))
 
 
@@ -108,12 +110,8 @@ def _shirt(name: str) -> Image.Image:
 
 _SLEEVE = ((60, 60), (105, 70), (180, 165), (140, 205), (100, 165), (100, 450))
 """The outline of half a shirt."""
-_PLACES: Mapping[str, Callable[[str], Image.Image]] = {
-    "gradient": _vignette,
-    "beach": _beach,
-    "street": _street,
-    "shirt": _shirt,
-}
+_PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _shirt}
+"""What a word in the name of a Background draws."""
 
 # ------------------------------------------------------------------------------------- styles, poses and people
 

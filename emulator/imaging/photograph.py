@@ -33,9 +33,6 @@ from emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stanc
 _SCENE_EDGE = 1024  # pixels; more makes no visible difference
 _HEAD_EDGE, _SWATCH_EDGE = 240, 160
 _PERSON_WIDTH = 0.46  # of a figure's height
-_ACCENTS: Sequence[Color] = (
-    (255, 196, 84), (110, 212, 190), (255, 146, 126), (150, 186, 255), (214, 164, 250), (178, 220, 106),
-)  # fmt: skip
 
 
 class View(Struct, frozen=True):
@@ -79,15 +76,14 @@ class _Shot:
         self._previews = [_preview_of(data, _SWATCH_EDGE) for data in pictures]
 
     def plaque(self) -> Plaque:
-        recipe, count, pictures = self._recipe, len(self._subjects), iter(self._previews)
+        recipe, count = self._recipe, len(self._subjects)
         chips: list[Chip] = [("", swatch(subject)) for subject in self._subjects] if count > 1 else []
-        chips += [
-            (name, swatch(next(pictures))) for name in (recipe.photography_style, recipe.pose) if name is not None
-        ]
+        names = (name for name in (recipe.photography_style, recipe.pose) if name is not None)
+        chips += [(name, swatch(preview)) for name, preview in zip(names, self._previews, strict=True)]
         if recipe.colorway is not None and self._color is not None:
             chips.append((recipe.colorway, swatch(self._color)))
         title = ", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}"
-        accent = _ACCENTS[(recipe.slot - 1) % len(_ACCENTS)]
+        accent = color_of_hue(recipe.slot * 0.38, 0.5, 1.0)
         badge, people = f"{recipe.slot}/{recipe.slot_count}", "👤" * recipe.people or "0👤"
         signs = signs_of(recipe, badge, accent, recipe.camera_distance or "", people)
         return Plaque(title, "", chips, recipe.directions, signs)
@@ -136,9 +132,8 @@ class _Shot:
         for number in range(people):
             head = self._heads[number] if number < len(self._heads) else None
             look = round(self._chance("person", number) * 255)
-            person = person_of(
-                ("female", "male", "neutral")[look % 3], "25-35", look // 3, _skin_of(head) if head else None
-            )
+            gender, skin = ("female", "male", "neutral")[look % 3], _skin_of(head) if head else None
+            person = person_of(gender, "25-35", look // 3, skin)
             figure = draw_figure(stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)])
             middle = left + (number + 0.5) * _PERSON_WIDTH * height
             paint_shadow(canvas, Box(middle - height * 0.13, top, height * 0.26, height))

@@ -31,27 +31,24 @@ class Face:
 
     def length(self, text: str) -> float:
         """The width of a text of one line, in pixels."""
-        return sum(font.getlength(part) for font, part in self._parts(text))
+        return sum(font.getlength(part) for font, part in _parts(text, self._size))
 
     def draw(self, image: Image.Image, x: float, middle: float, text: str, color: Color) -> None:
         """Write one line from the left, its letters around the middle."""
-        for font, part in self._parts(text):
+        for font, part in _parts(text, self._size):
             ImageDraw.Draw(image).text((x, middle + self._size * 0.36), part, fill=color, font=font, anchor="ls")
             x += font.getlength(part)
 
-    def _parts(self, text: str) -> list[tuple[ImageFont.FreeTypeFont, str]]:
-        return [(_open(number, self._size), part) for number, part in _parts(text)]
-
 
 @lru_cache(maxsize=256)
-def _parts(text: str) -> list[tuple[int, str]]:
-    """The parts of a text that one font has; marks go with what they follow, and spaces where that is right to left."""
+def _parts(text: str, size: int) -> list[tuple[ImageFont.FreeTypeFont, str]]:
+    """The parts of a text with the font that has each; marks go with what they follow, and spaces where that is right to left."""
     fonts: list[int] = []
     for last, character in zip(" " + text, text, strict=False):
         is_joined = _kind(character) in "MC" or (character == " " and unicodedata.bidirectional(last) in ("R", "AL"))
         fonts.append(fonts[-1] if is_joined and fonts else max(0, _font_of(character)))
     parts = groupby(zip(fonts, text, strict=True), key=lambda pair: pair[0])
-    return [(number, "".join(character for _, character in part)) for number, part in parts]
+    return [(_open(number, size), "".join(character for _, character in part)) for number, part in parts]
 
 
 @lru_cache(maxsize=1)
