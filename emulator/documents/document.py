@@ -7,15 +7,13 @@ Must not know what a document is about, nor its notation.
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position, clause, nearest, one_of
-from emulator.documents.schemas import MORE, Schemas, Steps, place_of
+from emulator.documents.schemas import MAX_COMPLAINTS, Schemas, Steps, place_of
 from emulator.kernel.wording import excerpt
 
 Suggest: TypeAlias = Callable[[Steps, str], Sequence[str]]
-MAX_COMPLAINTS: Final = 100
-"""Limit of the complaints about one document; after correction the rest are reported."""
 
 
 class Document:
@@ -50,11 +48,9 @@ class Document:
 
         `suggest` names what was probably meant by a text for which the schema suggests nothing.
         """
-        for violation in schemas.violations(reference, self.data, at_most=MAX_COMPLAINTS):
-            if violation is not MORE:
-                is_unknown = violation.kind == "unknown"
-                meant = violation.suggestions or suggest(violation.steps, violation.found.strip('"'))
-                self.complain(violation.steps, violation.expected, violation.found, meant, is_unknown)
+        for violation in schemas.violations(reference, self.data):
+            meant = violation.suggestions or suggest(violation.steps, violation.found.strip('"'))
+            self.complain(violation.steps, violation.expected, violation.found, meant, violation.kind == "unknown")
         self.raise_complaints()
 
     def complain(

@@ -6,7 +6,7 @@ expects, where its keywords say it badly. Must not know which schemas there are,
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
@@ -22,6 +22,8 @@ Steps: TypeAlias = tuple[str | int, ...]
 EXPECTED: Final = "x-expected"
 LARGE_BODY_BYTES: Final = 2048
 """For a larger body, only the first violation is reported."""
+MAX_COMPLAINTS: Final = 100
+"""Limit of the complaints about one document or body, but for one that says that there are more."""
 MAX_LISTED_VIOLATIONS: Final = 10
 """Limit of the reported violations of one body."""
 _URN: Final = "urn:document"
@@ -67,7 +69,6 @@ def place_of(steps: Steps) -> str:
     return pointer(*(step[:MAX_NAME_CHARACTERS] if isinstance(step, str) else step for step in steps))
 
 
-MORE: Final = Violation((), "more mistakes than these", "the first to be corrected first")
 _IS_PART: Final = re.compile("(items?|item twice|characters?|field to change)$")
 """Expectations of what a value has in it, not of what it is."""
 
@@ -86,15 +87,14 @@ class Schemas:
 
     def __init__(self, document: dict[str, Any], formats: Mapping[str, Callable[[str], object]] | None = None) -> None:
         self._document = document
-        self._formats = {name: _holds(parse) for name, parse in (formats or {}).items()}
+        self._formats: dict[str, Callable[..., bool]] = {
+            name: partial(_holds, parse) for name, parse in (formats or {}).items()
+        }
         self._validators: dict[str, Any] = {}
 
-    def violations(
-        self, reference: str, value: object, first_only: bool = False, at_most: int = 100
-    ) -> list[Violation]:
+    def violations(self, reference: str, value: object, first_only: bool = False) -> list[Violation]:
         """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
 
-        Where there are more of them than `at_most`, `MORE` comes last.
         To look for all takes 50 µs for each: ask for the first one only in a large value from a client.
         """
         validator = self._validators.get(reference)
@@ -102,13 +102,9 @@ class Schemas:
             validator = self._validators[reference] = self._validator(reference)
         if validator.is_valid(value):
             return []
-        errors = (
-            [_first_error(validator, value)] if first_only else [*islice(validator.iter_errors(value), at_most + 1)]
-        )
-        has_more = len(errors) > at_most
-        found = dict.fromkeys(violation for error in errors[:at_most] for violation in self._explain(error))
-        told = sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
-        return [*told, MORE] if has_more else told
+        errors = [_first_error(validator, value)] if first_only else validator.iter_errors(value)
+        found = dict.fromkeys(each for error in islice(errors, MAX_COMPLAINTS + 1) for each in self._explain(error))
+        return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
 
     @cached_property
     def _registry(self) -> Any:
@@ -148,17 +144,15 @@ class Schemas:
                 found = f"the fields {', '.join(error.instance)}" if error.instance else "no fields"
                 yield Violation(steps, found, _expectation(keyword, schema))
             case _:
-                words = self._words(schema)
-                yield Violation(
-                    steps, excerpt(error.instance), _expectation(keyword, schema), _suggested(error.instance, words)
-                )
+                expected, meant = _expectation(keyword, schema), _suggested(error.instance, self._words(schema))
+                yield Violation(steps, excerpt(error.instance), expected, meant)
 
     def _explain_union(self, error: Any, schema: Mapping[str, Any]) -> Iterator[Violation]:
         """Say which branch was meant and what is wrong there, instead of that no branch fits."""
         steps, value = tuple(error.instance_path), error.instance
         branches = error.kind.as_dict().get("context", ())
         if "discriminator" in schema:
-            yield from self._explain_tagged(schema, branches, steps, value)
+            yield from self._explain_tagged(error, schema, branches)
             return
         words = self._words(schema)
         expected = schema.get(EXPECTED) or one_of(words)
@@ -168,9 +162,8 @@ class Schemas:
         else:
             yield Violation(steps, excerpt(value), expected, _suggested(value, words))
 
-    def _explain_tagged(
-        self, schema: Mapping[str, Any], branches: Sequence[Any], steps: Steps, value: Any
-    ) -> Iterator[Violation]:
+    def _explain_tagged(self, error: Any, schema: Mapping[str, Any], branches: Sequence[Any]) -> Iterator[Violation]:
+        steps, value = tuple(error.instance_path), error.instance
         name, mapping = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
         if not isinstance(value, dict):
             yield Violation(steps, excerpt(value), "an object")
@@ -202,15 +195,12 @@ class Schemas:
         return node if isinstance(node, dict) else {}
 
 
-def _holds(parse: Callable[[str], object]) -> Callable[[str], bool]:
-    def holds(text: str) -> bool:
-        try:
-            parse(text)
-        except ValueError:
-            return False
-        return True
-
-    return holds
+def _holds(parse: Callable[[str], object], text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _first_error(validator: Any, value: object) -> Any:

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from emulator.documents.complaints import DocumentError
-from emulator.documents.document import MAX_COMPLAINTS
+from emulator.documents.schemas import MAX_COMPLAINTS
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
 from emulator.scenario.world_format import parse_world, world_of
