@@ -12,7 +12,7 @@ from collections import deque
 from threading import Event, Thread
 from typing import Final
 
-from emulator.cli.output import DIM, Style
+from emulator.cli.invocation import DIM, Style
 from emulator.kernel.printable import printable
 from emulator.kernel.signing import without_signature
 from emulator.kernel.timestamps import format_timestamp

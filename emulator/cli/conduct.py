@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec import structs
 
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import print_json
+from emulator.cli.invocation import Invocation, print_json
 from emulator.cli.verdict import verdict
 from emulator.contract import load_contract
 from emulator.drift.conduct import RecordedConduct, examine_recording

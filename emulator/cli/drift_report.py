@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from emulator.cli.output import json_or_page
+from emulator.cli.invocation import json_or_page
 from emulator.cli.verdict import finding, verdict
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of, first_of

@@ -12,7 +12,6 @@ import json
 import logging
 import socket
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -23,7 +22,7 @@ from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard
 from emulator.cli.errors import writable_files, write_file
 from emulator.cli.invocation import Invocation
-from emulator.cli.observers import Recording, Requests
+from emulator.cli.observers import Observed
 from emulator.cli.report import NO_REQUEST, Report, conduct_junit, conduct_lines, exec_verdict, report_on, report_text
 from emulator.cli.start_up import resume_collection, started
 from emulator.cli.verdict import print_compact
@@ -37,7 +36,7 @@ from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
 from emulator.service.calls import key_for_clients
 from emulator.service.tally import Tally
-from emulator.settings import CLIENT_VARIABLES, SettingError, Settings, UsageError, read_settings
+from emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -63,8 +62,8 @@ def execute(call: Invocation) -> int:
     the command cannot be started.
     """
     gc.disable()  # until the command starts
-    options, environment = call.options, call.environment
-    settings = read_settings(vars(options), environment, {"port": "0"})
+    options = call.options
+    settings = read_settings(vars(options), call.environment, {"port": "0"})
     for rule in options.ignore:
         if rule not in (known := [one.name for one in RULES]):
             raise SettingError("--ignore", rule, one_of(known), known)
@@ -75,9 +74,8 @@ def execute(call: Invocation) -> int:
 
         helpers = runs.pictures_of(Path(options.cell))
     try:
-        with started(settings, environment, is_logged=False, helpers=helpers) as (listener, address, application):
-            variables = _variables(environment, address, application, settings)
-            run = _Run(options, files, application, address, variables, guard)
+        with started(settings, call.environment, is_logged=False, helpers=helpers) as (listener, address, application):
+            run = _Run(call, files, application, address, guard)
             resume_collection()
             run.run(sockets=[listener])
     finally:
@@ -98,33 +96,23 @@ class _Run(WatchedServer):
     """Whether it took longer than it may."""
 
     def __init__(
-        self,
-        options: Namespace,
-        files: Mapping[str, Path],
-        application: "Application",
-        address: str,
-        variables: Mapping[str, str],
-        guard: Guard,
+        self, call: Invocation, files: Mapping[str, Path], application: "Application", address: str, guard: Guard
     ) -> None:
         super().__init__(application)
-        self._options = options
-        self._files = files
-        self._application = application
-        self._address = address
-        self._variables = variables
+        options = call.options
+        self._options, self._files, self._application, self._address = options, files, application, address
         self._guard = guard
+        self._variables = _variables(call.environment, address, application)
         self._prints_json = options.format == "json"
-        self._recording, self._requests = Recording(), Requests()
+        self._observed = Observed(keeps_entries="journal" in files)
         self._cell: CellRun | None = None
         application.observer.keeps_deleted = True
-        if "journal" in files:
-            application.sandboxes.watch(self._recording.note)
-        application.sandboxes.watch(self._requests.note)
+        application.sandboxes.watch(self._observed.note)
         if options.cell is not None:  # this is one run of a sweep
             from emulator.cli.sweep import runs
 
             self._cell = runs.CellRun(Path(options.cell), application)
-            self._variables = {**variables, **self._cell.variables}
+            self._variables |= self._cell.variables
 
     # While it runs --------------------------------------------------------------------------------------------------
 
@@ -143,7 +131,7 @@ class _Run(WatchedServer):
                 self.state = await asyncio.to_thread(self._saved)
         finally:
             sandboxes = self._application.sandboxes
-            self._requests.end(sandboxes.by_id.values())
+            self._observed.end(sandboxes.by_id.values())
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
             self.conduct = self._application.final_conduct()
             await self._close()
@@ -195,12 +183,12 @@ class _Run(WatchedServer):
         if self._cell is not None:
             found = conduct.as_json()["findings"] if conduct else ()
             self._cell.conclude(None if self.is_hung else self.status, self.duration_ms, found)
-        is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self._requests.counts)
+        is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self._observed.counts)
         report = report_on(
             options.words,
             self.status or int(is_bad or is_low),
             self.duration_ms,
-            self._requests.counts,
+            self._observed.counts,
             self.tally,
             list(self._application.contract.operations),
             conduct,
@@ -210,7 +198,7 @@ class _Run(WatchedServer):
         if not options.quiet:
             _say("\n".join([report_text(report), *coverage_lines]))
         elif not self.status:  # else the command has said why
-            reasons = [*([] if self._requests.counts else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
+            reasons = [*([] if self._observed.counts else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
             for line in (*reasons, *(coverage_lines if is_low else ())):
                 _say(f"{PROGRAM}: {line.removeprefix('  ')}")
         for name, file in self._files.items():
@@ -220,7 +208,7 @@ class _Run(WatchedServer):
                 _say(f"{PROGRAM}: {error}")
                 report["exit_status"] = report["exit_status"] or 2
         if self._prints_json:
-            print_compact(exec_verdict(report, self.status, self._coverage, self._requests.refusals()))
+            print_compact(exec_verdict(report, self.status, self._coverage, self._observed.refusals()))
         return int(report["exit_status"])
 
     @cached_property
@@ -242,7 +230,7 @@ class _Run(WatchedServer):
             case "report":
                 return json.dumps(report, indent=2) + "\n"
             case "journal":
-                return self._recording.content(file.suffix, self._address)
+                return self._observed.content(file.suffix, self._address)
             case "save_state":
                 return self.state
             case "coverage":
@@ -251,18 +239,18 @@ class _Run(WatchedServer):
                 return conduct_junit(report, self._options.conduct == "fail")
 
 
-def _variables(
-    environment: Mapping[str, str], address: str, application: "Application", settings: Settings
-) -> dict[str, str]:
+def _variables(environment: Mapping[str, str], address: str, application: "Application") -> dict[str, str]:
     """Return the environment of the command, in which nothing leads to another emulator."""
     variables = {name: value for name, value in environment.items() if name not in CLIENT_VARIABLES}
-    variables |= {"IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH, "EMULATOR_URL": address}
-    sandbox = application.sandboxes.default
-    # One from the environment would belong to the real service.
-    variables["IMAGE_WORKFLOW_API_KEY"] = key_for_clients(sandbox, sandbox.clock.now())
-    if settings.control_token is not None:
-        variables["EMULATOR_CONTROL_TOKEN"] = settings.control_token
-    return variables
+    sandbox, token = application.sandboxes.default, application.settings.control_token
+    # A key from the environment would belong to the real service.
+    key = key_for_clients(sandbox, sandbox.clock.now())
+    variables |= {
+        "IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH,
+        "EMULATOR_URL": address,
+        "IMAGE_WORKFLOW_API_KEY": key,
+    }
+    return variables if token is None else {**variables, "EMULATOR_CONTROL_TOKEN": token}
 
 
 def _say(text: str) -> None:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import print_bytes, print_json
+from emulator.cli.invocation import Invocation, print_bytes, print_json
 from emulator.contract import BASE_PATH, DOCUMENT, OperationContract, load_contract
 from emulator.documents import shipped_document, shipped_path
 

@@ -15,8 +15,7 @@ from typing import Final
 
 from emulator.cli.drift_report import FAILS_ON, as_json, content_of, fails, lines
 from emulator.cli.errors import CommandError, writable_files, write_file
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import print_json
+from emulator.cli.invocation import Invocation, print_json
 from emulator.contract import load_contract
 from emulator.domain.readings import NO_READINGS
 from emulator.drift.active import ProbedService

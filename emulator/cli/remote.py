@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from emulator.cli.errors import REFUSED_VALUES, CommandError, naming_scenario
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import BOLD, print_json, print_table
+from emulator.cli.invocation import BOLD, Invocation, print_json, print_table
 from emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable
@@ -251,7 +250,7 @@ def reset(call: Invocation) -> None:
 
 def seed(call: Invocation) -> None:
     """Make what a file lists in a sandbox, before clients come."""
-    from emulator.testing.given import Given
+    from emulator.testing.sandbox import Given
 
     made = Given(call.control).file(call.options.file, team=call.options.team)
     rows = [(one["object"].replace("_", " "), one["id"], one.get("name") or one.get("status")) for one in made]

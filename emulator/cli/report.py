@@ -25,7 +25,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from emulator import __version__
@@ -79,7 +78,7 @@ def report_on(
         "duration_ms": duration_ms,
         "emulator_time_ms": tally.emulator_ms,
         "requests_total": requests.total(),
-        "requests": list(_requests(requests, operations)),
+        "requests": _requests(requests, operations),
         "journal_dropped": tally.dropped,
         "problems": dict(sorted(problems.items(), key=lambda row: (-row[1], row[0]))),
         "credits_charged": sum(team.credits_charged for team in tally.teams.values()),
@@ -95,23 +94,17 @@ def report_on(
     }
 
 
-def _requests(requests: Counter[RequestCount], operations: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _requests(requests: Counter[RequestCount], operations: Sequence[str]) -> list[dict[str, Any]]:
     """Count the requests by operation or byte surface, in their order, and by status."""
     order = (*operations, *BYTE_SURFACES, None)
-
-    def place(outcome: RequestCount) -> tuple[int, int]:
-        return order.index(outcome.operation or outcome.byte_surface), outcome.status or 0
-
-    for _, group in groupby(sorted(requests, key=place), key=place):
-        outcomes = list(group)
-        yield {
-            "operation": outcomes[0].operation,
-            "bytes": outcomes[0].byte_surface,
-            "status": outcomes[0].status,
-            "count": sum(requests[outcome] for outcome in outcomes),
-            "replayed": sum(requests[outcome] for outcome in outcomes if outcome.is_replayed),
-            "lost": sum(requests[outcome] for outcome in outcomes if outcome.is_lost),
-        }
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for one, count in requests.items():
+        place = order.index(one.operation or one.byte_surface), one.status or 0
+        kind = {"operation": one.operation, "bytes": one.byte_surface, "status": one.status}
+        row = rows.setdefault(place, {**kind, "count": 0, "replayed": 0, "lost": 0})
+        for name, applies in (("count", True), ("replayed", one.is_replayed), ("lost", one.is_lost)):
+            row[name] += count * applies
+    return [rows[place] for place in sorted(rows)]
 
 
 def report_text(report: Report) -> str:

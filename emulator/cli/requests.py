@@ -8,8 +8,7 @@ from typing import Any, Final, NoReturn
 
 from msgspec import convert
 
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, print_json
+from emulator.cli.invocation import BOLD, DIM, GREEN, RED, Invocation, Style, print_json
 from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
 from emulator.kernel.printable import printable, printable_lines

@@ -3,8 +3,7 @@
 import shlex
 from typing import Any
 
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import print_bytes, print_json
+from emulator.cli.invocation import Invocation, print_bytes, print_json
 from emulator.cli.verdict import complaint, verdict
 from emulator.contract import load_contract
 from emulator.documents.complaints import DocumentError

@@ -84,28 +84,18 @@ def _warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:
-    """Bind the address before anything else, so that a port in use is reported at once.
-
-    Raises:
-        CommandError: it cannot be bound.
-    """
-    listener = None
+    """Bind the address before anything else, so that a port in use is reported at once. Raises CommandError."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # A name such as localhost may have both: clients that use 127.0.0.1 must find the server there.
-        family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-        listener = socket.socket(family, kind, protocol)
-        if sys.platform != "win32":  # there, the option would let two servers share the port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, dualstack_ipv6=is_dual)
     except (OSError, UnicodeError) as error:
-        if listener is not None:
-            listener.close()
-        reason = error.strerror if isinstance(error, OSError) else "invalid host name"
         is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = "; choose another with --port (0 picks a free one)" if is_taken else ""
-        raise CommandError(f"cannot listen on {host}, port {port}: {reason}{hint}") from error
-    return listener
+        said = (isinstance(error, OSError) and error.strerror) or "invalid host name"
+        raise CommandError(f"cannot listen on {host}, port {port}: {said.partition(' (while')[0]}{hint}") from error
 
 
 def _load_application(settings: Settings, helpers: "Helpers | None") -> "Application":
@@ -136,7 +126,7 @@ def started(
         application = _load_application(settings, helpers)
         if is_logged if settings.access_log is None else settings.access_log:
             from emulator.cli.access_log import AccessLog
-            from emulator.cli.output import Style
+            from emulator.cli.invocation import Style
 
             style = Style(sys.stderr, environment)
             log = stack.enter_context(closing(AccessLog(style, as_json=settings.log_format == "json")))

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from emulator.testing.application import create_app as create_app
     from emulator.testing.emulator import Emulator as Emulator
     from emulator.testing.errors import EmulatorError as EmulatorError
-    from emulator.testing.given import Given as Given
     from emulator.testing.sandbox import Clock as Clock
     from emulator.testing.sandbox import Explanation as Explanation
+    from emulator.testing.sandbox import Given as Given
     from emulator.testing.sandbox import Rule as Rule
     from emulator.testing.sandbox import Sandbox as Sandbox
     from emulator.testing.sandbox import Team as Team
@@ -34,8 +34,7 @@ _HOMES = {
     "emulator.testing.application": ("EmulatorApplication", "create_app"),
     "emulator.testing.emulator": ("Emulator",),
     "emulator.testing.errors": ("EmulatorError",),
-    "emulator.testing.given": ("Given",),
-    "emulator.testing.sandbox": ("Clock", "Explanation", "Rule", "Sandbox", "Team"),
+    "emulator.testing.sandbox": ("Clock", "Explanation", "Given", "Rule", "Sandbox", "Team"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = list(_MODULES)

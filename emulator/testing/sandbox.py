@@ -4,24 +4,28 @@ Every property asks the emulator, so its value is current. Everything here is sy
 where the emulator refuses or does not answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self, TypeAlias, TypedDict, Unpack
 
+import orjson
 from msgspec import Struct, convert
 
 from emulator.contract import BASE_PATH
 from emulator.control.recorded_request import RecordedRequest
 from emulator.examiner.findings import Conduct
 from emulator.kernel.timestamps import parse_duration_ms
-from emulator.testing.control import DEFAULT_SANDBOX, STATE_SECONDS, ZIP, ControlClient, mode_of, path_step
+from emulator.testing.control import DEFAULT_SANDBOX, STATE_SECONDS, YAML, ZIP, ControlClient, mode_of, path_step
 from emulator.testing.errors import EmulatorError, is_refusal
-from emulator.testing.files import put_in_place, read_state_file, timestamp_text
-from emulator.testing.given import Given
+from emulator.testing.files import put_in_place, read_file, read_state_file, timestamp_text
 from emulator.testing.session_file import saved_sandbox
 
 __tracebackhide__ = is_refusal
+
+
+Resource: TypeAlias = dict[str, Any]
+"""A resource as `/v1` shows it."""
 
 
 class Filters(TypedDict, total=False):
@@ -423,6 +427,108 @@ def _seconds(span: str) -> float:
         return parse_duration_ms(span) / 1000
     except ValueError as error:
         raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
+
+
+# Seeding ------------------------------------------------------------------------------------------------------------
+
+
+class Given:
+    """Makes resources by the rules of `/v1`. The journal, conduct and coverage do not know of it.
+
+    Work takes its time by the clock of the sandbox, which is moved to its end. Each method returns the resource as `/v1`
+    shows it. Its `fields` are more fields of the body under `/v1`.
+
+    Raises EmulatorError with the service's code where the service refuses.
+
+        >>> given = create_app(clock="auto").sandbox.given
+        >>> shirt = given.product("Linen shirt", photos=2)
+        >>> shoot = given.photoshoot(products=[shirt])
+        >>> shoot["status"]
+        'completed'
+    """
+
+    def __init__(self, plane: ControlClient) -> None:
+        self._plane = plane
+
+    def product(self, name: str, *, photos: int = 1, **fields: Any) -> Resource:
+        """Make a Product. `name`: what it is called. `photos`: the number of its photos, which are drawn.
+
+        >>> shirt = create_app().sandbox.given.product("Linen shirt", photos=2)
+        >>> shirt["name"], len(shirt["asset_ids"])
+        ('Linen shirt', 2)
+        """
+        return self._make("product", name=name, photos=photos, **fields)
+
+    def fashion_model(self, name: str, *, photos: int = 1, **fields: Any) -> Resource:
+        """Make a Fashion Model, and return it when it is finished.
+
+        `name`: what it is called. `photos`: the number of its photos, which are drawn.
+
+            >>> create_app(clock="auto").sandbox.given.fashion_model("Ava")["name"]
+            'Ava'
+        """
+        return self._make("fashion_model", name=name, photos=photos, **fields)
+
+    def background(self, name: str, **fields: Any) -> Resource:
+        """Make a Background, and return it when it is finished. `name`: what it is called.
+
+        >>> create_app(clock="auto").sandbox.given.background("Beach")["name"]
+        'Beach'
+        """
+        return self._make("background", name=name, **fields)
+
+    def pose(self, name: str, **fields: Any) -> Resource:
+        """Make a Pose, and return it when it is finished. `name`: what it is called.
+
+        >>> create_app(clock="auto").sandbox.given.pose("Walking")["supported_camera_distances"]
+        ['close', 'medium', 'far']
+        """
+        return self._make("pose", name=name, **fields)
+
+    def photography_style(self, name: str, **fields: Any) -> Resource:
+        """Make a Photography Style, and return it when it is finished. `name`: what it is called.
+
+        >>> create_app(clock="auto").sandbox.given.photography_style("Daylight")["object"]
+        'photography_style'
+        """
+        return self._make("photography_style", name=name, **fields)
+
+    def photoshoot(
+        self, *, products: Sequence[str | Mapping[str, Any]], finished: bool = True, **fields: Any
+    ) -> Resource:
+        """Make a photoshoot, and return its Generation.
+
+        `products`: Products, or their ids. `finished`: whether to move the clock to its end; else it stays queued.
+
+            >>> given = create_app(clock="manual").sandbox.given
+            >>> given.photoshoot(products=[given.product("Linen shirt")], finished=False)["status"]
+            'queued'
+        """
+        ids = [product if isinstance(product, str) else product["id"] for product in products]
+        return self._make("photoshoot", products=ids, finished=finished, **fields)
+
+    def file(self, path: str | Path, *, team: str | None = None) -> list[Resource]:
+        """Make everything that the file at `path` lists, in order, and return it. `team`: whose it will be, by name or id.
+
+        A file with a mistake makes nothing: EmulatorError has its line and column. What the service refuses leaves what was
+        made before it.
+
+            >>> from pathlib import Path
+            >>> size = Path("shop.yaml").write_text("given: [{product: {name: Linen shirt}}, {pose: {name: Walking}}]")
+            >>> made = create_app(clock="auto").sandbox.given.file("shop.yaml", team="Demo")
+            >>> [resource["name"] for resource in made]
+            ['Linen shirt', 'Walking']
+        """
+        query = {"file": str(path), "team": team}
+        return self._send(read_file(path), query)
+
+    def _make(self, kind: str, **fields: Any) -> Resource:
+        return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]
+
+    def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
+        answer = self._plane.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS)
+        made: list[Resource] = orjson.loads(answer)["data"]
+        return made
 
 
 # Answers of the control plane as objects -------------------------------------------------------------------------------

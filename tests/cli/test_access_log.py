@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 import pytest
 
 from emulator.cli import access_log
-from emulator.cli.output import Style
+from emulator.cli.invocation import Style
 from emulator.service.record import RequestRecord
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest

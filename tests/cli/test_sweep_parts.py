@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.output import Style
+from emulator.cli.invocation import Style
 from emulator.cli.sweep import progress as progress_of_sweeps
 from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations

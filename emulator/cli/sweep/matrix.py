@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from emulator.cli.arguments import PROGRAM
+from emulator.cli.invocation import BOLD, DIM, GREEN, RED, YELLOW, Style
 from emulator.cli.junit import Case, junit_text
-from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
 from emulator.cli.sweep.cells import FAULT_NAMES, LOST_AFTER, LOST_BEFORE, Cell, circumstance
 from emulator.cli.sweep.gate import Gate
 from emulator.cli.sweep.notes import MADE_TWICE, order_of

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from emulator.cli.output import Style
+from emulator.cli.invocation import Style
 from emulator.cli.sweep.runs import OUTCOMES, Run
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.wording import count_of

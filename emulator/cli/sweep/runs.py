@@ -48,6 +48,8 @@ _PLACE_FACTOR: Final = 2
 """A run that takes so many times as long as the clean one lets others begin: most of them only wait."""
 _MAX_SILENT_TESTS: Final = 4
 """In how many tests a client waits for an answer that does not come: each takes as long as its time limit."""
+_PRELOADED: Final = ("emulator.app", "emulator.cli.execution", "emulator.cli.sweep.runs", "jsonschema_rs")
+"""What the process has imported that runs are forked from."""
 _SILENT_RUNS, _SLOW_RUNS = 4, 2
 """For each job: how many runs may wait for an answer that does not come, and how many may take longer than usual."""
 _POLLS_ON: Final = "poll-after-terminal"
@@ -175,7 +177,7 @@ def _process_context() -> "ProcessContext":
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["emulator.cli.sweep.preloaded"])
+    context.set_forkserver_preload(list(_PRELOADED))
     return context
 
 

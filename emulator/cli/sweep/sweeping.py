@@ -20,8 +20,7 @@ import msgspec
 
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
-from emulator.cli.invocation import Invocation
-from emulator.cli.output import json_or_page, print_json
+from emulator.cli.invocation import Invocation, json_or_page, print_json
 from emulator.cli.sweep.cells import every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.matrix import Sweep, as_junit, as_text, told
