@@ -38,11 +38,8 @@ class ProbedService:
     ) -> Answer:
         """Call an operation. `parameters` are those of its path, and of its query. Raises RecordingError."""
         contract = self._contract.operations[operation]
-        path = contract.path
-        query = dict(parameters)
-        for name in parameters:
-            if f"{{{name}}}" in path:
-                path = path.replace(f"{{{name}}}", str(query.pop(name)))
+        path = contract.path.format_map(parameters)
+        query = {name: value for name, value in parameters.items() if f"{{{name}}}" not in contract.path}
         headers = {"Authorization": f"Bearer {self._api_key}", "Accept": "application/json"}
         if contract.takes_key:
             headers["Idempotency-Key"] = f"probe-{self._run}-{key or len(self.exchanges)}"
@@ -55,12 +52,11 @@ class ProbedService:
     def finished(self, admitted: Answer) -> dict[str, Any]:
         """Look at admitted work until it has ended, as often as it asks for, and return how it was last seen."""
         shown = admitted.json
-        is_operation = shown.get("object") == "operation"
-        name, parameter = ("getOperation", "operation_id") if is_operation else ("getGeneration", "generation_id")
+        kind = "operation" if shown.get("object") == "operation" else "generation"
         for _ in range(_POLLS):
             if not shown.get("id") or shown.get("status") in TERMINAL:
                 break
-            reply = self.call(name, **{parameter: shown["id"]})
+            reply = self.call(f"get{kind.capitalize()}", **{f"{kind}_id": shown["id"]})
             shown = reply.json or shown
             hint = reply.headers.get("retry-after", "1")
             if shown.get("status") not in TERMINAL:

@@ -98,47 +98,37 @@ def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, 
 
 
 def _as_entry(exchange: RecordedExchange) -> dict[str, Any]:
-    took = exchange.took_ms or 0
-    query = [
-        {"name": name, "value": value}
-        for name, value in parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
-    ]
-    common = {"httpVersion": "HTTP/1.1", "cookies": [], "headersSize": -1, "bodySize": -1}
+    took, sent = exchange.took_ms or 0, parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
+    query = [{"name": name, "value": value} for name, value in sent]
     request = {
-        **common,
+        **_message(exchange.request_headers),
         "method": exchange.method,
         "url": exchange.url,
-        "headers": _as_headers(exchange.request_headers),
         "queryString": query,
     }
     if exchange.request_body is not None:
-        media_type = exchange.request_headers.get("content-type", "")
-        request["postData"] = {"mimeType": media_type, **_as_text(exchange.request_body)}
-    content = _as_text(exchange.response_body or b"")
-    size = len(exchange.response_body or b"")
-    return {
-        "startedDateTime": format_timestamp(exchange.at or 0),
-        "time": took,
-        "request": request,
-        "response": {
-            **common,
-            "status": exchange.status or 0,
-            "statusText": "",
-            "headers": _as_headers(exchange.response_headers),
-            "content": {"size": size, "mimeType": exchange.response_headers.get("content-type", ""), **content},
-            "redirectURL": exchange.response_headers.get("location", ""),
-        },
-        "cache": {},
-        "timings": {"send": 0, "wait": took, "receive": 0},
+        request["postData"] = _as_text(exchange.request_body, exchange.request_headers)
+    body = exchange.response_body or b""
+    response = {
+        **_message(exchange.response_headers),
+        "status": exchange.status or 0,
+        "statusText": "",
+        "content": {"size": len(body), **_as_text(body, exchange.response_headers)},
+        "redirectURL": exchange.response_headers.get("location", ""),
     }
+    timings = {"send": 0, "wait": took, "receive": 0}
+    began = {"startedDateTime": format_timestamp(exchange.at or 0), "time": took}
+    return {**began, "request": request, "response": response, "cache": {}, "timings": timings}
 
 
-def _as_text(body: bytes) -> dict[str, str]:
+def _message(headers: Mapping[str, str]) -> dict[str, Any]:
+    listed = [{"name": name, "value": value} for name, value in headers.items()]
+    return {"httpVersion": "HTTP/1.1", "cookies": [], "headersSize": -1, "bodySize": -1, "headers": listed}
+
+
+def _as_text(body: bytes, headers: Mapping[str, str]) -> dict[str, str]:
+    media_type = {"mimeType": headers.get("content-type", "")}
     try:
-        return {"text": body.decode()}
+        return {**media_type, "text": body.decode()}
     except UnicodeDecodeError:
-        return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
-
-
-def _as_headers(headers: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in headers.items()]
+        return {**media_type, "text": base64.b64encode(body).decode(), "encoding": "base64"}

@@ -4,7 +4,7 @@ A probe only asks. What its answers mean is said by the observation of its decis
 same one that judges a recording. A decision without a probe can only be told by traffic that happens to show it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -70,20 +70,21 @@ def _upload(service: ProbedService) -> None:
 
 
 def _texts(service: ProbedService) -> None:
-    photos = _photos(service, 1)
-    service.call("createProduct", {"name": "n" * 150, "asset_ids": photos, "primary_asset_id": photos[0]})
+    _create_product(service, "n" * 150, _photos(service, 1))
 
 
 def _refused_twice(service: ProbedService) -> None:
-    body = {"name": "Probe", "asset_ids": ["ast_absent"], "primary_asset_id": "ast_absent"}
     for _ in range(2):
-        service.call("createProduct", body, key="refused-twice")
+        _create_product(service, "Probe", ["ast_absent"], key="refused-twice")
 
 
 def _product(service: ProbedService) -> None:
-    photos = sorted(_photos(service, 2), reverse=True)
-    service.call("createProduct", {"name": "Probe", "asset_ids": photos, "primary_asset_id": photos[0]})
+    _create_product(service, "Probe", sorted(_photos(service, 2), reverse=True))
     service.call("listProducts")
+
+
+def _create_product(service: ProbedService, name: str, photos: Sequence[str], key: str | None = None) -> None:
+    service.call("createProduct", {"name": name, "asset_ids": photos, "primary_asset_id": photos[0]}, key=key)
 
 
 def _style(service: ProbedService) -> None:

@@ -155,9 +155,8 @@ class Replay:
         needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
         if call.is_success and needed - self.mapped.keys() - {""}:
             return None
-        path = call.operation.path
-        for name, value in call.parameters.items():
-            path = path.replace(f"{{{name}}}", quote(self.mapped.get(value, value), safe=""))
+        own = {name: quote(self.mapped.get(value, value), safe="") for name, value in call.parameters.items()}
+        path = call.operation.path.format_map(own)
         query = urlencode({name: self.mapped.get(value, value) for name, value in call.query.items()})
         headers = self._headers(call)
         body = self._body(call)

@@ -42,14 +42,10 @@ def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> Re
 
 def _request_headers(entry: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers that the journal keeps. It has only the beginning of a key: the credential's id tells keys apart."""
-    credential = entry.get("credential")
-    headers = {
-        "authorization": f"Bearer {credential['id']}" if credential else None,
-        "idempotency-key": entry.get("idempotency_key"),
-        "user-agent": entry.get("user_agent"),
-        "content-type": entry.get("content_type"),
-        "emulator-fault": entry.get("emulator_fault"),
-    }
+    kept = ("idempotency-key", "user-agent", "content-type", "emulator-fault")
+    headers = {name: entry.get(name.replace("-", "_")) for name in kept}
+    if entry.get("credential"):
+        headers["authorization"] = f"Bearer {entry['credential']['id']}"
     return {name: value for name, value in headers.items() if value}
 
 
