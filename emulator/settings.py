@@ -1,15 +1,15 @@
 """The options of a running emulator: what they are called, what they may say, and what they mean.
 
-One table, `OPTIONS`, is the source of the command line, of the environment variables and of the documentation. Knows how to
+One table, the fields of `Settings`, is the source of the command line, of the environment variables and of the documentation. Knows how to
 read the text of an option; must not read the environment, the command line or any file itself.
 """
 
 import re
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
@@ -53,39 +53,6 @@ class SettingError(UsageError):
         super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
 
 
-class Settings(Struct, frozen=True):
-    """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
-
-    `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
-    are 0, real and the clock's own default. `access_log` is None where not given: then the command decides. `world` is a
-    path, `scenario` the name of a library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    seed: int | None = None
-    clock: ClockSetting | None = None
-    start: int | None = None
-    world: str | None = None
-    scenario: str | None = None
-    rate_limits: bool = True
-    public_url: str | None = None
-    allowed_hosts: tuple[str, ...] = ()
-    control_token: str | None = None
-    max_memory: int = 2 * 2**30
-    max_upload_pixels: int = DEFAULT_MAX_UPLOAD_PIXELS
-    log_format: LogFormat = "text"
-    log_level: LogLevel = "info"
-    access_log: bool | None = None
-    state: str | None = None
-    cors: tuple[str, ...] = ()
-    evolution: bool = False
-    readings: str | None = None
-    """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""
-    found_readings: str | None = None
-    """The readings file that a command found where it was started."""
-
-
 class Kind(Struct, frozen=True):
     """A kind of values: how to read the text of one (ValueError or KeyError for any other text), and what to expect, in words."""
 
@@ -98,20 +65,17 @@ class Kind(Struct, frozen=True):
 
 
 class Option(Struct, frozen=True):
-    """One option: what it is called, and how to describe it."""
+    """One option: how to read it, and how to describe it."""
 
-    flag: str
-    """The name on the command line, such as `--rate-limits`."""
     kind: Kind
     description: str
     default: str = "none"
-    repeated: str | None = None
-    """The field of an option that can be given more than once; one text has all of its values, with commas between them."""
-
-    @property
-    def field(self) -> str:
-        """The field in Settings, such as `rate_limits`."""
-        return self.repeated or self.flag.removeprefix("--").replace("-", "_")
+    flag: str = ""
+    """The name on the command line, such as `--rate-limits`: that of its field, where nothing is said."""
+    is_repeated: bool = False
+    """Whether it can be given more than once; one text has all of its values, with commas between them."""
+    field: str = ""
+    """The field in Settings, such as `rate_limits`."""
 
     @property
     def variable(self) -> str:
@@ -187,7 +151,11 @@ _TOKEN: Final = Kind(  # what a header can carry
     "a token of printable ASCII characters, without a space at its start or end",
 )
 _SIZE: Final = Kind("SIZE", parse_size, "a size such as 512MiB or 2GiB")
+_HOST: Final = _text("HOST", "a host name or address")
 _WORLD: Final = _text("FILE", "a YAML file")
+_SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
+_STATE: Final = _text("FILE", "a state file")
+_READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
 _PIXELS: Final = Kind("PIXELS", _parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
@@ -195,58 +163,64 @@ _ORIGINS: Final = Kind(
     "ORIGIN", _each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *"
 )
 
-OPTIONS: Final[tuple[Option, ...]] = (
-    Option("--host", _text("HOST", "a host name or address"), "address to listen on", "127.0.0.1"),
-    Option("--port", _PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}"),
-    Option("--seed", _SEED, "seed of identifiers, links and chance", "0"),
-    Option("--clock", _CLOCK, CLOCK_WORDS, "real"),
-    Option(
-        "--start",
-        _TIMESTAMP,
-        "the emulator's time at start",
-        "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
-    ),
-    Option("--world", _WORLD, "Teams, credentials and premade ingredients at start (YAML)", "built in"),
-    Option(
-        "--scenario",
-        _text("NAME|FILE", "the name of a scenario of the library, or a YAML file"),
-        "scenario to run: a name in the library, or a YAML file",
-    ),
-    Option("--rate-limits", _SWITCH, "whether request rates are limited", "on"),
-    Option("--public-url", _URL, "base of the links in answers", "the address the client used"),
-    Option(
-        "--allowed-host",
-        _HOSTS,
-        "an additional host name that clients may use; can be repeated",
-        repeated="allowed_hosts",
-    ),
-    Option("--control-token", _TOKEN, "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"),
-    Option("--max-memory", _SIZE, "limit of image bytes in all sandboxes together", "2GiB"),
-    Option("--max-upload-pixels", _PIXELS, "limit of the pixels of an uploaded image", "100MP"),
-    Option("--log-format", _FORMAT, "form of the log", "text"),
-    Option("--log-level", _LEVEL, "lowest level to log", "info"),
-    Option("--access-log", _SWITCH, "log each request to standard error", "on; off for exec and sweep"),
-    Option("--state", _text("FILE", "a state file"), "start from a state file"),
-    Option(
-        "--evolution",
-        _SWITCH,
-        "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
-        "off",
-    ),
-    Option(
-        "--readings",
-        _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file"),
-        "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file",
-        "those of image-workflow.readings.yaml, if it is there",
-    ),
-    Option(
-        "--cors",
-        _ORIGINS,
-        "an origin whose pages may call /v1 and load files, or *; can be repeated",
-        repeated="cors",
-    ),
-)
+# The table -------------------------------------------------------------------------------------------------------------
 
+_STARTS: Final = "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock"
+_WORLDS: Final = "Teams, credentials and premade ingredients at start (YAML)"
+_ALLOWED: Final = "an additional host name that clients may use; can be repeated"
+_TOKENS: Final = "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"
+_EVOLUTION: Final = "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items"
+_HOW_READ: Final = (
+    "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file"
+)
+_PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be repeated"
+
+
+class Settings(Struct, frozen=True):
+    """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
+
+    `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
+    are 0, real and the clock's own default. `access_log` is None where not given: then the command decides. `world` is a
+    path, `scenario` the name of a library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
+    """
+
+    host: Annotated[str, Option(_HOST, "address to listen on", "127.0.0.1")] = "127.0.0.1"
+    port: Annotated[int, Option(_PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}")] = DEFAULT_PORT
+    seed: Annotated[int | None, Option(_SEED, "seed of identifiers, links and chance", "0")] = None
+    clock: Annotated[ClockSetting | None, Option(_CLOCK, CLOCK_WORDS, "real")] = None
+    start: Annotated[int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)] = None
+    world: Annotated[str | None, Option(_WORLD, _WORLDS, "built in")] = None
+    scenario: Annotated[str | None, Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file")] = None
+    rate_limits: Annotated[bool, Option(_SWITCH, "whether request rates are limited", "on")] = True
+    public_url: Annotated[str | None, Option(_URL, "base of the links in answers", "the address the client used")] = (
+        None
+    )
+    allowed_hosts: Annotated[tuple[str, ...], Option(_HOSTS, _ALLOWED, flag="--allowed-host", is_repeated=True)] = ()
+    control_token: Annotated[str | None, Option(_TOKEN, _TOKENS)] = None
+    max_memory: Annotated[int, Option(_SIZE, "limit of image bytes in all sandboxes together", "2GiB")] = 2 * 2**30
+    max_upload_pixels: Annotated[int, Option(_PIXELS, "limit of the pixels of an uploaded image", "100MP")] = (
+        DEFAULT_MAX_UPLOAD_PIXELS
+    )
+    log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log", "text")] = "text"
+    log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log", "info")] = "info"
+    access_log: Annotated[
+        bool | None, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")
+    ] = None
+    state: Annotated[str | None, Option(_STATE, "start from a state file")] = None
+    evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
+    readings: Annotated[str | None, Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there")] = None
+    """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""
+    cors: Annotated[tuple[str, ...], Option(_ORIGINS, _PAGES, is_repeated=True)] = ()
+    found_readings: str | None = None
+    """The readings file that a command found where it was started."""
+
+
+OPTIONS: Final[tuple[Option, ...]] = tuple(
+    structs.replace(option, field=field, flag=option.flag or f"--{field.replace('_', '-')}")
+    for field, hint in get_type_hints(Settings, include_extras=True).items()
+    for option in getattr(hint, "__metadata__", ())
+)
+"""All options, in the order of help."""
 
 _DECIDED_BY_STATE: Final = {
     "scenario": "run it once the state is loaded: `scenario use`",

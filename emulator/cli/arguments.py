@@ -164,7 +164,7 @@ def _add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str], 
     for option in OPTIONS:
         if all_of_them or option.field in defaults:
             help_text = f"{option.description} (default: {defaults.get(option.field, option.default)})"
-            action = "append" if option.repeated else "store"
+            action = "append" if option.is_repeated else "store"
             parser.add_argument(
                 option.flag, dest=option.field, metavar=option.kind.placeholder, help=help_text, action=action
             )
