@@ -18,9 +18,8 @@ from emulator.cli.errors import CommandError, writable_files, write_file
 from emulator.cli.invocation import Invocation, print_json
 from emulator.contract import load_contract
 from emulator.domain.readings import NO_READINGS
-from emulator.drift.active import ProbedService
 from emulator.drift.judgement import judge
-from emulator.drift.probes import probes_within
+from emulator.drift.probes import ProbedService, probes_within
 from emulator.drift.recorder import Recorder
 from emulator.drift.recordings import read_recordings
 from emulator.drift.secrets import SurvivorError, scrubbed_har

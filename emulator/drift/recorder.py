@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from emulator.contract import BASE_PATH
-from emulator.drift.active import exchanged
+from emulator.drift.probes import exchanged
 from emulator.testing.exchanges import Answer
 from emulator.traffic.exchanges import RecordedExchange, RecordingError, with_leaves
 

@@ -8,9 +8,8 @@ import orjson
 
 from emulator.app import Application
 from emulator.contract import Contract, load_contract
-from emulator.drift.active import ProbedService
 from emulator.drift.judgement import Report, judge
-from emulator.drift.probes import PROBES
+from emulator.drift.probes import PROBES, ProbedService
 from emulator.drift.replay import DescribedPictures
 from emulator.kernel.timestamps import DAY_MS
 from emulator.settings import read_settings

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from emulator.examiner.rules import keys, polls, refusals, results, retries, secrets
+from emulator.examiner.rules import keys, refusals, results, retries
 from emulator.examiner.rules.base import ConductRule
 
 _SAME_KEY: Final = (
@@ -19,14 +19,14 @@ RULES: Final[tuple[ConductRule, ...]] = (
     ConductRule(keys.double_spend, _SAME_KEY, _ONE_KEY, "error"),
     ConductRule(keys.write_retried_with_new_key, _SAME_KEY, _ONE_KEY),
     ConductRule(
-        secrets.credential_sent_to_bytes,
+        keys.credential_sent_to_bytes,
         "Section 5, rule 7: The direct-upload URL is not authenticated with the credential; the credential must never "
         "be sent to it. Asset URLs are downloadable without the credential.",
         "use a client without default headers, cookies and parameters for upload.url and for the urls of Assets",
         "error",
     ),
     ConductRule(
-        secrets.credential_in_request,
+        keys.credential_in_request,
         "Section 5, rule 1: Every request carries Authorization: Bearer <API_KEY>.",
         "send the credential in the header Authorization alone, and make Idempotency-Keys of random UUIDs",
         "error",
@@ -53,7 +53,7 @@ RULES: Final[tuple[ConductRule, ...]] = (
         is_timed=True,
     ),
     ConductRule(
-        polls.poll_before_retry_after,
+        retries.poll_before_retry_after,
         "Section 6: Progress is observed by polling until status is completed or failed, honoring Retry-After when "
         "present.",
         "wait as long as the Retry-After of the last look says before the next",
@@ -87,7 +87,7 @@ RULES: Final[tuple[ConductRule, ...]] = (
         "wait as long as Retry-After says and send the request again, a write with the same Idempotency-Key",
     ),
     ConductRule(
-        polls.list_polled,
+        retries.list_polled,
         "Section 6: Progress of asynchronous work is observed by polling GET /operations/{operation_id} and "
         "GET /generations/{generation_id}.",
         "poll each piece of work by its id, as its Retry-After says",
@@ -113,7 +113,7 @@ RULES: Final[tuple[ConductRule, ...]] = (
         "follow the migration guide that the Link header names before the Sunset",
     ),
     ConductRule(
-        polls.poll_after_terminal,
+        retries.poll_after_terminal,
         "Section 3: Completed and failed are terminal.",
         "stop polling once status is completed or failed, and keep what the last look showed",
         "note",
