@@ -1,12 +1,12 @@
 """The plaque that says what a picture is: its look, and its place below or beside everything else."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from PIL import Image, ImageDraw
 
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe
-from emulator.imaging.drawing import INK, WHITE, Color, disc, mix, paint, rounded_mask, stretched
+from emulator.imaging.drawing import INK, WHITE, Canvas, Color, disc, mix, rounded_mask, stretched
 from emulator.imaging.layout import Box
 from emulator.imaging.words import Face, plain_text, shorten, wrap
 
@@ -83,58 +83,55 @@ def with_plaque(recipe: Recipe, plaque: Plaque, draw: Callable[[tuple[int, int],
 def _draw_plaque(plaque: Plaque, width: int, most_height: int, size: float) -> Image.Image:
     """As high as it needs to be, with letters of `size` or as small as it takes."""
     for shrinking in _SHRINKING:
-        pen = _Pen(Image.new("RGB", (width, most_height), INK), max(8, round(size * shrinking)))
-        height = pen.write(plaque)
+        image, height = _written(plaque, width, most_height, max(8, round(size * shrinking)))
         if height <= most_height:
             break
-    return pen.image.crop((0, 0, width, min(height, most_height)))
+    return image.crop((0, 0, width, min(height, most_height)))
 
 
-class _Pen:
-    """Writes a plaque from the top, on an image that is as high as it may be."""
+def _written(plaque: Plaque, width: int, most_height: int, size: int) -> tuple[Image.Image, int]:
+    """A plaque as high as it may be, and the height that it takes, with two lines of the words or all of them."""
+    image = Image.new("RGB", (width, most_height), INK)
+    small, edge, gap = Face(max(8, round(size * 0.84))), round(size * 0.5), round(size * _GAP)
+    room = width - 2 * edge
 
-    def __init__(self, image: Image.Image, size: int) -> None:
-        self.image, self._size = image, size
-        self._left = self._y = round(size * 0.5)
-        self._room = image.width - 2 * self._left
-        self._small = Face(max(8, round(size * 0.84)))
+    def lines(text: str, face: Face, color: Color, most: int) -> list[Image.Image]:
+        return [_line(line, face, color, room) for line in wrap(text, face, room, most)]
 
-    def write(self, plaque: Plaque) -> int:
-        """Write everything; return the height that it takes, with two lines of the words or all of them."""
-        self._place(_label(*sign, round(self._size * _SIGN)) for sign in plaque.signs)
-        self._lines(plaque.title, Face(self._size), WHITE, 2)
-        self._lines(plaque.facts, self._small, _QUIET, 2)
-        self._place(self._chip(*chip) for chip in plaque.chips)
-        if plaque.words:
-            free = (self.image.height - self._y - self._left) // self._small.line_height
-            most = _MAX_LINES_BESIDE if self.image.width < self.image.height else _MAX_LINES_BELOW
-            self._lines(f"“{plain_text(plaque.words)}”", self._small, WHITE, max(2, min(free, most)))
-        return self._y + self._left
+    def place(cells: Sequence[Image.Image], y: int, gap: int = 0) -> int:
+        """Place small images in as many rows as they need; return where the next one goes."""
+        x = 0
+        for number, cell in enumerate(cells):
+            if number and x + cell.width > room:
+                x, y = 0, y + cells[number - 1].height + gap
+            image.paste(cell, (edge + x, y))
+            x += cell.width + gap
+        return y + cells[-1].height + gap if cells else y
 
-    def _place(self, cells: Iterable[Image.Image]) -> None:
-        """Place small images in as many rows as they need."""
-        x, gap, below = 0, round(self._size * _GAP), self._y
-        for cell in cells:
-            if x and x + cell.width > self._room:
-                x, self._y = 0, below
-            self.image.paste(cell, (self._left + x, self._y))
-            x, below = x + cell.width + gap, self._y + cell.height + gap
-        self._y = below
+    y = place([_label(*sign, round(size * _SIGN)) for sign in plaque.signs], edge, gap)
+    y = place(lines(plaque.title, Face(size), WHITE, 2) + lines(plaque.facts, small, _QUIET, 2), y)
+    y = place([_chip(*chip, small, round(size * _CHIP), room) for chip in plaque.chips], y, gap)
+    if plaque.words:
+        free = (most_height - y - edge) // small.line_height
+        most = _MAX_LINES_BESIDE if width < most_height else _MAX_LINES_BELOW
+        y = place(lines(f"“{plain_text(plaque.words)}”", small, WHITE, max(2, min(free, most))), y)
+    return image, y + edge
 
-    def _lines(self, text: str, face: Face, color: Color, most: int) -> None:
-        for line in wrap(text, face, self._room, most):
-            face.draw(self.image, self._left, self._y + face.line_height / 2, line, color)
-            self._y += face.line_height
 
-    def _chip(self, name: str, swatch: Image.Image) -> Image.Image:
-        """A pill with a swatch and a name."""
-        height = round(self._size * _CHIP)
-        spare = height + (round(self._size * 0.8) if name else 0)
-        name = shorten(plain_text(name), self._small, self._room - spare)
-        pill = _pill(spare + round(self._small.length(name)), height, height / 2, _PILL)
-        paint(pill, swatch, Box(0, 0, height, height).grown(-height * 0.08))
-        self._small.draw(pill, height * 1.2, height / 2, name, WHITE)
-        return pill
+def _line(text: str, face: Face, color: Color, width: int) -> Image.Image:
+    image = Image.new("RGB", (width, face.line_height), INK)
+    face.draw(image, 0, face.line_height / 2, text, color)
+    return image
+
+
+def _chip(name: str, swatch: Image.Image, face: Face, height: int, room: int) -> Image.Image:
+    """A pill with a swatch and a name."""
+    spare = height + (height // 2 if name else 0)
+    name = shorten(plain_text(name), face, room - spare)
+    pill = Canvas(_pill(spare + round(face.length(name)), height, height / 2, _PILL))
+    pill.paint(swatch, Box(0, 0, height, height).grown(-height * 0.08))
+    face.draw(pill.image, height * 1.2, height / 2, name, WHITE)
+    return pill.image
 
 
 def _pill(width: int, height: int, radius: float, color: Color) -> Image.Image:

@@ -54,11 +54,6 @@ def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> 
     return column
 
 
-def pale_wall(hue: float) -> Image.Image:
-    """A plain backdrop, a little darker at the bottom."""
-    return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
-
-
 @lru_cache(maxsize=16)
 def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
     """A mask of a rounded rectangle, with soft edges."""
@@ -70,7 +65,7 @@ def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
 
 def disc(content: Image.Image | Color, edge: int = 256) -> Image.Image:
     """A colour, or the middle of a picture, as a disc in RGBA with soft edges."""
-    image = new_canvas((edge, edge), opaque(content) if isinstance(content, Image.Image) else content)
+    image = Canvas.of((edge, edge), opaque(content) if isinstance(content, Image.Image) else content).image
     image.putalpha(rounded_mask(edge, edge, edge / 2))
     return image
 
@@ -111,46 +106,57 @@ def stretched(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=1.0)
 
 
-def new_canvas(size: tuple[int, int], ground: Image.Image | Color | None) -> Image.Image:
-    """A canvas of this size in RGB, full of a picture's middle or a colour; without a `ground` transparent, in RGBA."""
-    if not isinstance(ground, Image.Image):
-        return Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground)
-    return stretched(ground, size) if ground.width == 1 else ImageOps.fit(ground, size, Image.Resampling.BILINEAR)
+class Canvas:
+    """A picture in the making, in RGB or RGBA."""
 
+    def __init__(self, image: Image.Image) -> None:
+        self.image = image
 
-def paint(canvas: Image.Image, image: Image.Image, box: Box) -> None:
-    """Paint as much of a picture, stretched into a box, as lies within the canvas; both are in RGB or RGBA."""
-    left, top = round(box.left), round(box.top)
-    width, height = max(1, round(box.width)), max(1, round(box.height))
-    seen = max(0, left), max(0, top), min(canvas.width, left + width), min(canvas.height, top + height)
-    if seen[0] >= seen[2] or seen[1] >= seen[3]:
-        return
-    across, down = image.width / width, image.height / height
-    source = (seen[0] - left) * across, (seen[1] - top) * down, (seen[2] - left) * across, (seen[3] - top) * down
-    size = seen[2] - seen[0], seen[3] - seen[1]
-    piece = image.resize(size, Image.Resampling.BILINEAR, source, reducing_gap=1.0)
-    if canvas.mode == "RGB":
-        canvas.paste(piece, seen, piece if piece.mode == "RGBA" else None)
-    else:
-        canvas.alpha_composite(piece.convert("RGBA"), seen[:2])
+    @classmethod
+    def of(cls, size: tuple[int, int], ground: Image.Image | Color | None) -> "Canvas":
+        """A canvas in RGB, full of a colour, a gradient or a picture's middle; without a `ground` transparent, in RGBA."""
+        if not isinstance(ground, Image.Image):
+            return cls(Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground))
+        is_gradient = ground.width == 1
+        return cls(stretched(ground, size) if is_gradient else ImageOps.fit(ground, size, Image.Resampling.BILINEAR))
 
+    @classmethod
+    def pale(cls, size: tuple[int, int], hue: float) -> "Canvas":
+        """A plain backdrop, a little darker at the bottom."""
+        stops = (0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))
+        return cls.of(size, gradient_column(stops))
 
-def paint_all(canvas: Image.Image, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:
-    """Paint pictures side by side: as they are if they are cut out, with a shadow, else with white borders."""
-    gap = min(canvas.size) * 0.03
-    boxes = arrange([image.width / image.height for image in images], room, gap, down)
-    for image, box in zip(images, boxes, strict=True):
-        if image.mode == "RGBA":
-            paint_shadow(canvas, box)
-            paint(canvas, image, box)
+    def paint(self, image: Image.Image, box: Box) -> None:
+        """Paint as much of a picture in RGB or RGBA, stretched into a box, as lies within the canvas."""
+        left, top = round(box.left), round(box.top)
+        width, height = max(1, round(box.width)), max(1, round(box.height))
+        seen = max(0, left), max(0, top), min(self.image.width, left + width), min(self.image.height, top + height)
+        if seen[0] >= seen[2] or seen[1] >= seen[3]:
+            return
+        across, down = image.width / width, image.height / height
+        source = (seen[0] - left) * across, (seen[1] - top) * down, (seen[2] - left) * across, (seen[3] - top) * down
+        size = seen[2] - seen[0], seen[3] - seen[1]
+        piece = image.resize(size, Image.Resampling.BILINEAR, source, reducing_gap=1.0)
+        if self.image.mode == "RGB":
+            self.image.paste(piece, seen, piece if piece.mode == "RGBA" else None)
         else:
-            paint(canvas, Image.new("RGB", (1, 1), WHITE), box)
-            paint(canvas, image, box.grown(-gap * 0.3))
+            self.image.alpha_composite(piece.convert("RGBA"), seen[:2])
 
+    def paint_all(self, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:
+        """Paint pictures side by side: as they are if they are cut out, with a shadow, else with white borders."""
+        gap = min(self.image.size) * 0.03
+        boxes = arrange([image.width / image.height for image in images], room, gap, down)
+        for image, box in zip(images, boxes, strict=True):
+            if image.mode == "RGBA":
+                self.paint_shadow(box)
+                self.paint(image, box)
+            else:
+                self.paint(Image.new("RGB", (1, 1), WHITE), box)
+                self.paint(image, box.grown(-gap * 0.3))
 
-def paint_shadow(canvas: Image.Image, box: Box) -> None:
-    """Paint the shadow on the floor of what stands in a box; a transparent canvas has no floor."""
-    if canvas.mode == "RGB":
-        width, height = max(1, round(box.width * 1.28)), max(1, round(min(box.width, box.height) * 0.22))
-        left, top = round(box.left - box.width * 0.14), round(box.top + box.height - height * 0.55)
-        canvas.paste(BLACK, (left, top), stretched(_shadow(), (width, height)))
+    def paint_shadow(self, box: Box) -> None:
+        """Paint the shadow on the floor of what stands in a box; a transparent canvas has no floor."""
+        if self.image.mode == "RGB":
+            width, height = max(1, round(box.width * 1.28)), max(1, round(min(box.width, box.height) * 0.22))
+            left, top = round(box.left - box.width * 0.14), round(box.top + box.height - height * 0.55)
+            self.image.paste(BLACK, (left, top), stretched(_shadow(), (width, height)))

@@ -8,7 +8,7 @@ from emulator.domain.recipes import EditRecipe
 from emulator.imaging.captions import Plaque, signs_of, with_plaque
 from emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import BLACK, chance, color_of_hue, gradient_column, mix, new_canvas, opaque, paint_all
+from emulator.imaging.drawing import BLACK, Canvas, chance, color_of_hue, gradient_column, mix, opaque
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, named_color, named_look
 
@@ -22,13 +22,13 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         is_wide = room.width > room.height
         gap, share = min(room.width, room.height) * 0.05, 0.3 * max(room.width, room.height)
         before, after = room.split("left" if is_wide else "top", share, gap)
-        canvas = new_canvas(size, _wall(recipe))
+        canvas = Canvas.of(size, _wall(recipe))
         photos = [load(data, _SEVERAL_EDGE if len(inputs) > 1 else SUBJECT_EDGE) for data in inputs]
-        paint_all(canvas, [subject_in(photo) for photo in photos], after, 0.6)
+        canvas.paint_all([subject_in(photo) for photo in photos], after, 0.6)
         if look := named_look(recipe.instructions):
-            canvas = filtered(canvas, look)
-        paint_all(canvas, [opaque(photo) for photo in photos], before)
-        return canvas
+            canvas.image = filtered(canvas.image, look)
+        canvas.paint_all([opaque(photo) for photo in photos], before)
+        return canvas.image
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"
     plaque = Plaque(title, "", (), recipe.instructions, signs_of(recipe, "Edit", (150, 186, 255)))

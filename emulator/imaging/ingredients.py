@@ -10,22 +10,7 @@ from PIL import Image, ImageDraw, ImageOps
 from emulator.domain.recipes import CardRecipe, PremadeRecipe
 from emulator.imaging.captions import Plaque, swatch, with_plaque
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import (
-    BLACK,
-    WHITE,
-    chance,
-    color_of_hue,
-    disc,
-    gradient_column,
-    mix,
-    new_canvas,
-    opaque,
-    paint,
-    paint_all,
-    paint_shadow,
-    pale_wall,
-    trimmed,
-)
+from emulator.imaging.drawing import Canvas, chance, color_of_hue, disc, gradient_column, mix, opaque, trimmed
 from emulator.imaging.layout import Box, arrange
 from emulator.imaging.looks import filtered, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, paint_portrait, person_of, stance_of
@@ -39,19 +24,18 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
     sources = [load(data, max(recipe.width, recipe.height)) for data in inputs]
     main = sources.pop(recipe.index % len(sources)) if sources else None
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        return new_canvas((recipe.width, recipe.height), opaque(main) if main else _background(recipe.name))
-    facts = (
-        recipe.kind.replace("_", " ").capitalize(),
-        *(recipe.attributes if isinstance(recipe, PremadeRecipe) else ()),
-    )
-    plaque = Plaque(recipe.name, " · ".join(facts), [("", swatch(source)) for source in sources])
+        ground = opaque(main) if main else _background(recipe.name)
+        return Canvas.of((recipe.width, recipe.height), ground).image
+    attributes = recipe.attributes if isinstance(recipe, PremadeRecipe) else ()
+    facts = " · ".join((recipe.kind.replace("_", " ").capitalize(), *attributes))
+    plaque = Plaque(recipe.name, facts, [("", swatch(source)) for source in sources])
 
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
         if isinstance(recipe, PremadeRecipe):
             return _DRAWINGS[recipe.kind](recipe, size, room)
-        canvas = new_canvas(size, pale_wall(chance(recipe.name, *recipe.inputs)))
-        paint_all(canvas, [trimmed(main)] if main else (), room)
-        return canvas
+        canvas = Canvas.pale(size, chance(recipe.name, *recipe.inputs))
+        canvas.paint_all([trimmed(main)] if main else (), room)
+        return canvas.image
 
     return with_plaque(recipe, plaque, draw)
 
@@ -96,14 +80,14 @@ def _street(_: str) -> Image.Image:
 
 def _shirt(name: str) -> Image.Image:
     """A product before a plain ground, to be photographed where nobody has uploaded one."""
-    image, color = Image.new("RGB", (1024, 1024), (246, 246, 244)), color_of_hue(chance(name), 0.7, 0.66)
+    image, hue = Image.new("RGB", (1024, 1024), (246, 246, 244)), chance(name)
     draw = ImageDraw.Draw(image)
     draw.polygon(
         [(512 + side * x * 2, y * 2) for side, outline in ((-1, _SLEEVE), (1, _SLEEVE[::-1])) for x, y in outline],
-        fill=color,
+        fill=color_of_hue(hue, 0.7, 0.66),
     )
     for x in range(380, 680, 44):
-        draw.line((x, 240, x, 896), fill=mix(color, BLACK, 0.18), width=8)
+        draw.line((x, 240, x, 896), fill=color_of_hue(hue, 0.7, 0.54), width=8)
     draw.ellipse((440, 84, 584, 156), fill=(246, 246, 244))
     return image
 
@@ -120,43 +104,43 @@ def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Imag
     """One to three balls in the style's light, by `index`."""
     hue = chance("ball", recipe.name)
     wall, floor = (224, 224, 222), (198, 197, 195)
-    canvas = new_canvas(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
+    canvas = Canvas.of(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
     sizes = ((1.0,), (1.0, 0.6), (0.55, 1.0, 0.55))[recipe.index % 3]
     edge = min(room.width * 0.74 / sum(sizes), room.height * 0.56)
     left = room.left + (room.width - edge * sum(sizes)) / 2
     for share in sizes:
         box = Box(left, size[1] * (_HORIZON + 0.06) - edge * share, edge * share, edge * share)
-        paint_shadow(canvas, box)
-        paint(canvas, disc(_ball(hue), _BALL_EDGE), box)
+        canvas.paint_shadow(box)
+        canvas.paint(disc(_ball(hue), _BALL_EDGE), box)
         left += edge * share
     look = named_look(recipe.name)
-    return filtered(canvas, look) if look else canvas
+    return filtered(canvas.image, look) if look else canvas.image
 
 
 def _ball(hue: float) -> Image.Image:
     """Shaded by its distance from the lit spot."""
     spot = Image.radial_gradient("L").resize((_BALL_EDGE * 2, _BALL_EDGE * 2), Image.Resampling.BILINEAR)
     left, top = round(_BALL_EDGE * 0.28), round(_BALL_EDGE * 0.7)
-    color = color_of_hue(hue, 0.5, 0.75)
     spot = spot.crop((left, top, left + _BALL_EDGE, top + _BALL_EDGE))
-    return ImageOps.colorize(spot, mix(color, WHITE, 0.7), mix(color, BLACK, 0.6), color, midpoint=96)
+    light, color, dark = color_of_hue(hue, 0.15, 0.93), color_of_hue(hue, 0.5, 0.75), color_of_hue(hue, 0.5, 0.3)
+    return ImageOps.colorize(spot, light, dark, color, midpoint=96)
 
 
 def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     hue = chance("pose", recipe.name)
-    canvas = new_canvas(size, pale_wall(hue))
+    canvas = Canvas.pale(size, hue)
     [box] = arrange([FIGURE_ASPECT], room, 0)
-    paint_shadow(canvas, box.part(0.96))
-    paint(canvas, draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255))), box.part(0.98))
-    return canvas
+    canvas.paint_shadow(box.part(0.96))
+    canvas.paint(draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255))), box.part(0.98))
+    return canvas.image
 
 
 def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     gender = next((word for word in recipe.attributes if word in ("female", "male", "neutral")), "neutral")
     age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
-    canvas = new_canvas(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
+    canvas = Canvas.of(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
     paint_portrait(canvas, person_of(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
-    return canvas
+    return canvas.image
 
 
 _DRAWINGS = {"photography_style": _still_life, "pose": _pose, "fashion_model": _fashion_model}

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 from PIL import Image, ImageDraw
 
-from emulator.imaging.drawing import BLACK, Color, disc, mix, paint
+from emulator.imaging.drawing import BLACK, Canvas, Color, disc, mix
 from emulator.imaging.layout import Box, arrange
 
 Point = tuple[float, float]
@@ -98,16 +98,16 @@ def draw_figure(
     """A figure in RGBA, with another head and with a product if these are given, both in RGB or RGBA."""
     held = arrange([product.width / product.height], _in_pixels(_PRODUCT), 0)[0] if product else None
     grip = (held.width / 2 / FIGURE_HEIGHT, (held.top + held.height * 0.62) / FIGURE_HEIGHT) if held else None
-    figure = _draw_body(stance, person, grip).copy()
+    figure = Canvas(_draw_body(stance, person, grip).copy())
     head = head or draw_head(person, 160)
-    paint(figure, head, arrange([head.width / head.height], _in_pixels(_HEAD), 0, 1.0)[0])
+    figure.paint(head, arrange([head.width / head.height], _in_pixels(_HEAD), 0, 1.0)[0])
     if product and held and grip:
-        paint(figure, product, held)
+        figure.paint(product, held)
         for side, holds in zip((-1, 1), stance.holds, strict=True):
             if holds:
                 hand = Box(side * grip[0] - 0.022, grip[1] - 0.022, 0.044, 0.05)
-                paint(figure, disc(mix(person.skin, BLACK, 0.06), 64), _in_pixels(hand))
-    return figure
+                figure.paint(disc(mix(person.skin, BLACK, 0.06), 64), _in_pixels(hand))
+    return figure.image
 
 
 @lru_cache(maxsize=8)
@@ -144,9 +144,9 @@ def _in_pixels(box: Box) -> Box:
     return Box(left + FIGURE_HEIGHT * FIGURE_ASPECT / 2, top, width, height)
 
 
-def paint_portrait(canvas: Image.Image, person: Person, box: Box) -> None:
+def paint_portrait(canvas: Canvas, person: Person, box: Box) -> None:
     """Paint head and shoulders into a box, a square; the shoulders end below it."""
     head = box.part(0.655, 0.5, 0.15)
     shoulders = Box(box.left + box.width * 0.16, head.top + head.height * 0.96, box.width * 0.68, box.height * 0.7)
-    paint(canvas, disc(person.cloth), shoulders)
-    paint(canvas, draw_head(person, round(head.width)), head)
+    canvas.paint(disc(person.cloth), shoulders)
+    canvas.paint(draw_head(person, round(head.width)), head)

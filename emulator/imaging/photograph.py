@@ -13,19 +13,7 @@ from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import Chip, Plaque, signs_of, swatch, with_plaque
 from emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
 from emulator.imaging.decoding import load, remembered
-from emulator.imaging.drawing import (
-    Color,
-    chance,
-    color_of,
-    color_of_hue,
-    disc,
-    gradient_column,
-    new_canvas,
-    opaque,
-    paint,
-    paint_all,
-    paint_shadow,
-)
+from emulator.imaging.drawing import Canvas, Color, chance, color_of, color_of_hue, disc, gradient_column, opaque
 from emulator.imaging.layout import Box
 from emulator.imaging.looks import filtered, look_of, named_color, named_look
 from emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
@@ -91,7 +79,7 @@ class _Shot:
     def draw(self, size: tuple[int, int], room: Box) -> Image.Image:
         """The scene, of this width and height, with all that matters in `room`."""
         view, others = self._view, self._subjects
-        canvas = new_canvas(size, self._ground())
+        canvas = Canvas.of(size, self._ground())
         if view.is_detail:  # of one product, beyond the edges of the picture
             others, room = others[:1], room.grown(min(room.width, room.height) * 0.3)
         elif self._recipe.people:
@@ -99,9 +87,10 @@ class _Shot:
         else:
             room = room.part(view.share, view.across, 0.8)
         if others:
-            paint_all(canvas, [_seen(image, view, room) for image in others], room, 0.9)
+            canvas.paint_all([_seen(image, view, room) for image in others], room, 0.9)
         style = self._recipe.photography_style
-        return canvas if style is None else filtered(canvas, named_look(style) or look_of(self._previews[0]))
+        look = named_look(style) or look_of(self._previews[0]) if style is not None else None
+        return filtered(canvas.image, look) if look else canvas.image
 
     def _chance(self, *words: object) -> float:
         """The same in all of a photoshoot, and another in each single shot."""
@@ -120,7 +109,7 @@ class _Shot:
         wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
         return gradient_column(((0.0, wall), (edge - 0.06, wall), (edge, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
 
-    def _paint_people(self, canvas: Image.Image, room: Box) -> tuple[list[Image.Image], Box]:
+    def _paint_people(self, canvas: Canvas, room: Box) -> tuple[list[Image.Image], Box]:
         """Paint people, each with a product; return the other products, and the room for these."""
         recipe, view, people = self._recipe, self._view, self._recipe.people
         others, aside, across = self._subjects[people:], room, view.across
@@ -136,9 +125,9 @@ class _Shot:
             person = person_of(gender, "25-35", look // 3, skin)
             figure = draw_figure(stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)])
             middle = left + (number + 0.5) * _PERSON_WIDTH * height
-            paint_shadow(canvas, Box(middle - height * 0.13, top, height * 0.26, height))
+            canvas.paint_shadow(Box(middle - height * 0.13, top, height * 0.26, height))
             width = height * FIGURE_ASPECT * _narrowed(view)
-            paint(canvas, figure, Box(middle - width / 2, top, width, height))
+            canvas.paint(figure, Box(middle - width / 2, top, width, height))
         return others, aside
 
 
