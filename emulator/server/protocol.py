@@ -119,7 +119,9 @@ class WatchedProtocol(HttpToolsProtocol):
                 self._unparsed[:0] = self._head_without_offer() + piece[stop.args[0] :]
             except httptools.HttpParserError as error:
                 self.logger.warning("Invalid HTTP request received.")
-                reason = error.__context__ or error  # what a method raised that the parser calls
+                # What a method raised that the parser calls.
+                is_ours = isinstance(error, httptools.HttpParserCallbackError)
+                reason = error.__context__ if is_ours else error
                 detail = f"The bytes are no HTTP/1.1 request: {reason}."
                 self._refuse(reason if isinstance(reason, Problem) else Problem("invalid_request", detail))
             else:

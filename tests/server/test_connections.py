@@ -207,6 +207,15 @@ def test_what_is_no_request_is_refused_after_the_requests_before(emulator: Emula
     assert conversation.was_closed
 
 
+def test_what_is_no_request_is_refused_for_its_own_mistake_whatever_was_refused_before(
+    emulator: EmulatorUnderTest,
+) -> None:
+    refused = b"PUT /_emulator/scenario HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nrulez: []"
+    spoiled = GET.replace(b"\r\n\r\n", b"\r\nX-Long: %b\0\r\n\r\n" % (b"x" * 30_000))
+    conversation = asyncio.run(converse(emulator.application, [refused + GET + spoiled]))
+    assert [422, 200, 400] == [each.status for each in conversation.responses()]
+
+
 @pytest.mark.parametrize(
     ("fault", "more"),
     [
