@@ -102,13 +102,11 @@ def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Reading
     """Return readings with some of them chosen; `D26=plain` takes one back. Raises ValueError for an unknown name."""
     changed: dict[str, str] = {}
     for name in names:
-        reading = READINGS.get(name)
         decision, _, identifier = name.partition("=")
-        if reading is None and identifier == PLAIN and decision in DECISIONS:
-            reading = next(known for known in READINGS.values() if known.decision == decision)
-        if reading is None:
+        fields = [known.field for known in READINGS.values() if known.decision == decision]
+        if not fields or (identifier != PLAIN and name not in READINGS):
             raise ValueError(name)
-        changed[reading.field] = identifier
+        changed[fields[0]] = identifier
     return structs.replace(base, **changed)
 
 
@@ -127,29 +125,27 @@ def parse_readings(text: str) -> Readings:
     return readings
 
 
-def _names_of_set(name: str) -> Iterator[str]:
-    """Iterate over the readings of a set. Raises ValueError for an unknown set."""
+_OF_SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
+    PLAIN: (),
+    "other": ("less", "refuses", "other", "more"),
+    "stingy": ("less", "refuses"),
+}
+"""What the readings of a set give: of each decision it holds the first that gives one of these."""
+
+
+def _names_of_set(name: str) -> Iterable[str]:
+    """Return the readings of a set. Raises ValueError for an unknown set."""
     word, _, seed = name.partition(":")
-    wanted: Iterable[Reading] = READINGS.values()
-    if name == "stingy":
-        wanted = [reading for reading in wanted if reading.gives in ("less", "refuses")]
-    elif word == "any" and seed.isdecimal() and int(seed) <= MAX_SEED:
-        yield from _mixture(wanted, Seed(int(seed)))
-        return
-    elif name == PLAIN:
-        wanted = ()
-    elif name != "other":
+    if word == "any" and seed.isdecimal() and int(seed) <= MAX_SEED:
+        return _mixture(Seed(int(seed)))
+    if name not in _OF_SETS:
         raise ValueError(name)
-    first: dict[str, str] = {}
-    for reading in wanted:
-        first.setdefault(reading.decision, reading.name)
-    yield from first.values()
+    fitting = [reading for reading in READINGS.values() if reading.gives in _OF_SETS[name]]
+    return {reading.decision: reading.name for reading in reversed(fitting)}.values()
 
 
-def _mixture(known: Iterable[Reading], seed: Seed) -> Iterator[str]:
+def _mixture(seed: Seed) -> Iterator[str]:
     """Choose for each decision one of its readings or the plain one, by chance."""
-    by_decision: dict[str, list[str]] = {}
-    for reading in known:
-        by_decision.setdefault(reading.decision, [f"{reading.decision}={PLAIN}"]).append(reading.name)
-    for decision, names in by_decision.items():
+    for decision in DECISIONS:
+        names = [f"{decision}={PLAIN}", *(name for name, known in READINGS.items() if known.decision == decision)]
         yield names[seed.number("reading", decision) % len(names)]

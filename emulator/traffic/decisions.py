@@ -11,10 +11,10 @@ from emulator.contract import Contract
 from emulator.domain.readings import READINGS, Readings, chosen
 from emulator.traffic.calls import Traffic
 from emulator.traffic.journals import read_entry
-from emulator.traffic.observations import answers, library, requests, uploads, work
+from emulator.traffic.observations import answers, requests, uploads, work
 from emulator.traffic.observations.base import Observe
 
-_FILES: Final = (answers, library, requests, uploads, work)
+_FILES: Final = (answers, requests, uploads, work)
 OBSERVATIONS: Final[Mapping[str, Observe]] = {
     reading.decision: next(getattr(file, reading.field) for file in _FILES if hasattr(file, reading.field))
     for reading in READINGS.values()

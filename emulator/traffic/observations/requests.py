@@ -1,9 +1,10 @@
-"""Observations of requests: pages, texts and Idempotency-Keys (D02, D04, D10, D12, D14)."""
+"""Observations of requests, lists and Products: pages, texts, photos and keys (D02, D04, D10, D12, D14, D22, D26, D74)."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from emulator.domain.idempotency import RETENTION_MS
+from emulator.kernel.timestamps import SECOND_MS
 from emulator.traffic.calls import RecordedCall, Traffic
 from emulator.traffic.observations.base import Seen, meaning, texts
 
@@ -13,6 +14,10 @@ MAX_TEXT: Final = 2_000
 """The lengths beyond which D04=short refuses a name and any other text, in code points."""
 _DEFINITE: Final = ("insufficient_credits", "not_found", "asset_not_found", "product_not_found", "invalid_reference")
 _WEEK_MS: Final = 7 * RETENTION_MS
+LAG_MS: Final = 2 * SECOND_MS
+"""How long a list may not show a write under D74=lag."""
+_CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProducts"}
+"""By the call that creates something at once: the list that shows it."""
 
 
 def page_limit(traffic: Traffic) -> Iterator[Seen]:
@@ -97,3 +102,45 @@ def _means_the_same(first: RecordedCall, second: RecordedCall) -> bool:
     assert first.operation is not None
     meant = meaning(first.operation.body, first.body), meaning(first.operation.body, second.body)
     return None not in meant and fingerprint(meant[0]) == fingerprint(meant[1])
+
+
+# Lists and Products -----------------------------------------------------------------------------------------------------
+
+
+def photo_order(traffic: Traffic) -> Iterator[Seen]:
+    """D22: whether the photos of a Product come back in the order in which they were sent."""
+    for call in traffic.whole("createProduct", "updateProduct"):
+        sent = call.body.get("asset_ids")
+        shown = call.answer.get("asset_ids")
+        if call.is_success and isinstance(sent, list) and sent != sorted(map(str, sent)):
+            yield Seen("plain" if shown == sent else "unordered", call)
+
+
+def last_page(traffic: Traffic) -> Iterator[Seen]:
+    """D26: whether the last page has a cursor."""
+    for call in traffic.whole():
+        page = call.answer.get("page")
+        if call.is_success and isinstance(page, dict) and page.get("has_more") is False:
+            yield Seen("always-a-cursor" if page.get("next_cursor") else "plain", call)
+
+
+def list_freshness(traffic: Traffic) -> Iterator[Seen]:
+    """D74: whether a list that is read right after a write shows it."""
+    created: list[tuple[RecordedCall, str]] = []
+    for call in traffic.whole():
+        if call.name in _CREATED_BY and call.status == 201 and isinstance(call.answer.get("id"), str):
+            created.append((call, call.answer["id"]))
+        elif call.is_success and call.name in _CREATED_BY.values() and not set(call.query) - {"limit"}:
+            created = [(write, identifier) for write, identifier in created if call.at - write.at < LAG_MS]
+            listed = {item.get("id") for item in call.answer.get("data", ()) if isinstance(item, dict)}
+            for write, identifier in created:
+                if _CREATED_BY[write.name] == call.name:
+                    yield from _freshness(call, identifier, listed)
+
+
+def _freshness(call: RecordedCall, identifier: str, listed: set[object]) -> Iterator[Seen]:
+    """A full page may not reach down to what was created; one that is not full shows everything there is."""
+    if identifier in listed:
+        yield Seen("plain", call)
+    elif call.answer.get("page", {}).get("has_more") is False:
+        yield Seen("lag", call)
