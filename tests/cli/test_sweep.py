@@ -158,6 +158,7 @@ except OSError:
     assert (["getTeam#1:lost-before-commit"], "failed") == (content["flaky"], content["cells"][0]["outcome"])
 
 
+@pytest.mark.verify
 def test_a_failure_without_the_fault_is_the_suites_own(tmp_path: Path) -> None:
     report, mark = tmp_path / "report.json", tmp_path / "mark"
     tired = f"if os.path.exists({str(mark)!r}): sys.exit(1)\nsend('GET', '/team'); open({str(mark)!r}, 'w')"
@@ -173,6 +174,7 @@ def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.verify
 def test_a_sweep_ends_with_its_budget_and_names_what_it_did_not_run(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     options = ["--only", "getTeam#1:stall", "--budget", "1s", "--report", str(report)]
@@ -236,7 +238,9 @@ def test_a_run_that_hung_is_not_taken_from_the_file_of_a_sweep_and_what_cannot_d
     ("call", "rule", "keys", "outcome"),
     [
         ("createProduct#1", "made-twice", "fresh", "damaged"),
-        ("createProductPhotographyGeneration#1", "double-spend", "fresh", "damaged"),
+        pytest.param(
+            *("createProductPhotographyGeneration#1", "double-spend", "fresh", "damaged"), marks=pytest.mark.verify
+        ),
         ("createProductPhotographyGeneration#1", "double-spend", "one", "survived"),
     ],
 )
@@ -335,7 +339,9 @@ if page["next_cursor"] and not page["has_more"]: raise SystemExit(1)
     assert (0, {"reading:D26=always-a-cursor": "failed"}) == (status, cells)
 
 
-@pytest.mark.parametrize(("attempts", "outcome"), [(2, "failed"), (3, "survived")])
+@pytest.mark.parametrize(
+    ("attempts", "outcome"), [(2, "failed"), pytest.param(3, "survived", marks=pytest.mark.verify)]
+)
 def test_a_client_that_asks_twice_does_not_survive_a_pair(tmp_path: Path, attempts: int, outcome: str) -> None:
     script = f"""
 for attempt in range({attempts}):

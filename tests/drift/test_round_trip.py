@@ -13,7 +13,7 @@ from tests.drift.recorded import CONTRACT, judged, tour, toured
 from tests.support.contract_check import ContractChecker, Exchange, read_contract
 
 PAIRS = [(one, other) for one, other in combinations(READINGS, 2) if READINGS[one].decision != READINGS[other].decision]
-SAMPLE = [PAIRS[Seed(24).number("pair", str(number)) % len(PAIRS)] for number in range(20)]
+SAMPLE = [PAIRS[Seed(24).number("pair", str(number)) % len(PAIRS)] for number in range(10)]
 
 
 def test_a_recording_of_the_plain_emulator_shows_nothing_else() -> None:

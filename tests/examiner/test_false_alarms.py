@@ -100,8 +100,8 @@ def admitted(sandbox: Sandbox) -> str:
 
 
 CASES = list(itertools.product(LIBRARY, HABITS, ("manual", "auto")))
-USUAL = [case for case in CASES[::11] if case[0] not in SLOW]
-"""Every client under a quarter of the library or so; all cases belong to the long verification."""
+USUAL = [case for case in CASES[::19] if case[0] not in SLOW]
+"""Every client under some scenarios of the library; all cases belong to the long verification."""
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def file(control: EmulatorUnderTest) -> bytes:
     return control.ask("GET", "/state").body
 
 
-@pytest.mark.parametrize("amount", amounts(25, 3_000))
+@pytest.mark.parametrize("amount", amounts(15, 3_000))
 def test_a_changed_state_is_loaded_or_refused_as_a_whole(control: EmulatorUnderTest, file: bytes, amount: int) -> None:
     state, loaded = parts_of(file), 0
     for case in cases("states", amount):
@@ -51,7 +51,7 @@ def test_a_changed_state_is_loaded_or_refused_as_a_whole(control: EmulatorUnderT
     assert 0.02 * amount < loaded < 0.9 * amount, "the fuzzer has lost its way"
 
 
-@pytest.mark.parametrize("amount", amounts(25, 3_000))
+@pytest.mark.parametrize("amount", amounts(15, 3_000))
 def test_a_changed_zip_is_loaded_or_refused_as_a_whole(control: EmulatorUnderTest, file: bytes, amount: int) -> None:
     for case in cases("zips", amount):
         content = spoiled_zip(file, members_of(file), case.chance)

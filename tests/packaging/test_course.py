@@ -68,7 +68,7 @@ def check_said(step: int, *outcomes: Outcome) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))])
 def test_a_client_fails_before_a_step_as_the_page_says_and_passes_after_it(
     step: int, language: str, request: pytest.FixtureRequest
 ) -> None:

@@ -31,7 +31,12 @@ def test_every_reading_has_its_clients() -> None:
     assert len(EXAMPLES) == len(NAMES)
 
 
-@pytest.fixture(params=[*zip(NAMES, EXAMPLES, strict=True)], ids=NAMES)
+@pytest.fixture(
+    params=[
+        pytest.param(pair, id=pair[0], marks=pytest.mark.verify if number % 3 else ())
+        for number, pair in enumerate(zip(NAMES, EXAMPLES, strict=True))
+    ]
+)
 def example(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The name of a reading, how its example begins, the client that breaks, and the one that does not."""
     monkeypatch.chdir(ROOT / "examples/python")
@@ -39,7 +44,6 @@ def example(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return [name, *re.split(r"^(?=# (?:breaks|does not))", text, flags=re.MULTILINE)]
 
 
-@pytest.mark.slow
 def test_one_client_breaks_under_the_reading_and_the_other_does_not(example: list[str]) -> None:
     name, beginning, breaking, sound = example
     with pytest.raises(BREAKDOWNS):

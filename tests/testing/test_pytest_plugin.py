@@ -181,10 +181,10 @@ def test_rule_of_library(image_workflow):
 def test_shared_and_passes(shop):
     assert ask(shop, shop.key("iwe_demo_read")) == 200
 
-def test_scenario(image_workflow): image_workflow.use("nope")
-
-def test_shared(shop):  # not at once after the other, whose requests are told apart by milliseconds
+def test_shared(shop):
     assert ask(shop, shop.key("iwe_demo_expired")) == 200
+
+def test_scenario(image_workflow): image_workflow.use("nope")
 
 def test_team(image_workflow): image_workflow.team("Demo").set(credits="lots")
 
