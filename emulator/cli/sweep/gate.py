@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct, convert
+from msgspec import Meta, Struct, convert, json
 
-from emulator.cli.sweep.runs import Outcome, Run
+from emulator.cli.sweep.runs import Run
 from emulator.documents.schemas import Schemas
 from emulator.documents.yaml_reader import read_document
 from emulator.testing.files import read_file
@@ -15,27 +15,15 @@ from emulator.testing.files import read_file
 Strictness = Literal["recoverable", "all", "off"]
 EXPECTED_FILE: Final = "sweep.expected.yaml"
 """The file that is read where it lies in the working directory."""
-_SCHEMA: Final = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["cell", "outcome", "reason"],
-        "properties": {
-            "cell": {"type": "string", "minLength": 1},
-            "outcome": {"enum": ["survived", "failed", "hung"]},  # nothing excuses damage
-            "reason": {"type": "string", "minLength": 1},
-        },
-    },
-}
+_Text = Annotated[str, Meta(min_length=1)]
 
 
-class Expectation(Struct, frozen=True):
-    """An outcome that is accepted of the cells that a glob fits, and why."""
+class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
+    """An outcome that is accepted of the cells that a glob fits, and why. Nothing excuses damage."""
 
-    cell: str
-    outcome: Outcome
-    reason: str
+    cell: _Text
+    outcome: Literal["survived", "failed", "hung"]
+    reason: _Text
 
     def fits(self, run: Run) -> bool:
         """Tell whether it is about the cell of a run."""
@@ -50,7 +38,7 @@ class Gate(Struct, frozen=True):
 
     def accepts(self, run: Run) -> bool:
         """Tell whether the outcome of a run is expected."""
-        return any(one.fits(run) and one.outcome == run.outcome != "damaged" for one in self.expectations)
+        return any(one.fits(run) and one.outcome == run.outcome for one in self.expectations)
 
     def is_weakness(self, run: Run) -> bool:
         """Tell whether a run shows something to fix: damage, hanging, or no recovery from what a client can recover from."""
@@ -77,6 +65,6 @@ def read_expectations(name: str | None) -> tuple[Expectation, ...]:
         return ()
     file = name or EXPECTED_FILE
     document = read_document(read_file(file), file)
-    document.check(Schemas(_SCHEMA))
+    document.check(Schemas(json.schema(list[Expectation])))
     document.raise_complaints()
     return tuple(convert(document.texts, list[Expectation]))
