@@ -55,6 +55,7 @@ def _run(options: Namespace) -> int:
             gc.disable()  # there is nothing to collect in what is only being imported
             module, _, function = options.run.rpartition(".")
             run = getattr(import_module(f"emulator.cli.{module}"), function)
+            gc.freeze()
             gc.enable()
             status: int = run(Invocation(options, os.environ)) or 0
         except (UsageError, DocumentError, UnusableFileError, RecordingError) as error:

@@ -37,7 +37,6 @@ from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally
-from emulator.testing.sandbox import Rule
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
@@ -123,6 +122,8 @@ def report_text(report: Report) -> str:
         lines.append(f"  {report['journal_dropped']} of them are no longer in the journal, but counted here")
     for rule in report["rules"]:
         if not rule["fired"]:
+            from emulator.testing.sandbox import Rule
+
             counted = Rule(name=rule["name"], matched=rule["matched"], fired=0)
             lines.append(f"  warning: {counted.never_fired(rule['scenario'])}")
     return "\n".join([*lines, *conduct_lines(report)])
