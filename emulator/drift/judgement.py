@@ -16,7 +16,7 @@ from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, Readings, by
 from emulator.drift.comparison import Difference, breaches, compare
 from emulator.drift.replay import Replay, Replayed, is_name
 from emulator.traffic.calls import Traffic
-from emulator.traffic.decisions import OBSERVATIONS
+from emulator.traffic.decisions import observed
 from emulator.traffic.exchanges import RecordedExchange, leaves
 from emulator.traffic.observations.base import NEITHER, Seen
 
@@ -87,20 +87,18 @@ async def judge(
     """
     traffic = Traffic(exchanges, contract)
     rows = tuple(
-        _row(decision, list(OBSERVATIONS[decision](traffic)), known)
-        for decision in DECISIONS
-        if decision not in ignored
+        _row(decision, observed(decision, traffic), known) for decision in DECISIONS if decision not in ignored
     )
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
     replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
     replayed = await replay.run(tell)
     kept, silenced = _first_differences(replayed, replay, contract)
-    observed = {row.decision for row in rows if row.verdict == NEITHER}
+    unexplained = {row.decision for row in rows if row.verdict == NEITHER}
     return Report(
         compared=sum(item.answered is not None for item in replayed),
         rows=rows,
         breaches=tuple(found for found in kept if found.sentence),
-        differences=tuple(found for found in kept if not found.sentence and not _is_observed(found, observed)),
+        differences=tuple(found for found in kept if not found.sentence and not _is_observed(found, unexplained)),
         bugs=tuple(_bugs(replayed)),
         noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
     )
@@ -131,9 +129,8 @@ def _aspect(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
 
 
 def _mixed(counts: Counter[str]) -> str:
-    return "the service does both: " + ", ".join(
-        f"{reading} {number} times" for reading, number in counts.most_common()
-    )
+    listed = ", ".join(f"{reading} {number} times" for reading, number in counts.most_common())
+    return f"the service does both: {listed}"
 
 
 def _places(seen: Iterable[Seen]) -> tuple[str, ...]:
@@ -159,7 +156,9 @@ def _first_differences(
         found = list(compare(item, replay, contract))
         kept += found
         if any(not difference.sentence for difference in found):
-            doubtful |= {name for name in names if not _is_settled(name, item)}
+            doubtful |= names - set(
+                _names(item.call.body)
+            )  # what it names was there before, and is not what it changes
     return kept, silenced
 
 
@@ -178,11 +177,6 @@ def _names(value: Mapping[str, Any]) -> Iterator[str]:
     """Iterate over the ids and links in a body, but for those in the items of a list."""
     whole = {member: inner for member, inner in value.items() if member != "data"}
     return (leaf for name, leaf in leaves(whole) if isinstance(leaf, str) and is_name(name))
-
-
-def _is_settled(name: str, item: Replayed) -> bool:
-    """Whether a name was there before the call that differs, and is not what it changes."""
-    return name in set(_names(item.call.body))
 
 
 def _is_observed(found: Difference, observed: set[str]) -> bool:

@@ -6,10 +6,10 @@ links in earlier answers. What belongs to no part of the service is left aside. 
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -136,7 +136,7 @@ class Traffic:
         self._contract = contract
         self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
         self.base_url = self._find_base_url(exchanges)
-        calls = list(self._recognize(exchanges))
+        calls = self._recognize(exchanges)
         self.calls: Sequence[RecordedCall] = calls if any(map(_may_be_of_service, calls)) else []
         self.left_aside = len(exchanges) - len(self.calls)
 
@@ -147,35 +147,32 @@ class Traffic:
         found: Counter[str] = Counter()
         for exchange in exchanges:
             address, separator, rest = exchange.url.partition(BASE_PATH + "/")
-            if separator and self._match(exchange.method, "/" + rest.partition("?")[0]):
+            if separator and self._match(exchange.method, "/" + rest.partition("?")[0])[0]:
                 found[address + BASE_PATH] += 1
         return found.most_common(1)[0][0] if found else ""
 
-    def _match(self, method: str, path: str) -> tuple[OperationContract, dict[str, str]] | None:
+    def _match(self, method: str, path: str) -> tuple[OperationContract | None, Mapping[str, str]]:
         for operation, template in self._templates:
             match = template.fullmatch(path) if operation.method == method else None
             if match:
                 return operation, {name: unquote(value) for name, value in match.groupdict().items()}
-        return None
+        return None, {}
 
-    def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Iterator[RecordedCall]:
+    def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Sequence[RecordedCall]:
         links: dict[str, Surface] = {}
-        number, now = 0, 0
+        calls: list[RecordedCall] = []
+        now = 0
         for exchange in exchanges:
-            operation, surface = None, exchange.surface or links.get(without_fragment(exchange.url))
-            parameters: dict[str, str] = {}
-            if self.base_url and exchange.url.startswith(self.base_url + "/"):
-                found = self._match(exchange.method, exchange.url.removeprefix(self.base_url).partition("?")[0])
-                if found is not None:
-                    operation, parameters = found
-            if operation is None and surface is None:
-                continue
-            now = max(now, exchange.at or 0)
-            seen = {"number": number, "at": now, "is_timed": exchange.at is not None, "surface": surface}
-            call = RecordedCall(**{**asdict(exchange), **seen}, operation=operation, parameters=parameters)
-            links.update(_links_in(call))
-            number += 1
-            yield call
+            surface = exchange.surface or links.get(without_fragment(exchange.url))
+            path = exchange.url.removeprefix(self.base_url).partition("?")[0]  # of another service, with its host
+            operation, parameters = self._match(exchange.method, path)
+            if operation is not None or surface is not None:
+                now = max(now, exchange.at or 0)
+                seen = {"number": len(calls), "at": now, "is_timed": exchange.at is not None, "surface": surface}
+                call = RecordedCall(**{**asdict(exchange), **seen}, operation=operation, parameters=parameters)
+                links.update(_links_in(call))
+                calls.append(call)
+        return calls
 
     # What it shows --------------------------------------------------------------------------------------------------
 
@@ -185,15 +182,7 @@ class Traffic:
 
     def of(self, *names: str) -> Iterator[RecordedCall]:
         """Iterate over the calls of some operations or surfaces, in order; of all, if none is named."""
-        calls = [call for name in names for call in self._by_name.get(name, ())] if names else self.calls
-        return iter(sorted(calls, key=attrgetter("number")))
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[RecordedCall]]:
-        found: defaultdict[str, list[RecordedCall]] = defaultdict(list)
-        for call in self.calls:
-            found[call.name].append(call)
-        return found
+        return (call for call in self.calls if not names or call.name in names)
 
     @cached_property
     def works(self) -> Mapping[str, RecordedWork]:

@@ -12,14 +12,19 @@ from emulator.domain.readings import READINGS, Readings, chosen
 from emulator.traffic.calls import Traffic
 from emulator.traffic.journals import read_entry
 from emulator.traffic.observations import answers, requests, uploads, work
-from emulator.traffic.observations.base import Observe
+from emulator.traffic.observations.base import UNTOLD, Observe, Seen
 
 _FILES: Final = (answers, requests, uploads, work)
-OBSERVATIONS: Final[Mapping[str, Observe]] = {
+_OBSERVATIONS: Final[Mapping[str, Observe]] = {
     reading.decision: next(getattr(file, reading.field) for file in _FILES if hasattr(file, reading.field))
     for reading in READINGS.values()
 }
 """By decision: the observation, a function with the name of its field of `Readings`."""
+
+
+def observed(decision: str, traffic: Traffic) -> list[Seen]:
+    """Return the evidence for one decision."""
+    return [seen for seen in _OBSERVATIONS[decision](traffic) if seen.reading != UNTOLD]
 
 
 def readings_shown(
@@ -34,7 +39,7 @@ def readings_shown(
     traffic = Traffic([read_entry(entry, str(entry["sequence"])) for entry in entries], contract)
     for name in names:
         reading = READINGS[name]
-        for seen in OBSERVATIONS[reading.decision](traffic):
+        for seen in observed(reading.decision, traffic):
             sequence = int(seen.call.where)
             if seen.reading == reading.id and name not in shown[sequence]:
                 shown[sequence].append(name)

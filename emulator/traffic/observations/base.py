@@ -1,6 +1,6 @@
 """What an observation yields, and what several of them ask of a recording."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -12,8 +12,12 @@ NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""
 
 
+UNTOLD: Final = ""
+"""What a call says that tells no reading from another: no evidence."""
+
+
 class Seen(Struct, frozen=True):
-    """One piece of evidence: the reading that it speaks for (`plain`, an id, or `neither`), and the call that shows it."""
+    """One piece of evidence: the reading that it speaks for (`plain`, an id, `neither`, or none), and the call that shows it."""
 
     reading: str
     call: RecordedCall
@@ -24,6 +28,17 @@ class Seen(Struct, frozen=True):
 
 
 Observe: TypeAlias = Callable[[Traffic], Iterator[Seen]]
+
+
+def reading_of(value: object, expected: Mapping[str, object]) -> str:
+    """Return the reading under which a value was expected, or `neither`; nothing where several readings expect it."""
+    fitting = [reading for reading, one in expected.items() if one == value]
+    return UNTOLD if len(fitting) > 1 else fitting[0] if fitting else NEITHER
+
+
+def by_outcome(call: RecordedCall, if_taken: str, if_refused: str, code: str = "invalid_input") -> str:
+    """Return one of two readings: under the one the call succeeds, under the other it is refused with a code."""
+    return if_taken if call.is_success else if_refused if call.code == code else UNTOLD
 
 
 def texts(value: Any) -> list[str]:

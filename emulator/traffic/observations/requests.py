@@ -6,7 +6,7 @@ from typing import Final
 from emulator.domain.idempotency import RETENTION_MS
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.traffic.calls import RecordedCall, Traffic
-from emulator.traffic.observations.base import Seen, meaning, texts
+from emulator.traffic.observations.base import Seen, by_outcome, meaning, texts
 
 MAX_PAGE: Final = 100
 MAX_NAME: Final = 100
@@ -25,10 +25,7 @@ def page_limit(traffic: Traffic) -> Iterator[Seen]:
     for call in traffic.whole():
         limit = call.query.get("limit", "")
         if call.operation and call.operation.method == "GET" and limit.isdecimal() and int(limit) > MAX_PAGE:
-            if call.is_success:
-                yield Seen("clamps", call)
-            elif call.code == "invalid_request":
-                yield Seen("plain", call)
+            yield Seen(by_outcome(call, "clamps", "plain", "invalid_request"), call)
 
 
 def text_length(traffic: Traffic) -> Iterator[Seen]:
@@ -37,10 +34,7 @@ def text_length(traffic: Traffic) -> Iterator[Seen]:
         name = call.body.get("name")
         is_long = isinstance(name, str) and len(name) > MAX_NAME
         if is_long or any(len(text) > MAX_TEXT for text in texts(call.body)):
-            if call.is_success:
-                yield Seen("plain", call)
-            elif call.code == "invalid_input":
-                yield Seen("short", call)
+            yield Seen(by_outcome(call, "plain", "short"), call)
 
 
 def key_binding(traffic: Traffic) -> Iterator[Seen]:

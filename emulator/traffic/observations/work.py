@@ -9,7 +9,7 @@ from emulator.domain.pixels import output_size, size_of_area
 from emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge, generation_price
 from emulator.domain.product_photos import PACKED_PHOTOS, pack
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from emulator.traffic.observations.base import NEITHER, Seen, meaning
+from emulator.traffic.observations.base import NEITHER, Seen, by_outcome, meaning, reading_of
 
 PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _SENT_ALWAYS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
@@ -79,10 +79,7 @@ def defaults(traffic: Traffic) -> Iterator[Seen]:
     for call in _orders(traffic):
         body = call.body
         if body.get("output_mode") == "photoshoot" and body.get("image_count", PHOTOSHOOT_SLOTS) != PHOTOSHOOT_SLOTS:
-            if call.is_success:
-                yield Seen("count-ignored", call, aspect="count")
-            elif call.code == "invalid_input":
-                yield Seen("plain", call, aspect="count")
+            yield Seen(by_outcome(call, "count-ignored", "plain"), call, aspect="count")
             continue
         missing = [name for name in _SENT_ALWAYS if name not in body]
         if missing and call.code == "invalid_input" and meaning("ProductPhotography", body) is not None:
@@ -119,10 +116,7 @@ def pixel_sizes(traffic: Traffic) -> Iterator[Seen]:
         for output in _outputs(work.last):
             for look, asset in traffic.shown.get(str((output.get("asset") or {}).get("id")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
-                fitting = [reading for reading, expected in sizes.items() if expected == size]
-                if len(fitting) < len(sizes):
-                    reading = fitting[0] if fitting else NEITHER
-                    yield Seen(reading, look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
+                yield Seen(reading_of(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
 
 
 def partial_charge(traffic: Traffic) -> Iterator[Seen]:
@@ -138,10 +132,11 @@ def partial_charge(traffic: Traffic) -> Iterator[Seen]:
                 "down": PHOTOSHOOT_CREDITS * completed // PHOTOSHOOT_SLOTS,
                 "whole": PHOTOSHOOT_CREDITS,
             }
-            fitting = [reading for reading, charge in charges.items() if charge == charged]
-            if len(fitting) <= 1:
-                what = f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
-                yield Seen(fitting[0] if fitting else NEITHER, finished, what)
+            yield Seen(
+                reading_of(charged, charges),
+                finished,
+                f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits",
+            )
 
 
 def slot_order(traffic: Traffic) -> Iterator[Seen]:
@@ -171,10 +166,9 @@ def team_credits(traffic: Traffic) -> Iterator[Seen]:
             change = earlier.answer["credits"] - later.answer["credits"]
             if change < min(spent.values()):
                 continue  # somebody added Credits
-            fitting = [reading for reading, expected in spent.items() if expected == change]
-            if len(fitting) < len(spent):
-                what = f"{change} Credits were taken where {spent['plain']} were expected"
-                yield Seen(fitting[0] if fitting else NEITHER, later, what)
+            yield Seen(
+                reading_of(change, spent), later, f"{change} Credits were taken where {spent['plain']} were expected"
+            )
 
 
 def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
