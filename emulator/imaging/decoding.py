@@ -3,6 +3,7 @@
 Formats are opened by their own readers: `Image.open` compares every picture with a limit of the process, and warns.
 """
 
+import contextlib
 import hashlib
 import io
 import re
@@ -103,13 +104,11 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
     With `enough`, a picture whose longest edge is twice as many pixels or more is reduced, quickly, to no less.
     A state file may bring bytes that no decoder takes: then a grey pixel stands where the picture would.
     """
-    source = sniff(data)
-    try:
-        if source is None or max(size_of(data, source)) > MAX_EDGE:
-            raise ValueError("no picture that was stored by an emulator")
-        return _decoded(open_as(data, source), enough)
-    except Exception:  # likewise
-        return Image.new("RGB", (1, 1), "#808080")
+    header = header_of(data)
+    with contextlib.suppress(Exception):  # likewise
+        if header and max(header[1:]) <= MAX_EDGE:
+            return _decoded(open_as(data, header[0]), enough)
+    return Image.new("RGB", (1, 1), "#808080")
 
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:

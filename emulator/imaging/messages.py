@@ -19,22 +19,15 @@ IS_LARGE: Head = {"is_large": True}
 
 MAX_DECODING_SECONDS = 4.5
 MAX_DRAWING_SECONDS = 20
-MAX_MEMORY_BYTES = 5 << 28
-"""Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
 
 
 def max_seconds(head: Head) -> float:
     """How much processor time a job may take."""
-    return _scale(head) * (MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS)
+    return scale(head) * (MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS)
 
 
-def max_memory_bytes(head: Head) -> int:
-    """How much address space the helper of a job may have."""
-    return int(_scale(head) * MAX_MEMORY_BYTES)
-
-
-def _scale(head: Head) -> float:
-    """Who allows larger images than usual allows what they take."""
+def scale(head: Head) -> float:
+    """How many times the usual limits apply: who allows larger images than usual allows what they take."""
     return float(max(1.0, head["max_pixels"] / DEFAULT_MAX_UPLOAD_PIXELS))
 
 

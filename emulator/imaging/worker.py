@@ -19,19 +19,13 @@ import msgspec
 from emulator.domain.recipes import Recipe
 from emulator.imaging.decoding import header_of
 from emulator.imaging.memory import give_back_large_blocks
-from emulator.imaging.messages import (
-    IS_LARGE,
-    Head,
-    Message,
-    max_memory_bytes,
-    max_seconds,
-    receive_message,
-    send_message,
-)
+from emulator.imaging.messages import IS_LARGE, Head, Message, max_seconds, receive_message, scale, send_message
 from emulator.imaging.normalize import UnusableImage, normalize
 from emulator.imaging.render import render
 from emulator.imaging.scene import examine_scene_of
 
+MAX_MEMORY_BYTES = 5 << 28
+"""Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
 LARGE_PIXELS = 1 << 24
 """A picture with more of them is large: of these, one at a time is decoded."""
 MAX_HEADER_SECONDS = 0.5
@@ -48,7 +42,7 @@ def main() -> None:
     threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
     while True:
         head, parts = jobs.get()
-        _limit_memory(max_memory_bytes(head))
+        _limit_memory(int(scale(head) * MAX_MEMORY_BYTES))
         _limit_seconds(MAX_HEADER_SECONDS)
         headers = filter(None, map(header_of, parts))
         is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)

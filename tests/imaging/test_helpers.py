@@ -268,7 +268,7 @@ def test_a_helper_ends_when_a_job_takes_too_long() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
 def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
-    with helper("worker.max_memory_bytes = lambda head: 400 << 20; worker.main()") as process:
+    with helper("worker.MAX_MEMORY_BYTES = 400 << 20; worker.main()") as process:
         assert process.stdout is not None
         square = encoded(Image.new("RGB", (6_000, 6_000)), "WEBP", lossless=True, method=0, quality=0)
         give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])
