@@ -13,7 +13,7 @@ from emulator.imaging.decoding import load
 from emulator.imaging.drawing import Canvas, chance, color_of_hue, disc, gradient_column, mix, opaque, trimmed
 from emulator.imaging.layout import Box, arrange
 from emulator.imaging.looks import filtered, named_look
-from emulator.imaging.people import FIGURE_ASPECT, draw_figure, paint_portrait, person_of, stance_of
+from emulator.imaging.people import draw_figure, paint_portrait, person_of, stance_of
 
 _BALL_EDGE = 320  # pixels
 _HORIZON = 0.62
@@ -105,23 +105,16 @@ def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Imag
     hue = chance("ball", recipe.name)
     wall, floor = (224, 224, 222), (198, 197, 195)
     canvas = Canvas.of(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
-    sizes = ((1.0,), (1.0, 0.6), (0.55, 1.0, 0.55))[recipe.index % 3]
-    edge = min(room.width * 0.74 / sum(sizes), room.height * 0.56)
-    left = room.left + (room.width - edge * sum(sizes)) / 2
-    for share in sizes:
-        box = Box(left, size[1] * (_HORIZON + 0.06) - edge * share, edge * share, edge * share)
-        canvas.paint_shadow(box)
-        canvas.paint(disc(_ball(hue), _BALL_EDGE), box)
-        left += edge * share
+    floor_room, _ = room.split("bottom", room.height * 0.6, 0)
+    canvas.paint_all([disc(_ball(hue), _BALL_EDGE)] * (recipe.index % 3 + 1), floor_room.part(0.85, 0.5, 0.7))
     look = named_look(recipe.name)
     return filtered(canvas.image, look) if look else canvas.image
 
 
 def _ball(hue: float) -> Image.Image:
     """Shaded by its distance from the lit spot."""
-    spot = Image.radial_gradient("L").resize((_BALL_EDGE * 2, _BALL_EDGE * 2), Image.Resampling.BILINEAR)
-    left, top = round(_BALL_EDGE * 0.28), round(_BALL_EDGE * 0.7)
-    spot = spot.crop((left, top, left + _BALL_EDGE, top + _BALL_EDGE))
+    size, place = (_BALL_EDGE, _BALL_EDGE), (36, 90, 164, 218)
+    spot = Image.radial_gradient("L").resize(size, Image.Resampling.BILINEAR, place)
     light, color, dark = color_of_hue(hue, 0.15, 0.93), color_of_hue(hue, 0.5, 0.75), color_of_hue(hue, 0.5, 0.3)
     return ImageOps.colorize(spot, light, dark, color, midpoint=96)
 
@@ -129,9 +122,8 @@ def _ball(hue: float) -> Image.Image:
 def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     hue = chance("pose", recipe.name)
     canvas = Canvas.pale(size, hue)
-    [box] = arrange([FIGURE_ASPECT], room, 0)
-    canvas.paint_shadow(box.part(0.96))
-    canvas.paint(draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255))), box.part(0.98))
+    figure = draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255)))
+    canvas.paint_all([figure], room.part(0.98))
     return canvas.image
 
 
