@@ -188,7 +188,6 @@ def test_what_the_command_leaves_running_is_ended() -> None:
     assert "image-workflow-emulator: the command left processes behind; they were ended\n" in outcome.complaint
 
 
-@pytest.mark.slow
 def test_what_does_not_end_when_it_is_asked_to_is_killed() -> None:
     stubborn = "trap '' TERM; echo left; while :; do sleep 1; done"
     with running([], shell(f"(echo ready; {stubborn}) & read line")) as process:

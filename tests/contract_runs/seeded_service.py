@@ -11,12 +11,18 @@ from urllib.parse import urlencode
 from schemathesis import Case, Response
 
 from emulator.domain.resources import Pose
-from emulator.kernel.clock import ClockSetting
 from emulator.service import state
 from emulator.service.store import Collection, Store
-from emulator.settings import Settings
 from tests.support.contract_check import Exchange, shipped_checker
-from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, SOURCES, EmulatorUnderTest, Json, ingredient_body
+from tests.support.emulator_client import (
+    INGREDIENT_PATHS,
+    KINDS,
+    SOURCES,
+    EmulatorUnderTest,
+    Json,
+    ingredient_body,
+    settings_of,
+)
 from tests.support.pictures import picture
 
 ASSETS = 8
@@ -32,7 +38,7 @@ class SeededService:
     """An emulator whose Library can be renewed at any time."""
 
     def __init__(self) -> None:
-        self.emulator = EmulatorUnderTest(Settings(clock=ClockSetting("manual"), rate_limits=False))
+        self.emulator = EmulatorUnderTest(settings_of(rate_limits=False))
         self.ids: dict[str, str] = {}
         """By path parameter: an id that exists."""
         self.assets: list[str] = []

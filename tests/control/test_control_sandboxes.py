@@ -126,7 +126,6 @@ def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(emulator: Em
     assert emulator.get("/team").status == 200
 
 
-@pytest.mark.slow
 def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
     tiny = {"teams": {"T": {"credentials": [{"key": "k"}]}}, "premade": False}
     for _ in range(MAX_SANDBOXES - 1):

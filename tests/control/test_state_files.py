@@ -227,9 +227,9 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
 
 
 @pytest.fixture(scope="module")
-def half_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
+def half_way() -> Iterator[bytes]:
     """A state with something of every kind."""
-    with closing(EmulatorUnderTest(settings_of(tmp_path_factory.mktemp("half")))) as emulator:
+    with closing(EmulatorUnderTest(settings_of())) as emulator:
         something_of_everything(emulator)
         yield saved(emulator)
 

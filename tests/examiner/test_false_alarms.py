@@ -11,10 +11,9 @@ import httpx
 import pytest
 
 from emulator.testing import Emulator, Sandbox
-from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, errands, load, play
+from tests.examiner.example_client import ONCE, PHOTO, POLL, SEND, UPSCALE, enlarging, errands, load, play
 from tests.examiner.examples import LIBRARY, SLOW, ExampleClient, rules_found
 from tests.examiner.rule_examples import Ask, Example, Wait, upscale
-from tests.examiner.sound_clients import HABITS
 from tests.support.emulator_client import EmulatorUnderTest
 
 ANOTHER: Final = Ask("POST", "/products", {"name": "Shirt", "asset_ids": ("{asset}",)}, "another")
@@ -98,6 +97,36 @@ def admitted(sandbox: Sandbox) -> str:
         body = enlarging(client.upload(PHOTO, "image/png")["id"])
         return f"/generations/{client.request('POST', UPSCALE, body)['id']}"
 
+
+LINKS: Final = "self._links = httpx.Client(timeout=timeout)"
+CLOSING: Final = "self._links.close()"
+PATIENCE: Final = "patience: float = 1200.0"
+HEDGED: Final = """\
+            from concurrent.futures import ThreadPoolExecutor
+
+            clients = (self._api, self._second) if headers else (self._api,)
+            with ThreadPoolExecutor(2) as pool:
+                sent = [pool.submit(one.request, method, path, json=body, params=query, headers=headers) for one in clients]
+            answers = [one.result() for one in sent if one.exception() is None]
+            if not answers:
+                raise httpx.ReadError("neither was answered")
+            return min(answers, key=lambda answer: answer.status_code)
+"""
+
+HABITS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "waits as it is told": (),
+    "looks at its work every eleven minutes": ((POLL, "pause = 660.0"), (PATIENCE, "patience: float = 20_000.0")),
+    "sends every write a second time, with the same key, and takes the better answer": (
+        (LINKS, f"{LINKS}\n        self._second = httpx.Client(base_url=base_url, headers=headers, timeout=timeout)"),
+        (CLOSING, f"{CLOSING}\n        self._second.close()"),
+        (SEND, HEDGED),
+    ),
+    "tries twice, looks for a minute, and then tells its user": (
+        (ONCE[0], "attempts: int = 2"),
+        (PATIENCE, "patience: float = 61.0"),
+    ),
+}
+"""By what it does: the changes."""
 
 CASES = list(itertools.product(LIBRARY, HABITS, ("manual", "auto")))
 USUAL = [case for case in CASES[::19] if case[0] not in SLOW]

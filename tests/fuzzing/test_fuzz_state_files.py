@@ -4,7 +4,6 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -27,8 +26,8 @@ class ChangedEmulator(EmulatorUnderTest):
 
 
 @pytest.fixture
-def control(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
-    with closing(ChangedEmulator(settings_of(tmp_path, rate_limits=False))) as emulator:
+def control() -> Iterator[EmulatorUnderTest]:
+    with closing(ChangedEmulator(settings_of(rate_limits=False))) as emulator:
         yield emulator
 
 

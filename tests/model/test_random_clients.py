@@ -12,7 +12,6 @@ def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("plays", "is_one_sided"), [(16, False), (8, True)], ids=["evenly", "one-sidedly"])
 def test_random_clients_find_no_difference(tmp_path: Path, plays: int, is_one_sided: bool) -> None:
     play(tmp_path, plays, is_one_sided=is_one_sided)

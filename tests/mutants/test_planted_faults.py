@@ -70,8 +70,8 @@ def notices(search: Callable[[], None]) -> bool:
     return False
 
 
-def tour(folder: Path) -> None:
-    with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as emulator:
+def tour() -> None:
+    with closing(EmulatorUnderTest(settings_of(rate_limits=False))) as emulator:
         take_tour(emulator)
         assert emulator.get("/assets?limit=101").outcome == (400, "invalid_request")
         garden = ingredient_body("background", ["an Asset"]) | {"kind": "garden"}
@@ -81,15 +81,14 @@ def tour(folder: Path) -> None:
                 assert cause(emulator).outcome == (STATUSES[code], code)
 
 
-def test_nothing_is_found_where_nothing_is_planted(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    tour(tmp_path)
+def test_nothing_is_found_where_nothing_is_planted(patch: pytest.MonkeyPatch) -> None:
+    tour()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", [name for name in PLANTED_FAULTS if name not in FOUND_LATE])
 def test_it_is_found_soon(patch: pytest.MonkeyPatch, slips: list[str], tmp_path: Path, fault: str) -> None:
     PLANTED_FAULTS[fault](patch)
-    assert notices(lambda: tour(tmp_path)) or notices(lambda: play(tmp_path, PLAYS, shortens=False))
+    assert notices(tour) or notices(lambda: play(tmp_path, PLAYS, shortens=False))
     assert slips == []
 
 

@@ -13,7 +13,6 @@ from tests.support.served import EMULATOR, ROOT, Outcome, run_program, run_pytes
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.mark.slow
 def test_the_suite_of_the_python_client_passes() -> None:
     outcome = run_pytest(EXAMPLES / "python", "-q", "-c", "pytest.ini", seconds=300)
     assert outcome.status == 0, outcome.output + outcome.complaint

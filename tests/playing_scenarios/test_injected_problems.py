@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -17,10 +16,9 @@ from tests.support.pictures import picture
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EmulatorUnderTest, Things]]:
+def prepared() -> Iterator[tuple[EmulatorUnderTest, Things]]:
     """An emulator with something of everything, which injected problems do not change."""
-    folder: Path = tmp_path_factory.mktemp("prepared")
-    with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as emulator:
+    with closing(EmulatorUnderTest(settings_of(rate_limits=False))) as emulator:
         yield emulator, prepare(emulator)
 
 

@@ -3,7 +3,6 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from weakref import ref
 
 from emulator.service.sandbox import Sandbox
@@ -63,8 +62,8 @@ class Unjudged(EmulatorUnderTest):
         pass
 
 
-def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last_of_them(tmp_path: Path) -> None:
-    with closing(Unjudged(settings_of(tmp_path, rate_limits=False))) as emulator, without_collector():
+def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last_of_them() -> None:
+    with closing(Unjudged(settings_of(rate_limits=False))) as emulator, without_collector():
         emulator.photograph()
         emulator.advance(60)
         content = emulator.ask("GET", "/state").body

@@ -615,7 +615,7 @@ def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMap
 
 
 def settings_of(
-    folder: Path | None,
+    folder: Path | None = None,
     *,
     clock: str = "manual",
     start: str | None = None,
