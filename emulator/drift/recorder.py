@@ -16,7 +16,7 @@ import orjson
 from emulator.contract import BASE_PATH
 from emulator.drift.probes import exchanged
 from emulator.testing.exchanges import Answer
-from emulator.traffic.exchanges import RecordedExchange, RecordingError, with_leaves
+from emulator.traffic.exchanges import RecordedExchange, RecordingError, json_of, with_leaves
 
 _HOST: Final = "127.0.0.1"
 _LINKS: Final = "/links/"
@@ -80,8 +80,8 @@ class Recorder:
         elif "://" in location:
             headers["location"] = self._link(location)
         if "json" in headers.get("content-type", "") and b"://" in body:
-            with suppress(orjson.JSONDecodeError):
-                body = orjson.dumps(with_leaves(orjson.loads(body), self._lead_back))
+            with suppress(ValueError):
+                body = orjson.dumps(with_leaves(json_of(body), self._lead_back))
         return Answer(reply.status, headers, body)
 
     def _lead_back(self, name: str, value: Any) -> Any:

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from emulator.contract import BASE_PATH
 from emulator.drift.har import as_har
-from emulator.traffic.exchanges import RecordedExchange
+from emulator.traffic.exchanges import RecordedExchange, json_of
 from emulator.traffic.pictures import described
 
 _REQUEST_HEADERS: Final = frozenset({"content-type", "content-length", "accept", "user-agent", "range", "expect"})
@@ -151,8 +151,8 @@ class Scrubber:
         if not body:
             return body
         try:
-            return orjson.dumps(self._json("", orjson.loads(body)))
-        except orjson.JSONDecodeError:
+            return orjson.dumps(self._json("", json_of(body)))
+        except ValueError:
             return described(body, headers.get("content-type", ""), self._digest(body.hex()))
 
     def _json(self, name: str, value: Any) -> Any:

@@ -13,14 +13,13 @@ from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import orjson
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.traffic.exchanges import RecordedExchange, Surface, instant_of, leaves
+from emulator.traffic.exchanges import RecordedExchange, Surface, instant_of, json_of, leaves
 
 _WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
@@ -248,8 +247,8 @@ def _template(path: str) -> re.Pattern[str]:
 
 def _object(body: bytes | None) -> dict[str, Any]:
     try:
-        value = orjson.loads(body or b"null")
-    except orjson.JSONDecodeError:
+        value = json_of(body or b"null")
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+import orjson
 from msgspec import Struct
 
 from emulator.kernel.timestamps import parse_timestamp
 
 Surface: TypeAlias = Literal["upload", "download"]
+MAX_DEPTH: Final = 100
+"""Limit of the levels of JSON in a body: what is deeper is no body of the service, and would exhaust the stack."""
 
 
 class RecordingError(Exception):
@@ -44,6 +47,18 @@ def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         key = name.lower()
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     return headers
+
+
+def json_of(body: bytes) -> Any:
+    """Return the JSON of a body. Raises ValueError where it is none, or too deep."""
+    value = orjson.loads(body)
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        members = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [member for several in members for member in several]
+        if not level:
+            return value
+    raise ValueError("nested too deep")
 
 
 def instant_of(text: object) -> int | None:

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import orjson
 
+from emulator.traffic.exchanges import json_of
+
 _MEMBER: Final = "recorded_picture"
 
 
@@ -23,8 +25,8 @@ def description_of(body: bytes | None) -> dict[str, Any] | None:
     if not body:
         return None
     try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        value = json_of(body)
+    except ValueError:
         value = orjson.loads(described(body, "", ""))
     description = value.get(_MEMBER) if isinstance(value, dict) else None
     return description if isinstance(description, dict) else None

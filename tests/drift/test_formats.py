@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from emulator.drift.recordings import read_recordings
+from emulator.drift.secrets import scrubbed_har
 from emulator.traffic.exchanges import RecordingError
 from tests.drift.recorded import judged
 
@@ -71,3 +72,15 @@ def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(tmp_pa
     report = judged(read_recordings([str(file)]))
     assert ("D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
     assert () == report.breaches
+
+
+@pytest.mark.parametrize("depth", [480, 1_000])
+def test_a_body_that_is_nested_too_deep_is_taken_for_none(depth: int, tmp_path: Path) -> None:
+    document = json.loads((RECORDINGS / "browser.har").read_text())
+    deep = {"text": '{"object":"product","deep":' + "[" * depth + "]" * depth + "}"}
+    document["log"]["entries"][0]["response"]["content"] = deep
+    file = tmp_path / "deep.har"
+    file.write_text(json.dumps(document))
+    exchanges = read_recordings([str(file)])
+    assert {"deep.har, entry 1"} == {breach.exchange for breach in judged(exchanges).breaches}
+    assert b"deep" not in scrubbed_har(exchanges, b"key", "https://api.example.com/v1", keep_text=False)
