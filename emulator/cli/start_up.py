@@ -18,15 +18,7 @@ from msgspec import structs
 
 from emulator.cli.errors import CommandError
 from emulator.kernel.timestamps import format_timestamp
-from emulator.settings import (
-    CLIENT_VARIABLES,
-    OPTIONS,
-    READINGS_FILE,
-    VARIABLE_PREFIX,
-    Settings,
-    UsageError,
-    local_url,
-)
+from emulator.settings import CLIENT_VARIABLES, OPTIONS, READINGS_FILE, VARIABLE_PREFIX, Settings, UsageError, local_url
 from emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:

@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 
 from emulator.cli.invocation import Style
-from emulator.cli.sweep import progress as progress_of_sweeps
+from emulator.cli.sweep import sweeping
 from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.matrix import Sweep, as_junit, as_text
 from emulator.cli.sweep.notes import Noted, NotedCall, World, by_test, made_twice
 from emulator.cli.sweep.page import as_page
-from emulator.cli.sweep.pictures import KeptPictures
 from emulator.cli.sweep.plan import SweepPlan, choose
-from emulator.cli.sweep.progress import Progress
-from emulator.cli.sweep.runs import NO_CELL, Outcome, Run
+from emulator.cli.sweep.runs import NO_CELL, KeptPictures, Outcome, Run
+from emulator.cli.sweep.sweeping import Progress
 from emulator.contract import load_contract
 from emulator.documents.complaints import DocumentError
 from emulator.scenario.faults.latency import LatencyFault
@@ -78,7 +77,7 @@ def test_progress_elsewhere_is_a_line_every_half_minute(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elapsed_ms = [0.0]
-    monkeypatch.setattr(progress_of_sweeps, "host_elapsed_ms", lambda: elapsed_ms[0])
+    monkeypatch.setattr(sweeping, "host_elapsed_ms", lambda: elapsed_ms[0])
     progress = Progress(6, 1.0, math.inf, {})
     for number in range(6):
         elapsed_ms[0] += 10_000

@@ -106,14 +106,11 @@ class Sweep(Struct, eq=False):
         return causes
 
     @property
-    def words_of_cells(self) -> dict[str, dict[str, str]]:
-        """By call, operations in the order of the contract, and by fault: how its run ended, in a word."""
-        order = order_of(self.contract)
-        found: dict[str, dict[str, str]] = {}
-        for cell in sorted(self.plan.cells, key=lambda cell: (order.get(cell.operation, -1), cell.number, cell.lasts)):
-            run = self.plan.runs.get(cell)
-            found.setdefault(cell.call, {})[cell.label] = run.outcome if run else NOT_RUN
-        return found
+    def outcomes(self) -> list[tuple[Cell, str]]:
+        """How the run of each cell ended, in a word; operations are in the order of the contract."""
+        order, runs = order_of(self.contract), self.plan.runs
+        cells = sorted(self.plan.cells, key=lambda cell: (order.get(cell.operation, -1), cell.number, cell.lasts))
+        return [(cell, runs[cell].outcome if cell in runs else NOT_RUN) for cell in cells]
 
     @property
     def remarks(self) -> list[str]:
@@ -197,11 +194,10 @@ def _outcomes(sweep: Sweep, style: Style) -> Iterator[str]:
     """List the faults of each operation by how their runs ended, in the width of the terminal; with the calls, where these differ."""
     width = max(shutil.get_terminal_size().columns, 40)
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for call, words in sweep.words_of_cells.items():
-        operation, _, number = call.partition("#")
-        name = f"{operation}, while the fault lasts (to give up is right)" if number.endswith("+") else operation
-        for fault, word in words.items():
-            found.setdefault(name, {}).setdefault(word, {}).setdefault(fault, []).append(f"#{number}")
+    for cell, word in sweep.outcomes:
+        name = f"{cell.operation}, while the fault lasts (to give up is right)" if cell.lasts else cell.operation
+        call = cell.call.removeprefix(cell.operation)
+        found.setdefault(name, {}).setdefault(word, {}).setdefault(cell.label, []).append(call)
     for name, by_word in found.items():
         yield name
         for word in (*reversed(OUTCOMES), NOT_RUN):

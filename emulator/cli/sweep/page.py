@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -51,12 +52,13 @@ def _causes(sweep: Sweep) -> Iterator[str]:
 
 
 def _matrix(sweep: Sweep) -> Iterator[str]:
-    words_of_cells, order = sweep.words_of_cells, [*CATALOGUE, *FAULT_NAMES]
-    met = {fault for words in words_of_cells.values() for fault in words}
+    order = [*CATALOGUE, *FAULT_NAMES]
+    met = {cell.label for cell, _ in sweep.outcomes}
     faults = sorted(met, key=lambda fault: (order.index(fault) if fault in order else len(order), fault))
     heads = "".join(f'<th class="fault" scope="col"><span>{escape(fault)}</span></th>' for fault in faults)
     yield f'<div class="panel"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
-    for call, words in words_of_cells.items():
+    for call, row in groupby(sweep.outcomes, key=lambda found: found[0].call):
+        words = {cell.label: word for cell, word in row}
         cells = "".join(_cell(f"{call}:{fault}", words.get(fault)) for fault in faults)
         yield f'<tr><th scope="row"><code>{escape(call)}</code></th>{cells}</tr>'
     yield "</tbody></table></div>"

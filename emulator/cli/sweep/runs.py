@@ -21,6 +21,7 @@ import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from hashlib import blake2b
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -31,7 +32,8 @@ from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
 from emulator.cli.sweep.cells import SLOW_MS, Cell
 from emulator.cli.sweep.notes import MADE_TWICE, MAX_REPETITIONS, Noted, Notes, World, by_test, made_twice
-from emulator.cli.sweep.pictures import KeptPictures
+from emulator.imaging.helpers import Helpers
+from emulator.imaging.messages import Head, Message, receive_message, send_message
 from emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:
@@ -131,6 +133,32 @@ class CellRun:
             findings,
         )
         self._file.write_bytes(json.encode(result))
+
+
+class KeptPictures(Helpers):
+    """Helper processes that are asked only what they did not answer in the clean run. `keeps`: whether new answers are kept.
+
+    The runs send the same photos and order the same pictures. Helpers would take half of the processor time of each.
+    """
+
+    def __init__(self, folder: Path, *, keeps: bool) -> None:
+        super().__init__()
+        self._folder, self._keeps = folder, keeps
+
+    async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
+        """Have a job done, as `Helpers` does it."""
+        asked = blake2b(json.encode(head, order="sorted"))
+        for part in parts:
+            asked.update(blake2b(part).digest())
+        file = self._folder / asked.hexdigest()
+        if file.exists():
+            with file.open("rb") as stream:
+                return receive_message(stream)
+        answer = await super().run(head, parts)
+        if self._keeps:
+            with file.open("wb") as stream:
+                send_message(stream, *answer)
+        return answer
 
 
 def pictures_of(file: Path) -> KeptPictures:

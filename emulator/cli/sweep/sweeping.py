@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
@@ -20,19 +21,19 @@ import msgspec
 
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_files, write_file, writing
-from emulator.cli.invocation import Invocation, json_or_page, print_json
+from emulator.cli.invocation import Invocation, Style, json_or_page, print_json
 from emulator.cli.sweep.cells import every_cell, sandboxes_of
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.matrix import Sweep, as_junit, as_text, told
 from emulator.cli.sweep.notes import Noted
 from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.plan import CHOICES, SweepPlan, choose
-from emulator.cli.sweep.progress import Progress
-from emulator.cli.sweep.runs import Run, Runner
+from emulator.cli.sweep.runs import OUTCOMES, Run, Runner
 from emulator.contract import load_contract
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import parse_span_ms
 from emulator.kernel.clock import host_elapsed_ms
+from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
 from emulator.testing.files import read_file
@@ -40,6 +41,11 @@ from emulator.web.files import BYTE_CODES
 
 _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
 _USUAL_BUDGET_SECONDS: Final = 60.0
+
+
+TELL_EVERY_MS: Final = 30_000.0
+"""How much time lies between two lines of progress where there is no terminal."""
+_CLEAR: Final = "\r\x1b[K"
 
 
 class _Stopped(KeyboardInterrupt):
@@ -195,6 +201,58 @@ class _Sweeping:
         if self._resumed is not None:
             with writing(self._resumed), self._resumed.open(mode) as file:
                 file.write(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+
+
+class Progress:
+    """How many runs have ended, by outcome, and how long the others will take: `each_seconds`, until some have.
+
+    It is one line on a terminal, which goes with the last run; elsewhere one at the beginning, and now and then.
+    """
+
+    def __init__(self, total: int, each_seconds: float, budget_seconds: float, environment: Mapping[str, str]) -> None:
+        self._total, self._each_seconds, self._budget_seconds = total, each_seconds, budget_seconds
+        self._counts: Counter[str] = Counter()
+        self._is_terminal = Style(sys.stderr, environment).is_seen
+        self._began_ms = self._told_ms = host_elapsed_ms()
+        if self._is_terminal:
+            self._print(_CLEAR + self._line())
+        elif total > 1:
+            self._print(f"{count_of(total, 'run')} to go, about {self._left()}\n")
+
+    def tell(self, text: str) -> None:
+        """Print a finding at once, also on a pipe."""
+        self.clear()
+        print(text, end="", flush=True)
+
+    def note(self, run: Run, further: int = 0) -> None:
+        """A run has ended, and so many more are to be run."""
+        self._counts[run.outcome] += 1
+        self._total += further
+        if self._is_terminal:
+            self._print(_CLEAR + self._line())
+        elif host_elapsed_ms() - self._told_ms >= TELL_EVERY_MS:
+            self._told_ms = host_elapsed_ms()
+            self._print(f"{self._line()}\n")
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._is_terminal:
+            self._print(_CLEAR)
+
+    def _print(self, text: str) -> None:
+        if sys.stderr is not None:
+            print(text, end="", file=sys.stderr, flush=True)
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{self._counts[outcome]} {outcome}" for outcome in OUTCOMES if self._counts[outcome])
+        colon = ": " if counts else ""
+        return f"{self._counts.total()} of {self._total} runs{colon}{counts}, about {self._left()} left"
+
+    def _left(self) -> str:
+        elapsed_seconds, done = (host_elapsed_ms() - self._began_ms) / 1000, self._counts.total()
+        needed_seconds = (elapsed_seconds / done if done else self._each_seconds) * (self._total - done)
+        seconds = round(min(needed_seconds, max(self._budget_seconds - elapsed_seconds, 0)))
+        return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
 
 
 def _known_runs(file: Path | None, head: Mapping[str, Any]) -> list[Run]:
