@@ -6,7 +6,6 @@ NormalizedImage or an UnusableImage. Limits of time and memory are those of the 
 
 import contextlib
 import io
-import warnings
 from collections.abc import Mapping
 from itertools import product
 
@@ -64,9 +63,8 @@ def normalize(
         what = f"The bytes are {found.upper()}" if found else "The bytes are no image of a known format"
         raise UnusableImage(f"{what}; expected {declared.upper()}, as declared by {content_type}.")
     try:
-        with warnings.catch_warnings(action="ignore"):  # of metadata that is broken
-            _check_size(size_of(data, declared), declared, max_pixels)
-            return _normalized(data, declared, max_pixels, stored_as)
+        _check_size(size_of(data, declared), declared, max_pixels)
+        return _normalized(data, declared, max_pixels, stored_as)
     except UnusableImage:
         raise
     except Exception as error:  # decoders raise nearly anything on hostile bytes, from struct.error to MemoryError
