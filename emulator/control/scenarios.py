@@ -11,7 +11,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-import orjson
 from msgspec import structs
 
 from emulator.control.calls import ControlCall, ControlPlane
@@ -32,7 +31,7 @@ from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Rule, Scenario, ScenarioClock, WorkRule
 from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
-from emulator.service.record import RequestRecord
+from emulator.service.record import RequestRecord, json_or_none
 from emulator.service.sandbox import Sandbox, SandboxOptions
 
 _NAME: Final = re.compile(r"(problem:)?[^:]*")
@@ -278,7 +277,7 @@ def _request_facts(sandbox: Sandbox, record: RequestRecord) -> RequestFacts:
         next((part for part in record.path.split("/") if sandbox.identifiers.place_of(part) is not None), ""),
         record.query,
         operation=record.operation,
-        body=orjson.loads(record.request_body) if record.request_body else None,
+        body=json_or_none(record.request_body),
         idempotency_key=record.idempotency_key or "",
         bytes=record.byte_surface,
     )

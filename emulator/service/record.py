@@ -404,6 +404,14 @@ class Observer(Protocol):
         """Take all that is left of a journal, whose sandbox is deleted."""
 
 
+def json_or_none(body: bytes | None) -> Any:
+    """Return the JSON of a body; None where it is none."""
+    try:
+        return orjson.loads(body) if body else None
+    except orjson.JSONDecodeError:
+        return None
+
+
 def digest(data: bytes) -> str:
     """Return a short name for some bytes."""
     return hashlib.blake2b(data, digest_size=9).hexdigest()

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
-import orjson
 from msgspec import Struct
 
 from emulator.domain.idempotency import Scope as KeyScope
@@ -24,7 +23,7 @@ from emulator.scenario.matching import ByteSurface, RequestFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
 from emulator.service import admission, engine, scenarios
 from emulator.service.calls import Call, Caller, Commit
-from emulator.service.record import RequestBuilder
+from emulator.service.record import RequestBuilder, json_or_none
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.service.scenarios import injected_problem
@@ -178,7 +177,7 @@ class Exchange(Struct, eq=False, gc=False):
             self.route.resource_of(self.resource_id),
             self.request.query_string,
             operation=self.route.operation,
-            body=None if self.route.operation is None else _json_or_none(self.content),
+            body=None if self.route.operation is None else json_or_none(self.content),
             idempotency_key=self.builder.idempotency_key or "",
             bytes=self.route.byte_surface,
         )
@@ -282,10 +281,3 @@ class Exchange(Struct, eq=False, gc=False):
             self.sandbox.journal.report(self.builder.record)
             await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)
             self.refresh()
-
-
-def _json_or_none(body: bytes | None) -> object:
-    try:
-        return orjson.loads(body) if body else None
-    except orjson.JSONDecodeError:
-        return None

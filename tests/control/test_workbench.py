@@ -61,6 +61,14 @@ def test_a_check_says_which_one_condition_a_request_of_the_same_kind_misses(
     assert all(near["request"] in (1, 2) and near["request"] not in rule["requests"] for near in rule["nearly"])
 
 
+@pytest.mark.parametrize("body", [b'{"name": oops', b"\xff\xfe", b"[" * 3_000])
+def test_a_request_whose_body_is_no_json_matches_no_body(emulator: EmulatorUnderTest, body: bytes) -> None:
+    assert emulator.post("/uploads", content=body).status == 400
+    rule = "rules: [{match: {operation: createUpload, body: {size_bytes: 5}}, then: {problem: internal_error}}]"
+    (checked,) = check(emulator, f"scenario: mine\n{rule}")["rules"]
+    assert [] == checked["requests"]
+
+
 def test_a_check_says_where_a_file_is_wrong(emulator: EmulatorUnderTest) -> None:
     answer = emulator.ask("POST", "/scenario/check?file=mine.yaml", content=b"scenario: mine\nrulse: []\n", headers={})
     assert (answer.status, answer.code) == (422, "invalid_scenario")
