@@ -35,15 +35,10 @@ _MAX_COUNT: Final = 2**53
 
 def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
-    operations = {
-        name: {
-            "points": [
-                {"point": point, "met": covered.get((name, point), 0), "closed_by": closed_by(name, point)}
-                for point in points
-            ]
-        }
-        for name, points in all_points(contract).items()
-    }
+    operations: dict[str, Any] = {}
+    for name, points in all_points(contract).items():
+        rows = [(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]
+        operations[name] = {"points": [{"point": point, "met": met, "closed_by": by} for point, met, by in rows]}
     return _with_totals(operations)
 
 
@@ -60,21 +55,19 @@ def _with_totals(operations: Mapping[str, Any]) -> Coverage:
 def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
     gaps: dict[str, dict[str, Any]] = {}
-    for name, operation in sorted(
-        used.items(), key=lambda row: (-sum(point["met"] for point in row[1]["points"]), row[0])
-    ):
-        for point in operation["points"]:
+    use = {name: sum(point["met"] for point in operation["points"]) for name, operation in used.items()}
+    for name in sorted(use, key=lambda name: (-use[name], name)):
+        for point in used[name]["points"]:
             if not point["met"]:
-                gaps.setdefault(
-                    point["point"], {"operation": name, **{key: point[key] for key in ("point", "closed_by")}}
-                )
+                gap = {"operation": name, "point": point["point"], "closed_by": point["closed_by"]}
+                gaps.setdefault(point["point"], gap)
     return [gaps[worth] for worth in _WORTH_CLOSING if worth in gaps][:_MAX_NEXT]
 
 
 def percent(operations: Mapping[str, Any]) -> float:
     """Return the percentage of the points that are covered, rounded down to a tenth: 100 means all."""
     points = [point["met"] > 0 for operation in operations.values() for point in operation["points"]]
-    return len([met for met in points if met]) * 1000 // len(points) / 10 if points else 0.0
+    return sum(points) * 1000 // len(points) / 10 if points else 0.0
 
 
 def merged(documents: Sequence[Coverage]) -> Coverage:

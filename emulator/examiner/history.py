@@ -9,11 +9,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import cache, cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from emulator.domain.resources import Generation, Operation
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
-from emulator.service.record import LOOKS, Client, Intent, Observed, RequestRecord
+from emulator.service.record import LOOKS, Client, Intent, Observed, Records, RequestRecord
 
 PATIENCE_MS = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
@@ -31,6 +31,8 @@ _BEATS, _EVEN = 8, 1.25
 _MAX_AT_ONCE = 100
 """Limit of concurrent requests: beyond it, which answers a client knew is not worked out."""
 
+WaitOf: TypeAlias = Callable[[RequestRecord], int]
+"""How many seconds an answer asked to wait; 0 if it did not."""
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -48,56 +50,56 @@ class History:
     # Groups ---------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def by_operation(self) -> Mapping[str | None, Sequence[RequestRecord]]:
+    def by_operation(self) -> Mapping[str | None, Records]:
         """The records of each operation, and under None of what came to no operation."""
         return grouped(self.records, attrgetter("operation"))
 
     @cached_property
-    def with_key(self) -> Sequence[RequestRecord]:
+    def with_key(self) -> Records:
         """The records of the requests to operations that had an Idempotency-Key."""
         return [record for record in self.records if record.key_header is not None and record.operation is not None]
 
     @cached_property
-    def failures(self) -> Sequence[RequestRecord]:
+    def failures(self) -> Records:
         """The records of the requests that did not succeed, as far as their clients know."""
         return [record for record in self.records if not record.is_success]
 
     @cached_property
-    def by_client(self) -> Mapping[Client, Sequence[RequestRecord]]:
+    def by_client(self) -> Mapping[Client, Records]:
         """The records of each client: a credential with a User-Agent."""
         return grouped(self.records, attrgetter("client"))
 
     @cached_property
-    def by_intent(self) -> Mapping[Intent, Sequence[RequestRecord]]:
+    def by_intent(self) -> Mapping[Intent, Records]:
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
         failing = {record.path for record in self.failures}
         return grouped((record for record in self.records if record.path in failing), self.intent)
 
     @cached_property
-    def requests(self) -> Sequence[Sequence[RequestRecord]]:
+    def requests(self) -> Sequence[Records]:
         """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
         by_key = (grouped(records, _key_of) for records in self.by_intent.values())
         return [records for groups in by_key for records in groups.values()]
 
     @cached_property
-    def _requests_by_sequence(self) -> Mapping[int, Sequence[RequestRecord]]:
+    def _requests_by_sequence(self) -> Mapping[int, Records]:
         return {record.sequence: records for records in self.requests for record in records}
 
-    def same_request(self, record: RequestRecord) -> Sequence[RequestRecord]:
+    def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
         return self._requests_by_sequence.get(record.sequence, ())
 
     @cached_property
-    def looks(self) -> Mapping[tuple[Client, str], Sequence[RequestRecord]]:
+    def looks(self) -> Mapping[tuple[Client, str], Records]:
         """The looks at each work, by client and id."""
         looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
         return grouped(looks, lambda look: (look.client, str(look.named_work_id)))
 
     @cached_property
-    def _by_resource(self) -> Mapping[str | None, Sequence[RequestRecord]]:
+    def _by_resource(self) -> Mapping[str | None, Records]:
         return grouped(self.records, self.resource_of)
 
-    def about(self, records: Iterable[RequestRecord]) -> Iterator[tuple[str, RequestRecord, Sequence[RequestRecord]]]:
+    def about(self, records: Iterable[RequestRecord]) -> Iterator[tuple[str, RequestRecord, Records]]:
         """Iterate over what some records are about: its id, the first of these records, and all records about it."""
         first: dict[str, RequestRecord] = {}
         for record in records:
@@ -161,9 +163,7 @@ class History:
         keys = self._hedged_keys.get(record.client, set())
         return len(keys) > (record.idempotency_key in keys)
 
-    def next_knowing(
-        self, records: Sequence[RequestRecord], earlier: RequestRecord, index: int = 0
-    ) -> RequestRecord | None:
+    def next_knowing(self, records: Records, earlier: RequestRecord, index: int = 0) -> RequestRecord | None:
         """Return the first record of a group, from an index on, whose client knew the answer to an earlier one."""
         if index < len(records):
             following = records[index]
@@ -173,9 +173,7 @@ class History:
                 return following  # as nearly always
         return next((one for one in records[index : index + _MAX_AT_ONCE] if self.knows(one, earlier)), None)
 
-    def by_worker(
-        self, records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int], programs: int
-    ) -> Sequence[Sequence[RequestRecord]]:
+    def by_worker(self, records: Records, wait_of: WaitOf, programs: int) -> Sequence[Records]:
         """Return the records of one client by its workers, each of which has its connection.
 
         Where each request opened a connection of its own, nobody can tell one program from several: they are one worker's
@@ -187,7 +185,7 @@ class History:
         is_one = self._unreturned(records, wait_of) > programs or _is_one_beat(records, wait_of)
         return [records] if is_one else []
 
-    def _unreturned(self, records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int]) -> int:
+    def _unreturned(self, records: Records, wait_of: WaitOf) -> int:
         """Return how many of those that were told to wait did not come back then, if each was a program of its own."""
         waiting: deque[RequestRecord] = deque()
         for record in records:
@@ -198,10 +196,10 @@ class History:
         return sum(self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS for one in waiting)
 
     @cached_property
-    def _on_connection(self) -> Mapping[str | None, Sequence[RequestRecord]]:
+    def _on_connection(self) -> Mapping[str | None, Records]:
         return grouped(self.records, attrgetter("connection"))
 
-    def between_on_connection(self, earlier: RequestRecord, later: RequestRecord) -> Sequence[RequestRecord]:
+    def between_on_connection(self, earlier: RequestRecord, later: RequestRecord) -> Records:
         """Return what came between two requests on their connection."""
         records = self._on_connection[later.connection]
         start = bisect_right(records, earlier.sequence, key=_sequence_of)
@@ -221,7 +219,7 @@ class History:
         return work.reserved_credits if work.charged_credits is None else work.charged_credits
 
     @cached_property
-    def ends(self) -> Sequence[RequestRecord]:
+    def ends(self) -> Records:
         """The records of the answers that showed the end of some work."""
         return [record for record in self.records if record.shows_end]
 
@@ -249,12 +247,12 @@ class History:
         return last.sequence > record.sequence and not last.is_success
 
 
-def by_connection(records: Iterable[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:
+def by_connection(records: Iterable[RequestRecord]) -> Sequence[Records]:
     """Return records by the connections that they came on."""
     return list(grouped(records, attrgetter("connection")).values())
 
 
-def _are_one_by_one(records: Sequence[RequestRecord]) -> bool:
+def _are_one_by_one(records: Records) -> bool:
     firsts = {worker[0].sequence for worker in by_connection(records)}
     return all(
         later.sequence > earlier.last_arrival
@@ -263,7 +261,7 @@ def _are_one_by_one(records: Sequence[RequestRecord]) -> bool:
     )
 
 
-def _is_one_beat(records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int]) -> bool:
+def _is_one_beat(records: Records, wait_of: WaitOf) -> bool:
     """Whether requests follow each other as evenly as one program's, far faster than they were told to."""
     steps = [(max(pauses_ms(earlier, later)), wait_of(earlier) * SECOND_MS) for earlier, later in pairwise(records)]
     for start in range(len(steps) - _BEATS + 2):
@@ -291,9 +289,7 @@ def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, floa
     return later.at - earlier.left_at, later.arrived_ms - earlier.left_ms
 
 
-def grouped(
-    records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]
-) -> Mapping[Key, Sequence[RequestRecord]]:
+def grouped(records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]) -> Mapping[Key, Records]:
     """Return records by what each has of a key, in the order in which it first came."""
     groups: defaultdict[Key, list[RequestRecord]] = defaultdict(list)
     for record in records:

@@ -372,6 +372,9 @@ _PASSED: dict[tuple[Check, ...], list[Check]] = {}
 _FIELDS_OF_ARRIVAL = RequestRecord.__struct_fields__.index("passed")
 
 
+Records: TypeAlias = Sequence[RequestRecord]
+
+
 class Works(Protocol):
     """What has become of the work and the uploads that requests were about."""
 

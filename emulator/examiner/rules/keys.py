@@ -10,13 +10,13 @@ from typing import Final
 from emulator.examiner.history import History, grouped
 from emulator.examiner.rules.base import KEPT, Verdicts, breach
 from emulator.kernel.timestamps import HOUR_MS
-from emulator.service.record import RequestRecord
+from emulator.service.record import Records, RequestRecord
 
 _GIVEN_UP_AFTER: Final = 3
 _HUNG_UP: Final = "abandoned"
 _RETENTION_MS: Final = 24 * HOUR_MS
 _MAX_AT_ONCE: Final = 20
-Attempts = Sequence[RequestRecord]
+Attempts = Records
 
 
 def write_retried_with_new_key(history: History) -> Verdicts:
@@ -136,11 +136,10 @@ def key_not_sent_again(history: History) -> Verdicts:
         is_write = record.operation is not None and record.method != "GET"
         if record.idempotency_key is None or not is_write or not record.is_effect_unknown:
             continue
+        is_excused = history.was_shut_out(record) or _has_other_key(history, record)
         if times_sent[record.credential_id, record.idempotency_key] > 1:
             yield KEPT
-        elif (
-            history.is_over(record.left_at) and not history.was_shut_out(record) and not _has_other_key(history, record)
-        ):
+        elif history.is_over(record.left_at) and not is_excused:
             left_open = f"the answer to {record.title} left open if it was carried out"
             yield breach(f"{left_open}, and its key was never sent again", record)
 

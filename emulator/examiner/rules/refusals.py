@@ -1,15 +1,13 @@
 """What a client does after refusals that will not change by themselves, and which of them it could have avoided."""
 
-from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
-from operator import attrgetter
 from typing import Final
 from urllib.parse import parse_qsl
 
 from emulator.examiner.history import History
 from emulator.examiner.rules.base import KEPT, Verdicts, breach, is_refused_alike, rows_of
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
-from emulator.service.record import RequestRecord
+from emulator.service.record import Records, RequestRecord
 
 _HARMLESS: Final = 1
 _HOPELESS: Final = (400, 401, 402, 403, 404, 410, 422)
@@ -43,7 +41,7 @@ def _is_hopeless(record: RequestRecord) -> bool:
     return record.is_answered(*_HOPELESS) or (record.code == "upload_bytes_conflict" and record.is_answered(409))
 
 
-def _repetitions(history: History, row: Sequence[RequestRecord]) -> Sequence[RequestRecord]:
+def _repetitions(history: History, row: Records) -> Records:
     """Return those of a row that surely repeat one before them."""
     last_with: dict[str | None, RequestRecord] = {}
     last_on: dict[str | None, RequestRecord] = {}
@@ -79,14 +77,12 @@ def goes_on_after_refusal(history: History) -> Verdicts:
     def is_refused(record: RequestRecord) -> bool:
         return record.is_answered(*_OF_ALL_WRITES)
 
+    def ends(last: RequestRecord, record: RequestRecord) -> bool:
+        return record.is_success or (is_refused(record) and not is_refused_alike(last, record))
+
     for records in history.by_client.values() if any(map(is_refused, history.failures)) else ():
         writes = [record for record in records if record.operation and record.method != "GET"]
-        rows = rows_of(
-            writes,
-            is_refused,
-            lambda last, one: one.is_success or (is_refused(one) and not is_refused_alike(last, one)),
-        )
-        for row, _ in rows:
+        for row, _ in rows_of(writes, is_refused, ends):
             yield KEPT
             first, going_on = row[0], _going_on(history, row)
             if len(going_on) > _HARMLESS:
@@ -94,7 +90,7 @@ def goes_on_after_refusal(history: History) -> Verdicts:
                 yield breach(f"{refused}, and {len(going_on)} other writes were sent on", first, *going_on)
 
 
-def _going_on(history: History, row: Sequence[RequestRecord]) -> Sequence[RequestRecord]:
+def _going_on(history: History, row: Records) -> Records:
     """Return the writes of a row that are no repetitions, and whose program had seen such a refusal."""
     different = list({history.intent(record): record for record in reversed(row)}.values())[::-1]
     if len({record.connection for record in row}) == len(row):
@@ -116,11 +112,10 @@ def upload_after_window(history: History) -> Verdicts:
     request that came in time and was delayed, its repetition, and one that a scenario answered do not count. Such a session
     is not reported as abandoned as well.
     """
-    bytes_sent = [record for record in history.by_operation.get(None, ()) if record.byte_surface == "upload"]
-    completions = history.by_operation.get("completeUpload", ())
     in_time: set[tuple[str, str | None]] = set()
-    for record in sorted([*bytes_sent, *completions], key=attrgetter("sequence")):
-        session = history.works.find_upload(record.named_upload_id or "")
+    for record in history.records:
+        identifier = None if record.operation == "createUpload" else record.named_upload_id
+        session = history.works.find_upload(identifier or "")
         if session is None:
             continue
         attempts = (session.id, record.operation)

@@ -25,9 +25,7 @@ def abandoned_upload(history: History) -> Verdicts:
     """
     sessions = [record for record in history.by_operation.get("createUpload", ()) if record.is_answered(201)]
     for session_id, opened, records in history.about(sessions):
-        tried = [
-            record for record in records if record.operation == "completeUpload" or record.byte_surface == "upload"
-        ]
+        tried = [record for record in records if record.operation != "createUpload"]
         session = history.works.find_upload(session_id)
         if any(record.operation == "completeUpload" or not record.is_success for record in tried):
             yield KEPT
@@ -101,10 +99,9 @@ def unfetched_pictures(history: History) -> Verdicts:
         left = [picture for picture in made if picture not in named]
         if len(left) < len(made):
             found.append(KEPT)
+        message = f"{len(left)} of {len(made)} finished pictures of {work.id} were never fetched"
         if left and history.is_over(work.finished_at) and not _is_excused(history, admitted):
-            found.append(
-                breach(f"{len(left)} of {len(made)} finished pictures of {work.id} were never fetched", admitted)
-            )
+            found.append(breach(message, admitted))
     if KEPT in found:
         yield from found
 

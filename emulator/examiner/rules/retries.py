@@ -9,7 +9,7 @@ from emulator.domain.resources import Generation
 from emulator.examiner.history import PATIENCE_MS, History, by_connection, has_waited, is_wait_measured, pauses_ms
 from emulator.examiner.rules.base import KEPT, Verdicts, breach, follows_soon, rows_of
 from emulator.kernel.timestamps import HOUR_MS, LATEST_INSTANT, SECOND_MS
-from emulator.service.record import Client, RequestRecord
+from emulator.service.record import Client, Records, RequestRecord
 
 _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
 _MAX_PROGRAMS: Final = 3
@@ -42,11 +42,8 @@ def retry_before_retry_after(history: History) -> Verdicts:
     for records in history.by_intent.values():
         if not any(map(_wait_of, records)):
             continue
-        workers = {
-            record.sequence: worker
-            for worker in history.by_worker(records, _wait_of, _MAX_PROGRAMS)
-            for record in worker
-        }
+        by_worker = history.by_worker(records, _wait_of, _MAX_PROGRAMS)
+        workers = {record.sequence: worker for worker in by_worker for record in worker}
         for record in records:
             wait = _wait_of(record)
             again = _repetition(history, record, workers.get(record.sequence, ())) if wait else None
@@ -66,7 +63,7 @@ def _wait_of(record: RequestRecord) -> int:
     return (record.retry_after or 0) if record.is_answered(409, 429, 503) else 0
 
 
-def _repetition(history: History, record: RequestRecord, worker: Sequence[RequestRecord]) -> RequestRecord | None:
+def _repetition(history: History, record: RequestRecord, worker: Records) -> RequestRecord | None:
     same_key = history.same_request(record)
     if record.idempotency_key is not None and len(same_key) > 1:
         return history.next_knowing(same_key, record)
@@ -114,7 +111,7 @@ def _is_failure(record: RequestRecord) -> bool:
     return record.code in MENDED_BY_TIME and record.retry_after is None
 
 
-def _is_even(row: Sequence[RequestRecord]) -> bool:
+def _is_even(row: Records) -> bool:
     pauses = [max(pauses_ms(*pair)) for pair in pairwise(row)]
     return has_no_pause(pauses) or (all(record.status != 409 for record in row) and does_not_grow(pauses))
 
@@ -153,9 +150,8 @@ def retries_without_end(history: History) -> Verdicts:
         for row, end in rows:
             whole = row if end is None or _is_new(row[-1], end) else [*row, end]
             if len(whole) > 1:
-                is_endless = (
-                    len(whole) - 1 > _MAX_REPETITIONS or sum(_pause_ms(*pair) for pair in pairwise(whole)) > HOUR_MS
-                )
+                took_ms = sum(_pause_ms(*pair) for pair in pairwise(whole))
+                is_endless = len(whole) - 1 > _MAX_REPETITIONS or took_ms > HOUR_MS
                 how = "its answer was lost" if row[0].lost_how else f"{row[0].status} {row[0].code}"
                 message = f"{row[0].title} was repeated {len(whole) - 1} times after the same failure: {how}"
                 yield breach(message, *whole) if is_endless else KEPT

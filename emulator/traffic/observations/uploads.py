@@ -21,10 +21,8 @@ def upload_session(traffic: Traffic) -> Iterator[Seen]:
         window_ms = _window_ms(traffic, call) if call.status == 201 else None
         if window_ms is None:
             continue
-        reading = next(
-            (name for name, span in WINDOWS_MS.items() if abs(window_ms - span) <= span * _TOLERANCE), NEITHER
-        )
-        yield Seen(reading, call, f"a window of {round(window_ms / SECOND_MS)} s")
+        near = [name for name, span in WINDOWS_MS.items() if abs(window_ms - span) <= span * _TOLERANCE]
+        yield Seen(near[0] if near else NEITHER, call, f"a window of {round(window_ms / SECOND_MS)} s")
 
 
 def _window_ms(traffic: Traffic, call: RecordedCall) -> int | None:

@@ -132,11 +132,8 @@ def partial_charge(traffic: Traffic) -> Iterator[Seen]:
                 "down": PHOTOSHOOT_CREDITS * completed // PHOTOSHOOT_SLOTS,
                 "whole": PHOTOSHOOT_CREDITS,
             }
-            yield Seen(
-                reading_of(charged, charges),
-                finished,
-                f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits",
-            )
+            what = f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
+            yield Seen(reading_of(charged, charges), finished, what)
 
 
 def slot_order(traffic: Traffic) -> Iterator[Seen]:
@@ -166,9 +163,8 @@ def team_credits(traffic: Traffic) -> Iterator[Seen]:
             change = earlier.answer["credits"] - later.answer["credits"]
             if change < min(spent.values()):
                 continue  # somebody added Credits
-            yield Seen(
-                reading_of(change, spent), later, f"{change} Credits were taken where {spent['plain']} were expected"
-            )
+            what = f"{change} Credits were taken where {spent['plain']} were expected"
+            yield Seen(reading_of(change, spent), later, what)
 
 
 def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
