@@ -1,18 +1,41 @@
 """A whole emulator: one that is started for a test, one that runs already, or one in this very process."""
 
-from collections.abc import Callable
-from typing import Any, Self
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Self
 from weakref import finalize
 
-from emulator.settings import DEFAULT_URL
+from emulator.settings import DEFAULT_URL, OPTIONS
 from emulator.testing.control import DEFAULT_SANDBOX, ControlClient, emulator_address
-from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
+from emulator.testing.errors import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal
 from emulator.testing.files import option_texts
 from emulator.testing.sandbox import Sandbox
 
 __tracebackhide__ = is_refusal
 
-HEALTH_SECONDS = 10.0
+HEALTH_SECONDS: Final = 10.0
+STOP_SECONDS: Final = 10.0
+
+_LAUNCHER: Final = """\
+import os, signal, sys, threading
+
+def end_with_parent():
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=end_with_parent, daemon=True).start()
+sys.path.append(sys.argv.pop(1))
+for name in [name for name in os.environ if name.startswith("EMULATOR_")]:
+    del os.environ[name]
+from emulator.cli.main import main
+sys.exit(main())
+"""
+"""Runs the command: its options alone count, not the environment's. Standard input ends with the process that holds it."""
 
 
 class Emulator:
@@ -45,10 +68,8 @@ class Emulator:
             ...     emulator.default.clock.mode
             'manual'
         """
-        from emulator.testing.process import start_server
-
         with option_texts({"port": 0, "access_log": False, **options}) as texts:
-            url, stop = start_server(texts)
+            url, stop = _start_server(texts)
         return cls(ControlClient(url, options.get("control_token")), stop)
 
     @classmethod
@@ -104,3 +125,42 @@ class Emulator:
 
     def __repr__(self) -> str:
         return f"<Emulator at {self.url}>"
+
+
+# A process of its own --------------------------------------------------------------------------------------------------
+
+
+def _start_server(options: Mapping[str, str]) -> tuple[str, Callable[[], None]]:
+    """Start `serve` with the texts of options, by their fields; when it is ready, return its address and what stops it.
+
+    Raises EmulatorError if it does not start.
+    """
+    folder = str(Path(__file__).parents[2])
+    arguments = [f"{option.flag}={options[option.field]}" for option in OPTIONS if option.field in options]
+    with tempfile.TemporaryFile() as complaints:
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-c", _LAUNCHER, folder, "serve", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            start_new_session=True,  # Ctrl-C is for the tests, which end it when they have cleaned up
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith(b"ready "):
+                return line.decode().removeprefix("ready ").rpartition("/")[0], partial(_stop, process)
+        _stop(process)
+        complaints.seek(0)
+        text = complaints.read().decode(errors="replace").replace("image-workflow-emulator: ", "").strip()
+    raise EmulatorError(NOT_STARTED, text or f"the emulator ended with status {process.returncode}")
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    """End it, and wait for its end."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    with process:  # which closes its streams and waits
+        pass
