@@ -7,7 +7,6 @@ the emulator does not wait for anything. Writes to standard error alone; standar
 
 import asyncio
 import contextlib
-import gc
 import json
 import logging
 import socket
@@ -61,7 +60,6 @@ def execute(call: Invocation) -> int:
     Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
     the command cannot be started.
     """
-    gc.disable()  # until the command starts
     options = call.options
     settings = read_settings(vars(options), call.environment, {"port": "0"})
     for rule in options.ignore:

@@ -55,8 +55,8 @@ def _run(options: Namespace) -> int:
             gc.disable()  # there is nothing to collect in what is only being imported
             module, _, function = options.run.rpartition(".")
             run = getattr(import_module(f"emulator.cli.{module}"), function)
-            gc.freeze()
-            gc.enable()
+            if options.command not in ("serve", "exec"):  # which import more
+                gc.enable()
             status: int = run(Invocation(options, os.environ)) or 0
         except (UsageError, DocumentError, UnusableFileError, RecordingError) as error:
             status = _refuse(error, BAD_USAGE, options)

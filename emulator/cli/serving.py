@@ -4,7 +4,6 @@ Owns the start-up message, the `ready` line and signals.
 """
 
 import asyncio
-import gc
 import logging
 import signal
 import socket
@@ -44,7 +43,6 @@ def serve(call: Invocation) -> None:
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
-    gc.disable()  # until it is ready
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # until it is ready
     settings = read_settings(vars(call.options), call.environment)
     with started(settings, call.environment, is_logged=True) as (listener, address, application):
