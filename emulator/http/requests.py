@@ -5,7 +5,7 @@ Must not know what is asked for, nor any state, nor what a body says (`json_bodi
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
@@ -44,7 +44,9 @@ class Request:
         self.query_string: bytes = scope["query_string"]
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
-        self.repeated = _repeated(pairs) if len(self.headers) != len(pairs) else frozenset()
+        counted = Counter(name for name, _ in pairs) if len(self.headers) != len(pairs) else {}
+        self.repeated = {name for name, number in counted.items() if number > 1}
+        """The names of headers that came more than once."""
         extensions = scope.get("extensions") or {}
         self.connection: Connection | None = extensions.get(CONNECTION_EXTENSION, {}).get("connection")
         """None where the server hands none in."""
@@ -128,10 +130,6 @@ def unfit_media_type(found: str) -> Problem:
     """Return the refusal of a Content-Type; `found` says what was found."""
     remedy = "send the header `Content-Type: application/json`"
     return invalid_request("Content-Type", found, "application/json", remedy)
-
-
-def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
-    return frozenset(name for name, number in Counter(name for name, _ in pairs).items() if number > 1)
 
 
 class Body:
