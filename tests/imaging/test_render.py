@@ -19,8 +19,9 @@ from emulator.domain.recipes import (
     UpscaleRecipe,
 )
 from emulator.domain.stamps import stamped
+from emulator.imaging.drawing import WHITE
 from emulator.imaging.render import render
-from emulator.imaging.words import plain_text
+from emulator.imaging.words import Face, plain_text
 from tests.imaging.pictures import checkered, encoded, four_corners, product
 from tests.support.pictures import decode, png_of
 
@@ -134,6 +135,17 @@ def test_any_text_can_be_written(text: str) -> None:
     ]
     for recipe, inputs in plain:
         assert (200, 200) == decode(render(recipe, inputs)).size
+
+
+@pytest.mark.parametrize("size", [8, 11, 40])
+def test_the_letters_of_a_line_are_whole(size: int) -> None:
+    face = Face(size)
+    line = Image.new("RGB", (size * 20, face.line_height))
+    tall = Image.new("RGB", (size * 20, face.line_height * 3))
+    face.draw(line, 0, face.line_height / 2, "Ågjpqy日", WHITE)
+    face.draw(tall, 0, face.line_height * 1.5, "Ågjpqy日", WHITE)
+    (left, top, right, bottom), whole = line.getbbox() or (0, 0, 0, 0), tall.getbbox()
+    assert (left, top + face.line_height, right, bottom + face.line_height) == whole
 
 
 @pytest.mark.parametrize(
