@@ -108,7 +108,7 @@ def _written(plaque: Plaque, width: int, most_height: int, size: int) -> tuple[I
             x += cell.width + gap
         return y + cells[-1].height + gap if cells else y
 
-    y = place([_label(*sign, round(size * _SIGN)) for sign in plaque.signs], edge, gap)
+    y = place([label(*sign, round(size * _SIGN)) for sign in plaque.signs], edge, gap)
     y = place(lines(plaque.title, Face(size), WHITE, 2) + lines(plaque.facts, small, _QUIET, 2), y)
     y = place([_chip(*chip, small, round(size * _CHIP), room) for chip in plaque.chips], y, gap)
     if plaque.words:
@@ -140,7 +140,8 @@ def _pill(width: int, height: int, radius: float, color: Color) -> Image.Image:
     return image
 
 
-def _label(text: str, color: Color, height: int) -> Image.Image:
+def label(text: str, color: Color, height: int) -> Image.Image:
+    """A few characters on a colour; on that of ink, they are white."""
     face = Face(round(height * 0.7))
     margin = 0 if color == INK else height * 0.22
     image = _pill(round(face.length(text) + 2 * margin), height, height * 0.22, color)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from PIL import Image, ImageDraw
 
 from emulator.domain.recipes import UpscaleRecipe
+from emulator.imaging.captions import label
 from emulator.imaging.decoding import load
 from emulator.imaging.drawing import INK, WHITE
-from emulator.imaging.words import Face
 
 _MARK_SHARE = 0.036  # of the longer edge: the height of the mark
 _SMALLEST_EDGE = 160  # pixels of the shorter edge; smaller pictures have no mark
@@ -25,11 +25,11 @@ def upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
 
 def _mark(resolution: str, edge: int) -> Image.Image:
     """An arrow, the resolution, and a test chart."""
-    face, rim = Face(round(edge * 0.66)), edge // 8
-    width = round(face.length("⬆" + resolution)) + 2 * rim
+    text, rim = label("⬆" + resolution, INK, edge), edge // 8
+    width = text.width + 2 * rim
     mark = Image.new("RGB", (width + 2 * edge, edge), INK)
+    mark.paste(text, (rim, 0))
     draw = ImageDraw.Draw(mark)
-    face.draw(mark, rim, edge / 2, "⬆" + resolution, WHITE)
     for x in range(width, width + edge, 2):
         draw.line((x, 0, x, edge), fill=WHITE)
     for y in range(0, edge, 2):
