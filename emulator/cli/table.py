@@ -99,7 +99,6 @@ _REQUESTS: Final = {
     "--limit N": "show at most N requests, the newest (default: 100)",
     "--follow": "keep printing requests as they are answered",
 }
-_REQUESTS_EPILOG: Final = "`list` can be left out: requests --status 4xx --follow"
 _REQUEST: Final = {"request REQUEST": "`last`, a sequence number, or the Request-Id of its answer"}
 _TEAM: Final = {"--team TEAM": "for one Team only, by name or id"}
 _FILE_OR_NAME: Final = {"scenario NAME|FILE": "a scenario of the library, or a YAML file", **_TEAM}
@@ -114,9 +113,6 @@ _SEED: Final = {
     "file FILE": "what to make, as YAML or JSON",
     "--team TEAM": "whose it will be, by name or id (default: the first Team)",
 }
-_SEED_EPILOG: Final = (
-    "FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]"
-)
 _CHECKED: Final = {
     "files FILE ...": "what to check",
     "--world FILE": "the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
@@ -141,13 +137,7 @@ _DRIFT: Final[Arguments] = {
     "--junit FILE": "write the report as JUnit XML",
     "--fail-on VERDICTS": "exit with 1 for these (default: other,neither,breach,bug)",
 }
-_DRIFT_EPILOG: Final = (
-    "drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes."
-)
 _RECORDINGS: Final = {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"}
-_CONDUCT_EPILOG: Final = (
-    "Exit status: 1 if there is an error, 2 if a file cannot be read or holds no call of the service; else 0."
-)
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "serve": Command("run the emulator until interrupted", "serving.serve", settings={}, epilog=_VARIABLES),
@@ -173,7 +163,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "requests",
         verb="list",
         asks="sandbox",
-        epilog=_REQUESTS_EPILOG,
+        epilog="`list` can be left out: requests --status 4xx --follow",
     ),
     "requests list": Command(
         "list recorded requests, the newest last (the default)", "", _REQUESTS, ("table", "json", "har")
@@ -224,7 +214,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         _SEED,
         _TABLE,
         asks="sandbox",
-        epilog=_SEED_EPILOG,
+        epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
     ),
     "state": Command("save a sandbox of a running emulator to a file, or load one from it", "remote", asks="sandbox"),
     "state save": Command(
@@ -238,14 +228,14 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "recordings",
         _DRIFT,
         _TEXT,
-        epilog=_DRIFT_EPILOG,
+        epilog="drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes.",
     ),
     "conduct": Command(
         "judge recorded traffic of the real service: what its client does wrong",
         "conduct",
         _RECORDINGS,
         _TEXT,
-        epilog=_CONDUCT_EPILOG,
+        epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
     ),
     "operations": Command("list the operations of the API with their prices and problem codes", "offline", {}, _TABLE),
     "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "offline", {}, ("yaml", "json")),

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from os import PathLike, fspath
@@ -53,8 +53,19 @@ def readings_value(readings: Any) -> Any:
     file = file_of_readings(readings) if isinstance(readings, str) else readings
     if not isinstance(file, PathLike):
         return readings
+    return _read(file, lambda data, name: by_decision(parse_readings_file(data, name)))
+
+
+def world_value(world: Any) -> Any:
+    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with the place."""
+    return (
+        _read(world, lambda data, name: read_document(data, name).data) if isinstance(world, str | PathLike) else world
+    )
+
+
+def _read(file: "str | PathLike[str]", read: Callable[[bytes, str], Any]) -> Any:
     try:
-        return by_decision(parse_readings_file(read_file(file), fspath(file)))
+        return read(read_file(file), fspath(file))
     except DocumentError as error:
         raise UnusableFileError("invalid_request", str(error)) from None
 
@@ -77,16 +88,6 @@ def put_in_place(file: "str | PathLike[str]", content: bytes) -> None:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise UnusableFileError("invalid_request", unwritable(file, error)) from None
-
-
-def world_value(world: Any) -> Any:
-    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with the place."""
-    if isinstance(world, Mapping) or not isinstance(world, str | PathLike):
-        return world
-    try:
-        return read_document(read_file(world), fspath(world)).data
-    except DocumentError as error:
-        raise UnusableFileError("invalid_request", str(error)) from None
 
 
 # The options of `serve` as Python has them ------------------------------------------------------------------------------
