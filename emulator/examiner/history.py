@@ -40,60 +40,46 @@ class History:
     """The requests to a sandbox in the order of arrival. `has_ended`: nothing more will come."""
 
     def __init__(self, observed: Observed, has_ended: bool) -> None:
-        self.records = sorted(observed.records, key=_sequence_of)
         self.works = observed.works
         self.has_ended = has_ended
         self._now = observed.now
         self.intent: Callable[[RequestRecord], Intent] = cache(attrgetter("intent"))
         """Returns what identifies a request apart from its key."""
+        self.records: Records = sorted(observed.records, key=_sequence_of)
+        self.by_operation: Mapping[str | None, Records] = grouped(self.records, attrgetter("operation"))
+        """The records of each operation, and under None of what came to no operation."""
+        self.with_key = [
+            record for record in self.records if record.key_header is not None and record.operation is not None
+        ]
+        """The records of the requests to operations that had an Idempotency-Key."""
+        self.failures = [record for record in self.records if not record.is_success]
+        """The records of the requests that did not succeed, as far as their clients know."""
+        failing = {record.path for record in self.failures}
+        self.by_intent = grouped((record for record in self.records if record.path in failing), self.intent)
+        """The records of each request with its repetitions, whatever their keys. Only where something failed."""
+        by_key = (grouped(records, _key_of) for records in self.by_intent.values())
+        self.requests = [records for groups in by_key for records in groups.values()]
+        """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
+        self._requests_by_sequence = {record.sequence: records for records in self.requests for record in records}
+        looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
+        self.looks = grouped(looks, lambda look: (look.client, str(look.named_work_id)))
+        """The looks at each work, by client and id."""
+        self.ends = [record for record in self.records if record.shows_end]
+        """The records of the answers that showed the end of some work."""
+        self.seen_to_end = {record.named_work_id for record in self.ends}
+        """The ids of the work whose end some answer showed."""
+        self._shut_out_at = {record.client: record.sequence for record in self.records if record.status in (401, 403)}
 
     # Groups ---------------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def by_operation(self) -> Mapping[str | None, Records]:
-        """The records of each operation, and under None of what came to no operation."""
-        return grouped(self.records, attrgetter("operation"))
-
-    @cached_property
-    def with_key(self) -> Records:
-        """The records of the requests to operations that had an Idempotency-Key."""
-        return [record for record in self.records if record.key_header is not None and record.operation is not None]
-
-    @cached_property
-    def failures(self) -> Records:
-        """The records of the requests that did not succeed, as far as their clients know."""
-        return [record for record in self.records if not record.is_success]
 
     @cached_property
     def by_client(self) -> Mapping[Client, Records]:
         """The records of each client: a credential with a User-Agent."""
         return grouped(self.records, attrgetter("client"))
 
-    @cached_property
-    def by_intent(self) -> Mapping[Intent, Records]:
-        """The records of each request with its repetitions, whatever their keys. Only where something failed."""
-        failing = {record.path for record in self.failures}
-        return grouped((record for record in self.records if record.path in failing), self.intent)
-
-    @cached_property
-    def requests(self) -> Sequence[Records]:
-        """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
-        by_key = (grouped(records, _key_of) for records in self.by_intent.values())
-        return [records for groups in by_key for records in groups.values()]
-
-    @cached_property
-    def _requests_by_sequence(self) -> Mapping[int, Records]:
-        return {record.sequence: records for records in self.requests for record in records}
-
     def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
         return self._requests_by_sequence.get(record.sequence, ())
-
-    @cached_property
-    def looks(self) -> Mapping[tuple[Client, str], Records]:
-        """The looks at each work, by client and id."""
-        looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
-        return grouped(looks, lambda look: (look.client, str(look.named_work_id)))
 
     @cached_property
     def _by_resource(self) -> Mapping[str | None, Records]:
@@ -218,24 +204,10 @@ class History:
             return 0
         return work.reserved_credits if work.charged_credits is None else work.charged_credits
 
-    @cached_property
-    def ends(self) -> Records:
-        """The records of the answers that showed the end of some work."""
-        return [record for record in self.records if record.shows_end]
-
-    @cached_property
-    def seen_to_end(self) -> Set[str | None]:
-        """The ids of the work whose end some answer showed."""
-        return {record.named_work_id for record in self.ends}
-
     def saw_work_end(self, after: RequestRecord, before: RequestRecord) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
         index = bisect_right(self.ends, after.last_arrival, key=_sequence_of)
         return index < len(self.ends) and self.ends[index].sequence < before.sequence
-
-    @cached_property
-    def _shut_out_at(self) -> Mapping[Client, int]:
-        return {record.client: record.sequence for record in self.records if record.status in (401, 403)}
 
     def was_shut_out(self, record: RequestRecord) -> bool:
         """Whether a later request of its client was refused for its credential, so that the client has to stop."""
