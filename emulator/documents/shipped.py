@@ -2,9 +2,8 @@
 
 Owns where `contract/` and `scenarios/` lie, in a checkout and in an installed wheel, and the compiled form of the YAML
 documents that are read at start-up: parsing the contract's YAML takes longer than everything else together, so
-`python -m emulator.documents` keeps each as JSON in `emulator/_shipped/compiled/`, headed by the digest of the YAML it
-was made from. A compiled document whose digest does not match is passed over: the YAML is always the truth, and without
-the compiled form a start takes half as many instructions again, and nothing else changes.
+`python -m emulator.documents` keeps each as JSON in `emulator/_shipped/compiled/`, named by the digest of the YAML it
+was made from. So the YAML is always the truth, and without the compiled form a start takes half as many instructions again, and nothing else changes.
 
 Must not know what the documents mean.
 """
@@ -38,8 +37,10 @@ def shipped_document(name: str) -> Any:
     source = shipped_path(name).read_bytes()
     if name.endswith(".json"):
         return orjson.loads(source)
-    compiled = _read_compiled(_compiled_path(name), _digest(source))
-    return _parse_yaml(source, name) if compiled is None else orjson.loads(compiled)
+    try:
+        return orjson.loads(_compiled_path(name, source).read_bytes())
+    except OSError:  # nothing was made from this source
+        return _parse_yaml(source, name)
 
 
 def compile_documents() -> list[Path]:
@@ -50,30 +51,19 @@ def compile_documents() -> list[Path]:
     paths = []
     for name in COMPILED_DOCUMENTS:
         source = shipped_path(name).read_bytes()
-        path = _compiled_path(name)
+        path = _compiled_path(name, source)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
-        partial.write_bytes(_digest(source) + b"\n" + orjson.dumps(_parse_yaml(source, name)))
+        partial.write_bytes(orjson.dumps(_parse_yaml(source, name)))
         partial.replace(path)
         paths.append(path)
+    for old in set(_COMPILED.glob("*.json")).difference(paths):
+        old.unlink(missing_ok=True)
     return paths
 
 
-def _compiled_path(name: str) -> Path:
-    return _COMPILED / (name.replace("/", ".") + ".json")
-
-
-def _digest(source: bytes) -> bytes:
-    return hashlib.sha256(source).hexdigest().encode()
-
-
-def _read_compiled(path: Path, digest: bytes) -> bytes | None:
-    """The JSON of a compiled document, or None if there is none made from the source with this digest."""
-    try:
-        found, _, content = path.read_bytes().partition(b"\n")
-    except OSError:
-        return None
-    return content if found == digest else None
+def _compiled_path(name: str, source: bytes) -> Path:
+    return _COMPILED / f"{name.replace('/', '.')}.{hashlib.sha256(source).hexdigest()}.json"
 
 
 def _parse_yaml(source: bytes, name: str) -> Any:
