@@ -40,7 +40,7 @@ serve: $(VENV)/runtime.made $(COMPILED)
 	@exec $(BIN)/python -m emulator serve $(OPTIONS)
 
 test: $(VENV)/dev.made $(COMPILED)
-	$(BIN)/python -m pytest -n auto $(TESTS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS)
 
 check: $(VENV)/dev.made
 	$(BIN)/ruff check .
