@@ -1,7 +1,7 @@
 """The options of a running emulator: what they are called, what they may say, and what they mean.
 
-One table, the fields of `Settings`, is the source of the command line, of the environment variables and of the documentation. Knows how to
-read the text of an option; must not read the environment, the command line or any file itself.
+One table, the fields of `Settings`, is the source of the command line, of the environment variables and of the
+documentation. Knows how to read the text of an option; must not read the environment, the command line or any file itself.
 """
 
 import re
@@ -180,8 +180,8 @@ class Settings(Struct, frozen=True):
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
     `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
-    are 0, real and the clock's own default. `access_log` is None where not given: then the command decides. `world` is a
-    path, `scenario` the name of a library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
+    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path;
+    `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
     host: Annotated[str, Option(_HOST, "address to listen on", "127.0.0.1")] = "127.0.0.1"
@@ -203,9 +203,9 @@ class Settings(Struct, frozen=True):
     )
     log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log", "text")] = "text"
     log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log", "info")] = "info"
-    access_log: Annotated[
-        bool | None, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")
-    ] = None
+    access_log: Annotated[bool, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")] = (
+        True
+    )
     state: Annotated[str | None, Option(_STATE, "start from a state file")] = None
     evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
     readings: Annotated[str | None, Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there")] = None

@@ -61,7 +61,7 @@ def execute(call: Invocation) -> int:
     the command cannot be started.
     """
     options = call.options
-    settings = read_settings(vars(options), call.environment, {"port": "0"})
+    settings = read_settings(vars(options), call.environment, {"port": "0", "access_log": "off"})
     for rule in options.ignore:
         if rule not in (known := [one.name for one in RULES]):
             raise SettingError("--ignore", rule, one_of(known), known)
@@ -72,7 +72,7 @@ def execute(call: Invocation) -> int:
 
         helpers = runs.pictures_of(Path(options.cell))
     try:
-        with started(settings, call.environment, is_logged=False, helpers=helpers) as (listener, address, application):
+        with started(settings, call.environment, helpers) as (listener, address, application):
             run = _Run(call, files, application, address, guard)
             resume_collection()
             run.run(sockets=[listener])

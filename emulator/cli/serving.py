@@ -45,7 +45,7 @@ def serve(call: Invocation) -> None:
     """
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # until it is ready
     settings = read_settings(vars(call.options), call.environment)
-    with started(settings, call.environment, is_logged=True) as (listener, address, application):
+    with started(settings, call.environment) as (listener, address, application):
         message = _start_up_message(settings.public_url or address, application.sandboxes.default)
         _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
 

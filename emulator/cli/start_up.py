@@ -104,11 +104,11 @@ def _load_application(settings: Settings, helpers: "Helpers | None") -> "Applica
 
 @contextmanager
 def started(
-    settings: Settings, environment: Mapping[str, str], *, is_logged: bool, helpers: "Helpers | None" = None
+    settings: Settings, environment: Mapping[str, str], helpers: "Helpers | None" = None
 ) -> Iterator[tuple[socket.socket, str, "Application"]]:
     """Give a socket that is bound, its address, and the application for it.
 
-    A line is written for each request meanwhile, if the settings ask for it; where they say nothing, if `is_logged`.
+    A line is written for each request meanwhile, if the settings ask for it.
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
@@ -116,7 +116,7 @@ def started(
     _warn_of_unknown_variables(environment)
     with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
         application = _load_application(settings, helpers)
-        if is_logged if settings.access_log is None else settings.access_log:
+        if settings.access_log:
             from emulator.cli.access_log import AccessLog
             from emulator.cli.invocation import Style
 

@@ -18,8 +18,10 @@ class Command(NamedTuple):
 
     summary: str
     home: str = ""
-    """The module in `emulator.cli` whose function runs it, which has its name, such as `teams_list`, unless it is here; a verb has that
-    of its command. The function gets an Invocation, and returns the exit status; None is 0."""
+    """The module in `emulator.cli` whose function of this name runs it, such as `teams_list`; or `MODULE.FUNCTION`.
+
+    A verb has the module of its command. The function gets an Invocation, and returns the exit status; None is 0.
+    """
     arguments: Arguments = _NONE
     formats: tuple[str, ...] = ()
     """The values of `--format`; the first is the default."""

@@ -82,8 +82,9 @@ class SweepPlan(Struct, eq=False):
 def choose(
     found: Mapping[Cell, str], only: str | None, faults: Sequence[str], contract: Contract, *, with_pairs: bool = False
 ) -> SweepPlan:
-    """Choose what is run. `found`: all cells, each with why it is left out. `faults` are some of `CHOICES`, none for the default;
-    `only` is a glob of cells, all of which are run.
+    """Choose what is run. `found`: all cells, each with why it is left out.
+
+    `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are run.
 
     Pairs are those of writes: with a glob they are chosen as cells are, else they follow what survived.
     """

@@ -3,12 +3,12 @@
 Theory of operation. Most of what `exec` costs is the import of the emulator, so a run is forked from a process that has
 done it (`multiprocessing` has such a server; on Windows each process starts from nothing). A run that takes too long is
 repeated once before it counts as hung: on a busy machine most of them are only slow. So is one that failed where a client
-can recover: a suite may be flaky. Where the fault is silence, a run has
-additional time for each answer that its client waits for, and is not repeated. The pytest plugin finds the folder
-of its run by a variable: in the clean run it notes there which sandbox each test has, and later runs only the tests
-that a file there lists, those whose sandbox is struck.
+can recover: a suite may be flaky. Where the fault is silence, a run has additional time for each answer that its client
+waits for, and is not repeated. The pytest plugin finds the folder of its run by a variable: in the clean run it notes there
+which sandbox each test has, and later runs only the tests that a file there lists, those whose sandbox is struck.
 
-Owns how a run is started (with `--cell FILE`, a private option of `exec`) and how its results are read. Must not know
+Owns how a run is started (with `--cell FILE`, a private option of `exec`, which replaces what the file holds by its
+result), how long it may take, how many run at once, and how results are read. Must not know
 which cells are run, nor how they are shown.
 """
 
