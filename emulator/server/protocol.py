@@ -120,8 +120,7 @@ class WatchedProtocol(HttpToolsProtocol):
             except httptools.HttpParserError as error:
                 self.logger.warning("Invalid HTTP request received.")
                 # What a method raised that the parser calls.
-                is_ours = isinstance(error, httptools.HttpParserCallbackError)
-                reason = error.__context__ if is_ours else error
+                reason = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
                 detail = f"The bytes are no HTTP/1.1 request: {reason}."
                 self._refuse(reason if isinstance(reason, Problem) else Problem("invalid_request", detail))
             else:
