@@ -103,7 +103,7 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
             unknown_credential=digest(authorization.encode()) if authorization else None,
             has_authorization=authorization is not None,
             key_header=None if call.key is None else call.key.encode(),
-            user_agent_header=None if user_agent is None else user_agent.encode("latin-1", "replace"),
+            user_agent_header=None if user_agent is None else _latin(user_agent),
             operation=operation.id if operation else None,
             byte_surface=call.surface,
             is_committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
@@ -111,13 +111,14 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
             request_body=call.request_body if operation else None,
             request_digest=f"unknown body {call.number}" if is_body_lost else "",
             status=call.status,
-            response_headers=tuple(
-                (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
-                for name, value in call.response_headers.items()
-            ),
+            response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
             response_body=call.response_body if operation else None,
             recorded_code=call.code,
         )
+
+
+def _latin(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
 
 
 def _path(call: RecordedCall, traffic: Traffic) -> str:

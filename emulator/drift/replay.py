@@ -245,9 +245,8 @@ class Replay:
             self.mapped.setdefault(str(location[0]), str(location[1]))
 
     async def _control(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
-        headers = {"content-type": "application/json"} if body is not None else {}
-        content = orjson.dumps(body) if body is not None else b""
-        answered = await ask(self._application, method, f"/_emulator{path}", headers, content)
+        sent = ({"content-type": "application/json"}, orjson.dumps(body)) if body is not None else ({}, b"")
+        answered = await ask(self._application, method, f"/_emulator{path}", *sent)
         assert answered.status < 400, answered.body
 
 
@@ -258,15 +257,11 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     if finished is not None:
         then = {"duration": f"{max(1, finished.at - call.at - _QUEUE_MS) / SECOND_MS:.3f}s"}
         outputs = work.last.get("outputs") or []
-        failures = {
-            str(slot): _failure_code(output)
-            for slot, output in enumerate(outputs, start=1)
-            if output.get("status") == "failed"
-        }
+        failed = [(slot, one) for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"]
         if work.last.get("status") == "failed":
             then["fail"] = _failure_code([*outputs, work.last][0])
-        elif failures:
-            then["outputs"] = failures
+        elif failed:
+            then["outputs"] = {str(slot): _failure_code(one) for slot, one in failed}
     return {"scenario": "recorded", "rules": [{"match": {"work": work.kind}, "then": then}]}
 
 

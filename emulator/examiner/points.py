@@ -22,13 +22,6 @@ REPLAY: Final = "replay"
 LOST: Final = "lost"
 LOST_BEFORE: Final = "lost before commit"
 LOST_AFTER: Final = "lost after commit"
-_MOMENTS: Final = {
-    LOST: "before_commit",
-    LOST_BEFORE: "before_commit",
-    LOST_AFTER: "after_commit",
-    REPLAY: "after_commit",
-}
-"""By point: when a rule loses the answer of a request that covers it, or whose repetition does."""
 _REQUESTS: Final[Mapping[str, Mapping[str, str]]] = {
     "upload": {
         "400 invalid_request": "send more or fewer bytes than size_bytes",
@@ -84,8 +77,9 @@ def closed_by(name: str, point: str) -> Mapping[str, Any]:
     if request := _REQUESTS.get(name, {}).get(point):
         return {"request": request}
     match = {"bytes": name} if name in BYTES else {"operation": name}
-    if point in _MOMENTS:
-        return {"rule": {"match": match, "when": {"nth": 1}, "then": {"network": "reset", "at": _MOMENTS[point]}}}
+    if point in (LOST, LOST_BEFORE, LOST_AFTER, REPLAY):  # a replay answers the repetition of what was lost
+        moment = "before_commit" if point in (LOST, LOST_BEFORE) else "after_commit"
+        return {"rule": {"match": match, "when": {"nth": 1}, "then": {"network": "reset", "at": moment}}}
     what, is_failure, code = point.partition(" failed")
     if is_failure:
         code = code.removeprefix(" with ") or "processing_failed"

@@ -7,7 +7,7 @@ from typing import Final
 from emulator.domain.lifecycles import TERMINAL
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from emulator.traffic.observations.base import NEITHER, Seen, texts
+from emulator.traffic.observations.base import NEITHER, UNTOLD, Seen, texts
 
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 
@@ -31,23 +31,22 @@ def _hints(work: RecordedWork) -> Iterator[Seen]:
         if hint is None:
             yield Seen("no-hint", call)
         elif hint.isdecimal():
-            changed = _changed_when_promised(index, looks, int(hint))
-            if changed is not None:
-                yield Seen("plain" if changed else "rough", call)
+            yield Seen(_promise_kept(index, looks, int(hint)), call)
 
 
-def _changed_when_promised(index: int, looks: list[tuple[RecordedCall, dict[str, object]]], hint: int) -> bool | None:
-    """Whether the next look after the hint shows a change; None if no look tells.
+def _promise_kept(index: int, looks: list[tuple[RecordedCall, dict[str, object]]], hint: int) -> str:
+    """Return the reading by which the next look after the hint shows a change, or shows none.
 
     A clock that skips waits asks for 0 seconds, and tells nothing.
     """
     call, shown = looks[index]
     for later, seen in looks[index + 1 :]:
         if later.at >= call.at + hint * SECOND_MS and hint > 0:
-            return seen.get("updated_at") != shown.get("updated_at") or seen.get("status") != shown.get("status")
+            is_changed = any(seen.get(name) != shown.get(name) for name in ("updated_at", "status"))
+            return "plain" if is_changed else "rough"
         if seen.get("updated_at") != shown.get("updated_at"):
-            return None  # it changed in between: perhaps the next step of several
-    return None
+            break  # it changed in between: perhaps the next step of several
+    return UNTOLD
 
 
 def pause_hint(traffic: Traffic) -> Iterator[Seen]:

@@ -172,11 +172,10 @@ def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
     stage = _stage(work, call)
     if stage == "before":
         return 0, 0
-    amounts = work.last.get("credits") or {}
     if stage == "open":
         reserved = _price(work)
         return None if reserved is None else (reserved, 0)
-    charged = amounts.get("charged")
+    charged = (work.last.get("credits") or {}).get("charged")
     return (0, charged) if stage == "finished" and isinstance(charged, int) else None
 
 
@@ -196,11 +195,11 @@ def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
 def _price(work: RecordedWork) -> int | None:
     """Return what an admission reserved."""
     shown = (work.last.get("credits") or {}).get("reserved")
-    body, workflow = work.admission.body if work.admission else {}, work.last.get("workflow")
     if isinstance(shown, int):
         return shown
     try:
-        return generation_price(str(workflow), {"image_count": 1, "resolution": "1k", **body})
+        body = work.admission.body if work.admission else {}
+        return generation_price(work.kind, {"image_count": 1, "resolution": "1k", **body})
     except (KeyError, TypeError, ValueError):
         return None
 
