@@ -76,19 +76,20 @@ OPTION = "--image-workflow-readings"
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "arguments", "passed"),
+    ("ini", "arguments", "passed"),
     [
-        ("pytest.ini", "[pytest]", [OPTION, "D66=silent"], 3),
-        ("pytest.ini", "[pytest]\nimage_workflow_readings = D66=silent", [], 3),
-        ("pytest.ini", "[pytest]\nimage_workflow_readings = D66=silent", [OPTION, "plain"], 2),
-        ("image-workflow.readings.yaml", "readings: {D66: silent}", [], 3),
-        ("image-workflow.readings.yaml", "readings: {D66: silent}", [OPTION, "plain"], 2),
+        ("", [], 3),
+        ("image_workflow_readings = D66=silent", [], 3),
+        ("image_workflow_readings = D42=rough", [OPTION, "D66=silent"], 3),
+        ("image_workflow_readings = D66=silent", [OPTION, "plain"], 2),
     ],
 )
 def test_readings_are_those_of_the_marker_the_option_the_ini_file_or_a_found_file_in_this_order(
-    tmp_path: Path, file: str, content: str, arguments: list[str], passed: int
+    tmp_path: Path, ini: str, arguments: list[str], passed: int
 ) -> None:
-    (tmp_path / file).write_text(f"{content}\n")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}\n")
+    found = "D42: rough" if ini else "D66: silent"
+    (tmp_path / "image-workflow.readings.yaml").write_text(f"readings: {{{found}}}\n")
     assert f" {passed} passed" in told(tmp_path, READINGS, *arguments)
 
 
