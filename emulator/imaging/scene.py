@@ -11,7 +11,7 @@ them slowly.
 from collections import Counter
 from typing import Literal
 
-from PIL import Image, ImageChops, ImageFilter, ImageStat
+from PIL import Image, ImageFilter
 
 from emulator.imaging.decoding import load
 from emulator.imaging.drawing import opaque
@@ -29,25 +29,19 @@ _STEP_SHARE = 0.25  # of a patch's contrast to the border, that an edge makes at
 _SHARP_SHARE = 0.3  # of a patch's outline
 _HIDDEN = (255, 0, 255)  # what shows through transparent pixels: a colour that scenes seldom have
 
-_ALL, _FIRST, _LAST = range(_EDGE), range(_RING), range(_EDGE - _RING, _EDGE)
-_SIDES = ((_ALL, _FIRST), (_ALL, _LAST), (_FIRST, _ALL), (_LAST, _ALL))
-"""The rows and columns of the left, right, upper and lower border; corners count for both of theirs."""
-_BORDER = Image.new("L", (_EDGE, _EDGE), 255)
-_BORDER.paste(0, (_RING, _RING, _EDGE - _RING, _EDGE - _RING))
+Rgb = tuple[int, int, int]
 
 
 def examine_scene(image: Image.Image) -> Scene:
     """Whether a subject stands out from the picture's border; always the same for the same pixels. (D30)"""
-    small = _small(image)
-    steps = _steps(small)
-    patch = _patch(small, ImageStat.Stat(steps, _BORDER).mean[0])
-    if patch.histogram()[255] < _LEAST_PATCH * _EDGE * _EDGE:
+    pixels = _small_pixels(image)
+    patch = _patch(pixels)
+    if len(patch) < _LEAST_PATCH * _EDGE * _EDGE:
         return "clean"
-    means = zip(ImageStat.Stat(small, _BORDER).mean, ImageStat.Stat(small, patch).mean, strict=True)
-    needed = max(_LEAST_STEP, _STEP_SHARE * max(abs(border - inner) for border, inner in means))
-    outline = ImageChops.subtract(patch, patch.filter(ImageFilter.MinFilter(3)))
-    found = steps.histogram(outline)
-    return "foreground" if sum(found[round(needed) :]) >= max(1, _SHARP_SHARE * sum(found)) else "clean"
+    outline = [max(steps) for place in patch if (steps := _steps(pixels, place, patch))]
+    needed = max(_LEAST_STEP, _STEP_SHARE * _contrast(pixels, patch))
+    sharp = sum(step >= needed for step in outline)
+    return "foreground" if sharp >= max(1, _SHARP_SHARE * len(outline)) else "clean"
 
 
 def examine_scene_of(data: bytes) -> Scene:
@@ -55,41 +49,72 @@ def examine_scene_of(data: bytes) -> Scene:
     return examine_scene(load(data, _EDGE * 2))
 
 
-def _small(image: Image.Image) -> Image.Image:
-    """The picture in RGB, small; of a large transparent one, which would be copied to be reduced, some pixels count."""
+def _small_pixels(image: Image.Image) -> list[Rgb]:
     factor = max(1, min(image.size) // (_EDGE * 2))
-    if image.mode == "RGBA" and factor > _SAMPLES:
-        step = factor // _SAMPLES
+    small = _reduced(image, factor) if factor > 1 else image
+    small = opaque(small, _HIDDEN).convert("RGB").resize((_EDGE, _EDGE), Image.Resampling.BOX)
+    data = small.tobytes()
+    return list(zip(data[0::3], data[1::3], data[2::3], strict=True))
+
+
+def _reduced(image: Image.Image, factor: int) -> Image.Image:
+    """The picture reduced; of a large transparent one, which would be copied for that, only some pixels count."""
+    step = max(1, factor // _SAMPLES) if image.mode == "RGBA" else 1
+    if step > 1:
         image = image.resize((image.width // step, image.height // step), Image.Resampling.NEAREST)
-        factor //= step
-    return opaque(image.reduce(factor), _HIDDEN).convert("RGB").resize((_EDGE, _EDGE), Image.Resampling.BOX)
+    return image.reduce(factor // step)
 
 
-def _steps(small: Image.Image) -> Image.Image:
-    """The largest difference of a channel around each pixel."""
-    around = (small.filter(ImageFilter.MaxFilter(3)), small.filter(ImageFilter.MinFilter(3)))
-    red, green, blue = ImageChops.subtract(*around).split()
-    return ImageChops.lighter(ImageChops.lighter(red, green), blue)
+def _is_border(place: int) -> bool:
+    row, column = divmod(place, _EDGE)
+    return not (_RING <= row < _EDGE - _RING and _RING <= column < _EDGE - _RING)
 
 
-def _patch(small: Image.Image, busyness: float) -> Image.Image:
-    """A mask of the colours that are not the scene's own, without single specks and the border.
+def _grain(pixels: list[Rgb]) -> int:
+    """How many levels of a channel are one colour: more where the border is busy, as a texture is."""
+    places = [place for place in range(len(pixels) - 1) if _is_border(place) and _is_border(place + 1)]
+    steps = sum(abs(pixels[place][channel] - pixels[place + 1][channel]) for place in places for channel in range(3))
+    return min(_COARSE, _FINE + steps // (6 * len(places)))
 
-    More levels of a channel are one colour where the border is busy, as a texture is.
-    """
-    grain = min(_COARSE, _FINE + round(busyness / 4))
-    data = small.point([level // grain for level in range(256)] * 3).tobytes()
-    colors = list(zip(data[0::3], data[1::3], data[2::3], strict=True))
-    sides = [Counter(colors[y * _EDGE + x] for y in down for x in across) for down, across in _SIDES]
+
+def _sides(colors: list[Rgb]) -> list[Counter[Rgb]]:
+    """How often each colour stands on the left, right, upper and lower border; corners count for both of theirs."""
+    rows, ring, rest = range(_EDGE), range(_RING), range(_EDGE - _RING, _EDGE)
+    areas = ((rows, ring), (rows, rest), (ring, rows), (rest, rows))
+    return [Counter(colors[y * _EDGE + x] for y in down for x in across) for down, across in areas]
+
+
+def _patch(pixels: list[Rgb]) -> set[int]:
+    """The places whose colours are not the scene's own, without single specks."""
+    grain = _grain(pixels)
+    colors = [(red // grain, green // grain, blue // grain) for red, green, blue in pixels]
+    sides = _sides(colors)
     known = {color: _is_known(color, sides) for color in set(colors)}
-    mask = Image.frombytes("L", small.size, bytes(0 if known[color] else 255 for color in colors))
-    return ImageChops.subtract(mask.filter(ImageFilter.MedianFilter(3)), _BORDER)
+    mask = Image.frombytes("L", (_EDGE, _EDGE), bytes(0 if known[color] else 255 for color in colors))
+    calm = mask.filter(ImageFilter.MedianFilter(3)).tobytes()
+    return {place for place, value in enumerate(calm) if value and not _is_border(place)}
 
 
-def _is_known(color: tuple[int, int, int], sides: list[Counter[tuple[int, int, int]]]) -> bool:
+def _is_known(color: Rgb, sides: list[Counter[Rgb]]) -> bool:
     """Whether two sides of the border have this colour, or a neighbouring one, more than by chance."""
     red, green, blue = color
     near = (-1, 0, 1)
     alike = [(red + r, green + g, blue + b) for r in near for g in near for b in near]
     least = _KNOWN_SHARE * _EDGE * _RING
     return sum(sum(side[color] for color in alike) >= least for side in sides) >= 2
+
+
+def _contrast(pixels: list[Rgb], patch: set[int]) -> int:
+    """The largest difference of a channel between the patch's mean and the border's."""
+    border = _mean([color for place, color in enumerate(pixels) if _is_border(place)])
+    return max(abs(a - b) for a, b in zip(border, _mean([pixels[place] for place in patch]), strict=True))
+
+
+def _mean(colors: list[Rgb]) -> list[int]:
+    return [sum(levels) // len(colors) for levels in zip(*colors, strict=True)]
+
+
+def _steps(pixels: list[Rgb], place: int, patch: set[int]) -> list[int]:
+    """The steps of each channel from a place at a patch's outline to what lies two pixels outside of it."""
+    outside = [place + 2 * step for step in (-1, 1, -_EDGE, _EDGE) if place + step not in patch]
+    return [abs(pixels[place][channel] - pixels[other][channel]) for other in outside for channel in range(3)]
