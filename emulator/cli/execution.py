@@ -7,6 +7,7 @@ the emulator does not wait for anything. Writes to standard error alone; standar
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import socket
@@ -23,7 +24,7 @@ from emulator.cli.errors import writable_files, write_file
 from emulator.cli.invocation import Invocation
 from emulator.cli.observers import Observed
 from emulator.cli.report import NO_REQUEST, Report, conduct_junit, conduct_lines, exec_verdict, report_on, report_text
-from emulator.cli.start_up import resume_collection, started
+from emulator.cli.start_up import started
 from emulator.cli.verdict import print_compact
 from emulator.contract import BASE_PATH
 from emulator.documents.complaints import one_of
@@ -74,7 +75,7 @@ def execute(call: Invocation) -> int:
     try:
         with started(settings, call.environment, helpers) as (listener, address, application):
             run = _Run(call, files, application, address, guard)
-            resume_collection()
+            gc.enable()
             run.run(sockets=[listener])
     finally:
         guard.dismiss()

@@ -4,6 +4,7 @@ Owns the start-up message, the `ready` line and signals.
 """
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from emulator import __version__
 from emulator.cli.invocation import Invocation
-from emulator.cli.start_up import resume_collection, started
+from emulator.cli.start_up import started
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.imaging.memory import give_back_large_blocks
@@ -62,7 +63,7 @@ class _AnnouncingServer(WatchedServer):
         await super().startup(sockets)
         print(self._announcement, flush=True)
         give_back_large_blocks()
-        resume_collection()
+        gc.enable()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()
