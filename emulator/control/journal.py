@@ -6,7 +6,7 @@ request wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
@@ -57,15 +57,13 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     sandbox = _sandbox(call)
     journal = sandbox.journal
     found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
-    return {
-        "data": await in_slices(found[: call.query["limit"]], _description(call, Masks(sandbox.credentials))),
-        "last_sequence": journal.last_sequence,
-        "dropped": journal.dropped,
-        "total": len(found),
-    }
+    # As it is now: more may come while these are described.
+    numbers = {"last_sequence": journal.last_sequence, "dropped": journal.dropped, "total": len(found)}
+    describe = await _description(call, Masks(sandbox.credentials))
+    return {"data": await in_slices(found[: call.query["limit"]], describe), **numbers}
 
 
-def show_request(call: ControlCall) -> dict[str, Any]:
+async def show_request(call: ControlCall) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     sequence = number_in(identifier, MAX_INTEGER)
@@ -76,7 +74,7 @@ def show_request(call: ControlCall) -> dict[str, Any]:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox.credentials)
     curl = as_curl(record, masks, call.origin)
-    described = _description(call, masks)(record)
+    described = (await _description(call, masks))(record)
     told = explain(journal, record) | {"readings": [_told(name) for name in described["readings"]]}
     explanation = masks.of_bytes(orjson.dumps(told))
     return {**described, "curl": curl, "explanation": orjson.Fragment(explanation)}
@@ -87,14 +85,14 @@ def clear_requests(call: ControlCall) -> None:
     call.sandbox.journal.clear()
 
 
-def _description(call: ControlCall, masks: Masks) -> Callable[[RequestRecord], dict[str, Any]]:
+async def _description(call: ControlCall, masks: Masks) -> Callable[[RequestRecord], dict[str, Any]]:
     """Return what gives a request as JSON with the readings that changed its answer, which earlier requests may tell."""
     sandbox = call.sandbox
-    is_plain = sandbox.readings == NO_READINGS
-    recent = [] if is_plain else list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
-    shown = readings_shown(
-        [describe_request(record, masks) for record in recent], sandbox.readings, call.plane.contract
-    )
+    shown: Mapping[int, Sequence[str]] = {}
+    if sandbox.readings != NO_READINGS:
+        recent = list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
+        entries = (describe_request(record, masks) for record in recent)
+        shown = await asyncio.to_thread(readings_shown, entries, sandbox.readings, call.plane.contract)
     return lambda record: {**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))}
 
 

@@ -15,6 +15,7 @@ from tests.support.emulator_client import (
     Call,
     EmulatorUnderTest,
     Json,
+    control_call,
 )
 from tests.support.pictures import picture
 
@@ -257,3 +258,10 @@ def test_a_cleared_journal_is_empty_and_its_numbers_go_on(filled: EmulatorUnderT
     assert ([], 7, 0) == (empty["data"], empty["last_sequence"], empty["total"])
     filled.get("/team")
     assert 8 == newest(filled)["sequence"]
+
+
+def test_a_long_list_counts_as_known_what_it_shows_though_more_comes_meanwhile(emulator: EmulatorUnderTest) -> None:
+    for _ in range(60):
+        emulator.get("/team")
+    listed, later = emulator.together(control_call("GET", "/requests?limit=1000"), Call("GET", "/team"))
+    assert (200, 60, 60) == (later.status, listed.json["last_sequence"], listed.json["data"][0]["sequence"])
