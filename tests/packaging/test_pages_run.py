@@ -7,17 +7,15 @@ it waits exactly as long as it would in earnest, and no time passes.
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from emulator.cli.arguments import PROGRAM, parse_arguments
+from emulator.cli.arguments import PROGRAM
 from emulator.settings import DEFAULT_URL
 from tests.packaging.pages import DOCUMENTATION, fences, pattern_of, write_program
 from tests.support.pictures import decode
@@ -174,14 +172,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-LONG = ("docs/any-language.md", "docs/drift.md", "docs/survive.md", "docs/sweep.md")
-"""Pages with sweeps, suites and replays, which take a second or more."""
-
-
 @NEEDS_SHELL
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=pytest.mark.verify if page in LONG else ()) for page in SHELL_PAGES]
-)
+@pytest.mark.parametrize("page", SHELL_PAGES)
 def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: Server, folder: Path) -> None:
     is_begun = any(language == "bash" for language, _ in PAGES[page])
     check_page(page, emulator, folder, before="" if is_begun else EARLIER_REQUEST)
@@ -207,16 +199,6 @@ def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
     assert sum(map(int, waits.read_text().split())) == waited_seconds
     pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
     assert [(image.format, image.size) for image in pictures] == [("JPEG", (820, 1024))] * 4
-
-
-@pytest.mark.parametrize("page", LONG)
-def test_every_command_of_a_long_page_can_be_typed(page: str) -> None:
-    for line in "".join(text for text, _ in steps(page)).splitlines():
-        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-        lexer.whitespace_split, lexer.commenters = True, ""
-        words = takewhile(lambda word: not set(word) <= set("|&;<>()"), dropwhile(lambda word: word != PROGRAM, lexer))
-        if arguments := list(words)[1:]:
-            parse_arguments(arguments)
 
 
 # Python -----------------------------------------------------------------------------------------------------------------
