@@ -95,6 +95,7 @@ def test_a_loop_is_one_finding_and_counted_with_each_turn(service: EmulatorUnder
 
 def test_findings_outlive_the_bound_of_the_journal(service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MAX_REQUESTS", 1)
+    monkeypatch.setattr(journal, "_MAX_LEAVING", 5)
     for name in ("MAX_DROPPED", "KEPT_DROPPED"):
         monkeypatch.setattr(examiner, name, 10)
     ExampleClient(service).play(BREAKS)
