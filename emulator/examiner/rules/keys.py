@@ -131,15 +131,16 @@ def key_not_sent_again(history: History) -> Verdicts:
     `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or at the
     end.
     """
+    if not history.requests:  # nothing failed
+        return
     times_sent = Counter((record.credential_id, record.idempotency_key) for record in history.records)
     for record, *_ in history.requests:
         is_write = record.operation is not None and record.method != "GET"
         if record.idempotency_key is None or not is_write or not record.is_effect_unknown:
             continue
-        is_excused = history.was_shut_out(record) or _has_other_key(history, record)
         if times_sent[record.credential_id, record.idempotency_key] > 1:
             yield KEPT
-        elif history.is_over(record.left_at) and not is_excused:
+        elif history.is_over(record.left_at) and not (history.was_shut_out(record) or _has_other_key(history, record)):
             left_open = f"the answer to {record.title} left open if it was carried out"
             yield breach(f"{left_open}, and its key was never sent again", record)
 
