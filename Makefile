@@ -31,13 +31,13 @@ else
 BIN := $(VENV)/bin
 endif
 
-COMPILED := emulator/_shipped/compiled/.made
+COMPILED := emulator/image_workflow_emulator/_shipped/compiled/.made
 
 .PHONY: serve test check contract format verify coverage bench claims soak screenshot wheel dist sbom changelog lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
-	@exec $(BIN)/python -m emulator serve $(OPTIONS)
+	@exec $(BIN)/image-workflow-emulator serve $(OPTIONS)
 
 test: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS)
@@ -62,7 +62,7 @@ ifneq ($(shell command -v actionlint),)
 else
 	@echo "Workflows are not linted: there is no actionlint."
 endif
-SCRIPTS := $(wildcard emulator/control/page/*.js examples/typescript/*.ts examples/course/*.ts)
+SCRIPTS := $(wildcard emulator/image_workflow_emulator/control/page/*.js examples/typescript/*.ts examples/course/*.ts)
 
 contract: $(VENV)/dev.made
 	$(BIN)/python -m tests.support.contract_words
@@ -115,29 +115,32 @@ lock:
 LOCK_FLAGS := --quiet --universal --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
 clean:
-	rm -rf $(VENV) dist emulator/_shipped .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov
+	rm -rf $(VENV) dist emulator/image_workflow_emulator/_shipped .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov
 
 # The compiled form of the contract: without it the emulator starts more slowly, that is all.
-$(COMPILED): contract/openapi.yaml contract/control-plane.yaml emulator/documents/shipped.py | $(VENV)/runtime.made
-	@$(BIN)/python -m emulator.documents >/dev/null
+$(COMPILED): contract/openapi.yaml contract/control-plane.yaml emulator/image_workflow_emulator/documents/shipped.py | $(VENV)/runtime.made
+	@$(BIN)/python -m image_workflow_emulator.documents >/dev/null
 	@touch $@
 
-# The environment is made by an outer pip, since a bare Debian has no ensurepip to put one inside.
-# dev.lock holds every package of requirements.lock in the same version, so either may be installed first.
-$(VENV)/runtime.made: requirements.lock | $(VENV)/pyvenv.cfg
-	$(INSTALL) -r requirements.lock
+# The environment is made by an outer pip, since a bare Debian has no ensurepip to put one inside. The clone itself is
+# installed in it as it lies there, for the command and the pytest plugin. requirements-dev.lock holds the packages of
+# the two others in the same versions, so either environment may be made first.
+$(VENV)/runtime.made: requirements.lock requirements-build.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(INSTALL) --require-hashes -r requirements.lock -r requirements-build.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/dev.made: requirements-dev.lock | $(VENV)/pyvenv.cfg
-	$(INSTALL) -r requirements-dev.lock
+$(VENV)/dev.made: requirements-dev.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(INSTALL) --require-hashes -r requirements-dev.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/runtime.made
 
 $(VENV)/verify.made: requirements-verify.lock $(VENV)/dev.made
-	$(INSTALL) -r requirements-verify.lock
+	$(INSTALL) --require-hashes -r requirements-verify.lock
 	@touch $@
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c '$(OLD)'
 	$(PYTHON) -m venv --without-pip $(VENV)
 
-INSTALL = $(PYTHON) -m pip --disable-pip-version-check --python $(VENV) install --quiet --only-binary=:all: --require-hashes
+INSTALL = $(PYTHON) -m pip --disable-pip-version-check --python $(VENV) install --quiet --only-binary=:all:

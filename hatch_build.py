@@ -1,7 +1,8 @@
 """The hooks of the build.
 
-One compiles the YAML documents and puts everything shipped into `emulator/_shipped/` of the wheel; see
-emulator/documents/shipped.py for what is found there and how. The other makes the package's description of the README.
+One compiles the YAML documents and puts everything shipped into `image_workflow_emulator/_shipped/` of the wheel; see
+emulator/image_workflow_emulator/documents/shipped.py for what is found there and how. The other makes the package's
+description of the README.
 """
 
 import re
@@ -22,18 +23,22 @@ class ShippedDocuments(BuildHookInterface[BuilderConfig]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects the files of a wheel."""
         root = Path(self.root)
-        sys.path.insert(0, self.root)
+        source = str(root / "emulator")
+        sys.path.insert(0, source)
         try:
-            from emulator.documents import compile_documents
+            from image_workflow_emulator.documents import compile_documents
         finally:
-            sys.path.remove(self.root)
+            sys.path.remove(source)
+        compiled = compile_documents()
+        if version == "editable":  # a checkout's own files are read where they lie
+            return
         included = build_data["force_include"]
         for folder in SHIPPED_FOLDERS:
             if (root / folder).is_dir():
-                included[str(root / folder)] = f"emulator/_shipped/{folder}"
-        included[str(root / "llms.txt")] = "emulator/_shipped/llms.txt"
-        for path in compile_documents():
-            included[str(path)] = f"emulator/_shipped/compiled/{path.name}"
+                included[str(root / folder)] = f"image_workflow_emulator/_shipped/{folder}"
+        included[str(root / "llms.txt")] = "image_workflow_emulator/_shipped/llms.txt"
+        for path in compiled:
+            included[str(path)] = f"image_workflow_emulator/_shipped/compiled/{path.name}"
 
 
 class Description(MetadataHookInterface):

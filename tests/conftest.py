@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from emulator.documents import compile_documents
+from image_workflow_emulator.documents import compile_documents
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
 
 # The same examples in every run; how long one takes says nothing on a machine that does other things too.
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "emulator(clock, start, world, seed, rate_limits, ...): options of the test's emulator, by their names in "
-        "emulator.settings; `clock` and `start` are texts, `world` is the text of a world file",
+        "image_workflow_emulator.settings; `clock` and `start` are texts, `world` is the text of a world file",
     )
 
 

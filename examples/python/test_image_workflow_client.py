@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from image_workflow_client import NEW_SESSION_CODES, PHOTOSHOOT, ImageWorkflow, Refused, Unfinished, WorkFailed
 
-from emulator.testing import RecordedRequest, Sandbox
+from image_workflow_emulator.testing import RecordedRequest, Sandbox
 
 PHOTO = (Path(__file__).parent / "photo.png").read_bytes()
 GENERATE = "createProductPhotographyGeneration"

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support.served import started
 
 RAW = ("-m", "tests.benchmarks.raw_server")
-EMULATOR = ("-m", "emulator", "serve", "--port", "0")
+EMULATOR = ("-m", "image_workflow_emulator", "serve", "--port", "0")
 
 TEAMS = 16
 """Each connection of a measurement acts for a Team of its own."""

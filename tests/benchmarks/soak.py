@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from emulator.testing import Emulator
+from image_workflow_emulator.testing import Emulator
 from tests.support.emulator_client import ingredient_body
 from tests.support.pictures import noise
 from tests.support.served import serving

@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 from unittest.mock import patch
 
-from emulator.cli.main import main
+from image_workflow_emulator.cli.main import main
 from tests.support.emulator_client import Call
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_program
 from tests.support.served_client import ServedClient

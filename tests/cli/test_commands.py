@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from emulator import __version__
-from emulator.documents import shipped_document, shipped_path
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator import __version__
+from image_workflow_emulator.documents import shipped_document, shipped_path
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.cli.command import run_command, run_here
 from tests.support.served import unused_port
 

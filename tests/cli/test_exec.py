@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.cli.serving import TRANSFER_GRACE_SECONDS
+from image_workflow_emulator.cli.serving import TRANSFER_GRACE_SECONDS
 from tests.cli.command import PATIENCE, asking, request_bytes, run_command, run_here
 from tests.support.emulator_client import UPLOAD
 from tests.support.served import (
@@ -161,7 +161,7 @@ def test_a_signal_reaches_the_whole_process_group_of_the_command() -> None:
 
 
 def test_a_signal_that_was_ignored_at_the_start_is_ignored_by_the_command_too() -> None:
-    report_hangup = f'{sys.executable} -m emulator exec --quiet -- sh -c "kill -HUP \\$\\$; echo alive"'
+    report_hangup = f'{sys.executable} -m image_workflow_emulator exec --quiet -- sh -c "kill -HUP \\$\\$; echo alive"'
     assert run_program("sh", "-c", f"trap '' HUP; {report_hangup}").output == "alive\n"
 
 
@@ -199,7 +199,7 @@ def test_what_does_not_end_when_it_is_asked_to_is_killed() -> None:
 
 EXEC_WITH_PATIENCE = """
 import sys
-from emulator.cli import child, main
+from image_workflow_emulator.cli import child, main
 child.FINISH_SECONDS = 60
 sys.exit(main.main(["exec", "--", *sys.argv[1:]]))
 """

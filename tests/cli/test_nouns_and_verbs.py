@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.arguments import with_verb
-from emulator.cli.main import main
+from image_workflow_emulator.cli.arguments import with_verb
+from image_workflow_emulator.cli.main import main
 from tests.cli.command import ask, run_command, run_here
 from tests.support.contract_check import read_contract
 from tests.support.emulator_client import UPLOAD

@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import Any
 
-from emulator import __version__
-from emulator.cli.observers import RequestCount
-from emulator.cli.report import report_on, report_text
-from emulator.scenario.playbook import RuleCounts
-from emulator.service.tally import Tally, TeamTally
+from image_workflow_emulator import __version__
+from image_workflow_emulator.cli.observers import RequestCount
+from image_workflow_emulator.cli.report import report_on, report_text
+from image_workflow_emulator.scenario.playbook import RuleCounts
+from image_workflow_emulator.service.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
 REQUESTS = Counter(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from emulator.documents.values import parse_size
-from emulator.kernel.clock import ClockSetting
-from emulator.settings import OPTIONS, SettingError, Settings, read_settings
+from image_workflow_emulator.documents.values import parse_size
+from image_workflow_emulator.kernel.clock import ClockSetting
+from image_workflow_emulator.settings import OPTIONS, SettingError, Settings, read_settings
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from emulator.cli.serving import GRACE_SECONDS
+from image_workflow_emulator.cli.serving import GRACE_SECONDS
 from tests.cli.command import PATIENCE, request_bytes
 from tests.support.emulator_client import UPLOAD, completion_call
 from tests.support.pictures import slow_jpeg

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.sweep.cells import RECOVERABLE, Cell
-from emulator.cli.sweep.runs import Run
+from image_workflow_emulator.cli.sweep.cells import RECOVERABLE, Cell
+from image_workflow_emulator.cli.sweep.runs import Run
 from tests.cli.command import run_command, run_here
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, started
 
@@ -96,7 +96,7 @@ def client(script: str) -> list[str]:
 
 def suite(test: Path) -> list[str]:
     """The command that runs a file of tests."""
-    plugins = ("-p", "emulator.pytest_plugin", "-p", "no:cacheprovider")
+    plugins = ("-p", "image_workflow_emulator.pytest_plugin", "-p", "no:cacheprovider")
     return [sys.executable, "-m", "pytest", *plugins, "-c", os.devnull, str(test)]
 
 

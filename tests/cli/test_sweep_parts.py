@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.invocation import Style
-from emulator.cli.sweep import sweeping
-from emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
-from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
-from emulator.cli.sweep.matrix import Sweep, as_junit, as_text
-from emulator.cli.sweep.notes import Noted, NotedCall, World, by_test, made_twice
-from emulator.cli.sweep.page import as_page
-from emulator.cli.sweep.plan import SweepPlan, choose
-from emulator.cli.sweep.runs import NO_CELL, KeptPictures, Outcome, Run
-from emulator.cli.sweep.sweeping import Progress
-from emulator.contract import load_contract
-from emulator.documents.complaints import DocumentError
-from emulator.scenario.faults.latency import LatencyFault
-from emulator.scenario.faults.loss import LossFault
-from emulator.scenario.faults.problem import ProblemFault
-from emulator.scenario.scenario import RequestRule, WorkOutcome
+from image_workflow_emulator.cli.invocation import Style
+from image_workflow_emulator.cli.sweep import sweeping
+from image_workflow_emulator.cli.sweep.cells import Cell, every_cell, sandboxes_of
+from image_workflow_emulator.cli.sweep.gate import Gate, Strictness, read_expectations
+from image_workflow_emulator.cli.sweep.matrix import Sweep, as_junit, as_text
+from image_workflow_emulator.cli.sweep.notes import Noted, NotedCall, World, by_test, made_twice
+from image_workflow_emulator.cli.sweep.page import as_page
+from image_workflow_emulator.cli.sweep.plan import SweepPlan, choose
+from image_workflow_emulator.cli.sweep.runs import NO_CELL, KeptPictures, Outcome, Run
+from image_workflow_emulator.cli.sweep.sweeping import Progress
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.scenario.faults.latency import LatencyFault
+from image_workflow_emulator.scenario.faults.loss import LossFault
+from image_workflow_emulator.scenario.faults.problem import ProblemFault
+from image_workflow_emulator.scenario.scenario import RequestRule, WorkOutcome
 from tests.support.pictures import picture
 
 

@@ -1,6 +1,6 @@
 """Clients whose retries nobody here wrote: on each library good ones stay clean, and bad ones are found by their rule.
 
-The good ones are what the examiner's remedies say of each library (emulator/examiner/library_words.py). A clock runs many
+The good ones are what the examiner's remedies say of each library (examiner/library_words.py). A clock runs many
 times as fast as the real one, and the clients' pauses are so much shorter.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from emulator.examiner.library_words import WORDS
-from emulator.testing import Emulator, Sandbox
+from image_workflow_emulator.examiner.library_words import WORDS
+from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.clients.generated import CLIENTS, install_packages, run
 from tests.examiner.examples import LIBRARY
 from tests.support.pictures import picture

@@ -5,9 +5,9 @@ from typing import Any
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS
-from emulator.kernel.seed import MAX_SEED
+from image_workflow_emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
+from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS
+from image_workflow_emulator.kernel.seed import MAX_SEED
 from tests.support.contract_check import read_contract
 
 DOCUMENT: dict[str, Any] = read_contract("control-plane.yaml")

@@ -1,6 +1,6 @@
 """The ledger's readings and those of the code are the same."""
 
-from emulator.domain.readings import NO_READINGS, PLAIN, READINGS, Readings
+from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, Readings
 from tests.contract_document.test_decisions_document import READINGS as LEDGER
 
 

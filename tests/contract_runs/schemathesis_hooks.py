@@ -14,7 +14,7 @@ from typing import Any
 import schemathesis
 from schemathesis import Case, CheckContext, HookContext, Response
 
-from emulator.contract import enforcing_unique_items
+from image_workflow_emulator.contract import enforcing_unique_items
 from tests.contract_runs.seeded_service import SeededService, check_answer
 
 SERVICE = SeededService()

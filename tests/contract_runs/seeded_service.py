@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from schemathesis import Case, Response
 
-from emulator.domain.resources import Pose
-from emulator.service import state
-from emulator.service.store import Collection, Store
+from image_workflow_emulator.domain.resources import Pose
+from image_workflow_emulator.service import state
+from image_workflow_emulator.service.store import Collection, Store
 from tests.support.contract_check import Exchange, shipped_checker
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,

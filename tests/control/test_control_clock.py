@@ -128,7 +128,7 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
 def test_a_move_takes_no_more_steps_than_it_may(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
 ) -> None:
-    monkeypatch.setattr("emulator.control.clock.MAX_STEPS", steps)
+    monkeypatch.setattr("image_workflow_emulator.control.clock.MAX_STEPS", steps)
     emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
     move = control_call("POST", "/clock/advance", {"until_idle": True})
     admitted, moved = emulator.together(upscale_call(emulator.assets(1)[0], "k"), move)
@@ -138,7 +138,7 @@ def test_a_move_takes_no_more_steps_than_it_may(
 @pytest.fixture
 def with_work(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> EmulatorUnderTest:
     """An emulator with work in progress, which lets others be answered after each event of a move."""
-    monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
+    monkeypatch.setattr("image_workflow_emulator.service.engine.SLICE_MS", 0)
     for _ in range(3):
         emulator.admitted_upscale()
         emulator.advance(1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
+from image_workflow_emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
 
 PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json, control_call
 
 NOTHING: Json = {

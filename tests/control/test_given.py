@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from emulator.testing import EmulatorError, Sandbox, create_app
+from image_workflow_emulator.testing import EmulatorError, Sandbox, create_app
 from tests.cli.command import run_command
 from tests.packaging.pages import fences
 from tests.support.served import ROOT, serving

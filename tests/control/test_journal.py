@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from tests.support.emulator_client import (
     BROKE,
     FULL,

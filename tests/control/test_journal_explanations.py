@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check, source_of
+from image_workflow_emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check, source_of
 from tests.fuzzing.wire import turns
 from tests.support.emulator_client import (
     BROKE,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from emulator.control.describing import describe_request
-from emulator.control.masks import Masks
-from emulator.domain.readings import chosen
-from emulator.traffic.decisions import readings_shown
+from image_workflow_emulator.control.describing import describe_request
+from image_workflow_emulator.control.masks import Masks
+from image_workflow_emulator.domain.readings import chosen
+from image_workflow_emulator.traffic.decisions import readings_shown
 from tests.drift.recorded import CONTRACT, toured
 from tests.support.emulator_client import EmulatorUnderTest
 

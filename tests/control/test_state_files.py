@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from emulator.service.state.tables import VERSION
+from image_workflow_emulator.service.state.tables import VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import photo, picture
 from tests.support.state_files import (
@@ -59,7 +59,7 @@ def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(emu
     names = sorted({(part, name) for part, value in parts.items() for name in names_in(value)})
     digest = hashlib.sha256(repr(names).encode()).hexdigest()[:12]
     assert (VERSION, digest) == (9, "659158d16295"), (
-        "raise VERSION in emulator/service/state/tables.py, and write its digest here"
+        "raise VERSION in emulator/image_workflow_emulator/service/state/tables.py, and write its digest here"
     )
 
 

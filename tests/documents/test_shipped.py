@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import emulator
-import emulator.documents.shipped
-from emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document
-from emulator.documents.complaints import DocumentError
+import image_workflow_emulator
+import image_workflow_emulator.documents.shipped
+from image_workflow_emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document
+from image_workflow_emulator.documents.complaints import DocumentError
 from tests.support.served import ROOT, run_program, run_script
 
 CONTRACT = "contract/openapi.yaml"
@@ -19,8 +19,10 @@ CONTRACT = "contract/openapi.yaml"
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A checkout that holds no more than the package, a contract, and other documents as short."""
-    package = Path(str(emulator.__file__)).parent
-    shutil.copytree(package, tmp_path / "emulator", ignore=shutil.ignore_patterns("_shipped", "__pycache__"))
+    package = Path(str(image_workflow_emulator.__file__)).parent
+    shutil.copytree(
+        package, tmp_path / "emulator/image_workflow_emulator", ignore=shutil.ignore_patterns("_shipped", "__pycache__")
+    )
     (tmp_path / "contract").mkdir()
     for name in COMPILED_DOCUMENTS:
         (tmp_path / name).write_text("openapi: 3.1.0\n")
@@ -30,7 +32,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def compile_in(checkout: Path) -> list[str]:
     """Compile the documents of a checkout; return the files that the command tells."""
-    outcome = run_program(sys.executable, "-m", "emulator.documents", folder=checkout)
+    outcome = run_program(sys.executable, "-m", "image_workflow_emulator.documents", folder=checkout / "emulator")
     assert outcome.status == 0, outcome.complaint
     return outcome.output.split()
 
@@ -38,7 +40,7 @@ def compile_in(checkout: Path) -> list[str]:
 def read_contract(checkout: Path) -> tuple[object, bool]:
     """The contract as that checkout reads it, and whether the YAML had to be parsed."""
     script = (
-        "import json, sys; from emulator.documents import shipped_document; "
+        "import json, sys; from image_workflow_emulator.documents import shipped_document; "
         f"document = shipped_document({CONTRACT!r}); print(json.dumps([document, 'yaml' in sys.modules]))"
     )
     document, was_parsed = json.loads(run_script(script, checkout))
@@ -66,8 +68,10 @@ def test_a_document_is_parsed_unless_its_compiled_form_is_up_to_date(checkout: P
 def test_a_document_that_is_not_well_formed_is_not_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
-    monkeypatch.setattr(emulator.documents.shipped, "shipped_path", lambda name: tmp_path / Path(name).name)
-    monkeypatch.setattr(emulator.documents.shipped, "_COMPILED", tmp_path / "compiled")
+    monkeypatch.setattr(
+        image_workflow_emulator.documents.shipped, "shipped_path", lambda name: tmp_path / Path(name).name
+    )
+    monkeypatch.setattr(image_workflow_emulator.documents.shipped, "_COMPILED", tmp_path / "compiled")
     (tmp_path / Path(CONTRACT).name).write_text(text)
     for read in (compile_documents, lambda: shipped_document(CONTRACT)):
         with pytest.raises(DocumentError) as caught:

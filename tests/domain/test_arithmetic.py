@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.domain import pixels, pricing, product_photos
+from image_workflow_emulator.domain import pixels, pricing, product_photos
 from tests.model import arithmetic
 
 EDGES = st.integers(1, 5_000) | st.sampled_from((1, 1024, 2047, 2048, 4095, 4096))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from emulator.domain import idempotency
-from emulator.domain.idempotency import RETENTION_MS, IdempotencyRecords, Scope, StoredAnswer
-from emulator.kernel.timestamps import HOUR_MS
+from image_workflow_emulator.domain import idempotency
+from image_workflow_emulator.domain.idempotency import RETENTION_MS, IdempotencyRecords, Scope, StoredAnswer
+from image_workflow_emulator.kernel.timestamps import HOUR_MS
 
 
 def scope(key: str) -> Scope:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.domain.lifecycles import MOVES, TERMINAL, IllegalMoveError, generation_status, move
-from emulator.domain.resources import Output, OutputStatus
+from image_workflow_emulator.domain.lifecycles import MOVES, TERMINAL, IllegalMoveError, generation_status, move
+from image_workflow_emulator.domain.resources import Output, OutputStatus
 
 EXPECTED = {
     ("awaiting_upload", "bytes_accepted"): "received",

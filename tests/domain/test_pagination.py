@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.domain.pagination import PageRequest, paginate
-from emulator.domain.problems import Problem
-from emulator.domain.resources import Asset
-from emulator.kernel.signing import Signer
+from image_workflow_emulator.domain.pagination import PageRequest, paginate
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.resources import Asset
+from image_workflow_emulator.kernel.signing import Signer
 
 SIGNER = Signer(b"a key")
 BINDING = ("team_1", "assets")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.domain.problems import invalid_input
-from emulator.kernel.wording import excerpt
+from image_workflow_emulator.domain.problems import invalid_input
+from image_workflow_emulator.kernel.wording import excerpt
 
 
 def test_a_refused_field_or_body_is_told_with_place_finding_and_expectation() -> None:

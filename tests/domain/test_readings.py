@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.domain.readings import READINGS, chosen, parse_readings
+from image_workflow_emulator.domain.readings import READINGS, chosen, parse_readings
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import get_args
 import pytest
 from msgspec import ValidationError, convert, to_builtins
 
-from emulator.domain.recipes import PhotographRecipe, Recipe, UpscaleRecipe
+from image_workflow_emulator.domain.recipes import PhotographRecipe, Recipe, UpscaleRecipe
 from tests.imaging.test_render import recipes
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import orjson
 
-from emulator.app import Application
-from emulator.contract import Contract, load_contract
-from emulator.drift.judgement import Report, judge
-from emulator.drift.probes import PROBES, ProbedService
-from emulator.drift.replay import DescribedPictures
-from emulator.kernel.timestamps import DAY_MS
-from emulator.settings import read_settings
-from emulator.testing.exchanges import ORIGIN, Answer, ask
-from emulator.traffic.exchanges import RecordedExchange, lower_names
+from image_workflow_emulator.app import Application
+from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.drift.judgement import Report, judge
+from image_workflow_emulator.drift.probes import PROBES, ProbedService
+from image_workflow_emulator.drift.replay import DescribedPictures
+from image_workflow_emulator.kernel.timestamps import DAY_MS
+from image_workflow_emulator.settings import read_settings
+from image_workflow_emulator.testing.exchanges import ORIGIN, Answer, ask
+from image_workflow_emulator.traffic.exchanges import RecordedExchange, lower_names
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"

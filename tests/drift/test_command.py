@@ -10,10 +10,10 @@ import pytest
 import yaml
 from msgspec import structs
 
-from emulator.cli import recordings
-from emulator.cli.main import main
-from emulator.drift.har import as_har
-from emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.cli import recordings
+from image_workflow_emulator.cli.main import main
+from image_workflow_emulator.drift.har import as_har
+from image_workflow_emulator.traffic.exchanges import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import KEY, tour
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from emulator.drift.conduct import examine_recording
-from emulator.drift.har import as_har
-from emulator.drift.probes import upload_photo
-from emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.drift.conduct import examine_recording
+from image_workflow_emulator.drift.har import as_har
+from image_workflow_emulator.drift.probes import upload_photo
+from image_workflow_emulator.traffic.exchanges import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, photoshoot_of
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from emulator.drift.recordings import read_recordings
-from emulator.drift.secrets import scrubbed_har
-from emulator.traffic.exchanges import RecordingError
+from image_workflow_emulator.drift.recordings import read_recordings
+from image_workflow_emulator.drift.secrets import scrubbed_har
+from image_workflow_emulator.traffic.exchanges import RecordingError
 from tests.drift.recorded import judged
 
 RECORDINGS = Path(__file__).parent / "recordings"

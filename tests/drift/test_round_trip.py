@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from emulator.domain.readings import READINGS, chosen, parse_readings
-from emulator.kernel.seed import Seed
-from emulator.traffic.calls import Traffic
-from emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.domain.readings import READINGS, chosen, parse_readings
+from image_workflow_emulator.kernel.seed import Seed
+from image_workflow_emulator.traffic.calls import Traffic
+from image_workflow_emulator.traffic.exchanges import RecordedExchange
 from tests.drift.recorded import CONTRACT, judged, tour, toured
 from tests.support.contract_check import ContractChecker, Exchange, read_contract
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from emulator.drift.har import as_har
-from emulator.drift.secrets import Scrubber, SurvivorError
-from emulator.testing.exchanges import ORIGIN
-from emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.drift.har import as_har
+from image_workflow_emulator.drift.secrets import Scrubber, SurvivorError
+from image_workflow_emulator.testing.exchanges import ORIGIN
+from image_workflow_emulator.traffic.exchanges import RecordedExchange
 from tests.drift.recorded import judged, tour
 
 BASE_URL = "https://api.example.com/v1"

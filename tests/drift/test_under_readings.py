@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from emulator.drift.probes import PROBES
-from emulator.testing.exchanges import ask
+from image_workflow_emulator.drift.probes import PROBES
+from image_workflow_emulator.testing.exchanges import ask
 from tests.drift.recorded import RecordedService, toured
 
 

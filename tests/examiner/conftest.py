@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from emulator.testing import Emulator
+from image_workflow_emulator.testing import Emulator
 from tests.support.emulator_client import EmulatorUnderTest
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
-from emulator.testing import Sandbox
+from image_workflow_emulator.testing import Sandbox
 from tests.support.served import ROOT
 
 SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(encoding="utf-8")

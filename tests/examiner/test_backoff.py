@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from emulator.examiner.rules.retries import does_not_grow, has_no_pause
+from image_workflow_emulator.examiner.rules.retries import does_not_grow, has_no_pause
 
 CHAINS: Final = 30_000
 LENGTHS: Final = (3, *(pytest.param(length, marks=pytest.mark.verify) for length in (4, 5)), 7)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from emulator.contract import load_contract
-from emulator.documents import shipped_path
-from emulator.examiner.points import BYTES
-from emulator.scenario.format import parse_scenario
-from emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.documents import shipped_path
+from image_workflow_emulator.examiner.points import BYTES
+from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.library import ScenarioLibrary
 from tests.cli.command import reading, run_command
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from emulator.testing import Emulator
+from image_workflow_emulator.testing import Emulator
 from tests.examiner.example_client import SOURCE, load, play, tour
 from tests.examiner.examples import LIBRARY, SLOW
 from tests.packaging.pages import fences

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.rules.registry import RULES
 from tests.cli.command import reading, run_command
 from tests.support.served import Outcome
 

@@ -10,7 +10,7 @@ from typing import Final
 import httpx
 import pytest
 
-from emulator.testing import Emulator, Sandbox
+from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.examiner.example_client import ONCE, PHOTO, POLL, SEND, UPSCALE, enlarging, errands, load, play
 from tests.examiner.examples import LIBRARY, SLOW, ExampleClient, rules_found
 from tests.examiner.rule_examples import Ask, Example, Wait, upscale

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from emulator.examiner.history import History
-from emulator.service.record import Observed, RequestRecord, Works
-from emulator.testing import Emulator, Sandbox
+from image_workflow_emulator.examiner.history import History
+from image_workflow_emulator.service.record import Observed, RequestRecord, Works
+from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.examiner.test_false_alarms import admitted
 
 MISSING: Final = "/products/prd_none"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from emulator.testing import Emulator, Sandbox
+from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, load
 
 LATE: Final = {"network": {"latency": "600ms"}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.examiner.library_words import in_words_of
+from image_workflow_emulator.examiner.library_words import in_words_of
 
 
 @pytest.mark.parametrize(

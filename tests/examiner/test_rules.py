@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from emulator.examiner.rules.base import ConductRule
-from emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.rules.base import ConductRule
+from image_workflow_emulator.examiner.rules.registry import RULES
 from tests.examiner.examples import ExampleClient
 from tests.examiner.rule_examples import EXAMPLES
 from tests.packaging.pages import pattern_of

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 from msgspec import structs
 
-from emulator.documents.complaints import DocumentError
-from emulator.scenario.world import WorldFile
-from emulator.scenario.world_format import parse_world
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.scenario.world import WorldFile
+from image_workflow_emulator.scenario.world_format import parse_world
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.requests_as_bytes import WireRequest

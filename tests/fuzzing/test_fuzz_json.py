@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from emulator.domain.problems import Problem
-from emulator.http.json_bodies import parse_json
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.http.json_bodies import parse_json
 from tests.fuzzing import json_texts
 from tests.fuzzing.cases import amounts, cases
 from tests.support.contract_check import unique_keys

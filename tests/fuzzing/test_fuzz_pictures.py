@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.imaging.normalize import CONTENT_TYPES
+from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.spoiled_pictures import spoiled
 from tests.support.emulator_client import EmulatorUnderTest, Json

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.imaging.normalize import CONTENT_TYPES
+from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 from tests.fuzzing.cases import cases, in_pieces
 from tests.fuzzing.requests_as_bytes import Surfaces
 from tests.fuzzing.spoiled_pictures import spoiled

@@ -12,8 +12,8 @@ from typing import Any
 
 import h11
 
-from emulator.server.protocol import Connections, WatchedProtocol
-from emulator.server.server import server_config
+from image_workflow_emulator.server.protocol import Connections, WatchedProtocol
+from image_workflow_emulator.server.server import server_config
 from tests.support.served import PATIENCE_SECONDS
 
 TURNS = 60

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from typing import Any, TypeVar
 
-from emulator.imaging.normalize import CONTENT_TYPES
+from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 from tests.support.emulator_client import HOST, LISTS, TERMINAL, Answer, Call, Client, Json
 from tests.support.pictures import photo
 from tests.support.served import EMULATOR, serving

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from httpx import Headers
 
-from emulator.testing import EmulatorApplication, create_app
+from image_workflow_emulator.testing import EmulatorApplication, create_app
 
 ORIGIN = "http://localhost:5173"
 EXPOSED = {"request-id", "retry-after", "location"}

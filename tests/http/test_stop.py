@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from emulator.http.stopping import Stop
+from image_workflow_emulator.http.stopping import Stop
 
 
 async def fail() -> None:

@@ -2,8 +2,8 @@
 
 from PIL import Image, ImageChops, ImageDraw, ImageStat
 
-from emulator.domain.recipes import PictureFormat, UpscaleRecipe
-from emulator.imaging.render import render
+from image_workflow_emulator.domain.recipes import PictureFormat, UpscaleRecipe
+from image_workflow_emulator.imaging.render import render
 from tests.support.pictures import decode, encode
 
 RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250, 250)

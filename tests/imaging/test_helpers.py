@@ -14,13 +14,13 @@ import msgspec
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import EditRecipe, PremadeRecipe, Recipe
-from emulator.imaging import helpers as helpers_module
-from emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
-from emulator.imaging.messages import Head, Message, receive_message, send_message
-from emulator.imaging.normalize import normalize
-from emulator.imaging.render import render
-from emulator.imaging.worker import LARGE_PIXELS
+from image_workflow_emulator.domain.recipes import EditRecipe, PremadeRecipe, Recipe
+from image_workflow_emulator.imaging import helpers as helpers_module
+from image_workflow_emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
+from image_workflow_emulator.imaging.messages import Head, Message, receive_message, send_message
+from image_workflow_emulator.imaging.normalize import normalize
+from image_workflow_emulator.imaging.render import render
+from image_workflow_emulator.imaging.worker import LARGE_PIXELS
 from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import slow_jpeg
 
@@ -233,7 +233,7 @@ def test_closing_ends_every_helper_whatever_it_does(helpers: Helpers, processes:
 
 @contextlib.contextmanager
 def helper(code: str = "worker.main()") -> Iterator["subprocess.Popen[bytes]"]:
-    command = [sys.executable, "-c", f"from emulator.imaging import worker; {code}"]
+    command = [sys.executable, "-c", f"from image_workflow_emulator.imaging import worker; {code}"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         try:
             yield process

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from PIL import ExifTags, Image
 
-from emulator.imaging.messages import Head
+from image_workflow_emulator.imaging.messages import Head
 from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import png_chunk, png_of
 from tests.support.served import run_program
@@ -33,10 +33,10 @@ class Cost(NamedTuple):
 
 COST = """
 import json, os, subprocess, sys
-from emulator.imaging.messages import receive_message, send_message
+from image_workflow_emulator.imaging.messages import receive_message, send_message
 
 path, head = sys.argv[1:]
-command = [sys.executable, "-c", "from emulator.imaging.worker import main; main()"]
+command = [sys.executable, "-c", "from image_workflow_emulator.imaging.worker import main; main()"]
 process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 try:
     with open(path, "rb") as file:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.served import run_script
 
 FREE_LARGE_BLOCKS = """
-from emulator.imaging.memory import give_back_large_blocks
+from image_workflow_emulator.imaging.memory import give_back_large_blocks
 
 give_back_large_blocks()
 block = b"x" * (30 << 20)

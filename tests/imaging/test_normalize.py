@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
 
-from emulator.imaging import normalize as normalize_module
-from emulator.imaging.normalize import normalize
+from image_workflow_emulator.imaging import normalize as normalize_module
+from image_workflow_emulator.imaging.normalize import normalize
 from tests.imaging.pictures import (
     BLUE,
     GREEN,
@@ -94,7 +94,7 @@ WITHOUT_PLUGIN = """
 import sys
 
 sys.modules["pillow_avif"] = None
-from emulator.imaging.normalize import normalize
+from image_workflow_emulator.imaging.normalize import normalize
 
 normal = normalize(open(sys.argv[1], "rb").read(), "image/avif")
 print(normal.format, normal.width, normal.height)

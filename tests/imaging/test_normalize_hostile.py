@@ -8,7 +8,7 @@ from itertools import permutations
 import pytest
 from PIL import Image
 
-from emulator.imaging.normalize import UnusableImage, normalize
+from image_workflow_emulator.imaging.normalize import UnusableImage, normalize
 from tests.imaging.pictures import checkered, encoded, four_corners
 from tests.support.pictures import png_chunk, png_of
 

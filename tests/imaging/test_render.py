@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from PIL import Image, PngImagePlugin
 
-from emulator.domain.recipes import (
+from image_workflow_emulator.domain.recipes import (
     CardRecipe,
     EditRecipe,
     IngredientKind,
@@ -18,10 +18,10 @@ from emulator.domain.recipes import (
     Recipe,
     UpscaleRecipe,
 )
-from emulator.domain.stamps import stamped
-from emulator.imaging.drawing import WHITE
-from emulator.imaging.render import render
-from emulator.imaging.words import Face, plain_text
+from image_workflow_emulator.domain.stamps import stamped
+from image_workflow_emulator.imaging.drawing import WHITE
+from image_workflow_emulator.imaging.render import render
+from image_workflow_emulator.imaging.words import Face, plain_text
 from tests.imaging.pictures import checkered, encoded, four_corners, product
 from tests.support.pictures import decode, png_of
 

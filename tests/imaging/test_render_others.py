@@ -3,9 +3,9 @@ from itertools import combinations, pairwise
 import pytest
 from PIL import Image, ImageChops
 
-from emulator.domain.recipes import CardRecipe, EditRecipe, IngredientKind, PictureFormat, PremadeRecipe
-from emulator.imaging.drawing import INK
-from emulator.imaging.render import render
+from image_workflow_emulator.domain.recipes import CardRecipe, EditRecipe, IngredientKind, PictureFormat, PremadeRecipe
+from image_workflow_emulator.imaging.drawing import INK
+from image_workflow_emulator.imaging.render import render
 from tests.imaging.pictures import (
     BLUE,
     GREEN,

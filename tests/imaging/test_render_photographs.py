@@ -5,10 +5,10 @@ from itertools import combinations
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from emulator.domain.pixels import output_size
-from emulator.domain.recipes import PhotographRecipe, PictureFormat
-from emulator.imaging.drawing import opaque
-from emulator.imaging.render import render
+from image_workflow_emulator.domain.pixels import output_size
+from image_workflow_emulator.domain.recipes import PhotographRecipe, PictureFormat
+from image_workflow_emulator.imaging.drawing import opaque
+from image_workflow_emulator.imaging.render import render
 from tests.imaging.pictures import (
     WHITE,
     box_of,

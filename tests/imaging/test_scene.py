@@ -1,9 +1,9 @@
 import pytest
 from PIL import Image, ImageDraw
 
-from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.render import render
-from emulator.imaging.scene import examine_scene, examine_scene_of
+from image_workflow_emulator.domain.recipes import PremadeRecipe
+from image_workflow_emulator.imaging.render import render
+from image_workflow_emulator.imaging.scene import examine_scene, examine_scene_of
 from tests.imaging.pictures import RED, WHITE, checkered, encoded, gradient, product
 from tests.support.pictures import decode
 

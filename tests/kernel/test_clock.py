@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.kernel.clock import CLOCK_MODES, Clock, ClockMode, ClockSetting, host_now
-from emulator.kernel.timestamps import LATEST_INSTANT
+from image_workflow_emulator.kernel.clock import CLOCK_MODES, Clock, ClockMode, ClockSetting, host_now
+from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
 
 
 class Host:

@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.kernel.json_bytes import json_bytes
 
 
 def test_kept_json_takes_no_more_room_than_it_needs() -> None:

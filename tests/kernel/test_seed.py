@@ -1,6 +1,6 @@
 """Chance that follows from a seed and names."""
 
-from emulator.kernel.seed import Seed
+from image_workflow_emulator.kernel.seed import Seed
 
 
 def test_a_number_follows_from_the_seed_and_the_names_in_their_order() -> None:

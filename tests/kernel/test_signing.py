@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.signing import Signer
 
 SIGNER = Signer(b"key")
 

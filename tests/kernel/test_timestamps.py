@@ -4,7 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emulator.kernel.timestamps import LATEST_INSTANT, format_timestamp, parse_duration_ms, parse_timestamp, seconds_up
+from image_workflow_emulator.kernel.timestamps import (
+    LATEST_INSTANT,
+    format_timestamp,
+    parse_duration_ms,
+    parse_timestamp,
+    seconds_up,
+)
 from tests.model.arithmetic import instant_of, timestamp
 
 

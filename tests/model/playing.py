@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from PIL import Image
 
-from emulator.imaging.helpers import Helpers
-from emulator.imaging.messages import Head, Message
-from emulator.imaging.worker import do
+from image_workflow_emulator.imaging.helpers import Helpers
+from image_workflow_emulator.imaging.messages import Head, Message
+from image_workflow_emulator.imaging.worker import do
 from tests.model.side_by_side import ALL_STEPS, SandboxesSideBySide
 from tests.support.pictures import encode
 

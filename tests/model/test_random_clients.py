@@ -9,7 +9,7 @@ from tests.model.playing import draw_plainly, play
 
 @pytest.fixture(autouse=True)
 def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
+    monkeypatch.setattr("image_workflow_emulator.imaging.helpers.Helpers.run", draw_plainly)
 
 
 @pytest.mark.parametrize(("plays", "is_one_sided"), [(16, False), (8, True)], ids=["evenly", "one-sidedly"])

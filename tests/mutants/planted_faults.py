@@ -14,39 +14,39 @@ import orjson
 import pytest
 from msgspec import structs
 
-from emulator.contract import Contract
-from emulator.control.scenarios import reset_with_scenarios
-from emulator.domain.admission import ConcurrencyBudget
-from emulator.domain.idempotency import IdempotencyRecords
-from emulator.domain.intents import fingerprint
-from emulator.domain.ledger import Ledger
-from emulator.domain.lifecycles import TERMINAL
-from emulator.domain.pagination import Page, PageRequest, paginate
-from emulator.domain.pricing import generation_charge
-from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Check, Problem
-from emulator.domain.product_photos import primary_of
-from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
-from emulator.http.problems import problem_response
-from emulator.http.responses import Response
-from emulator.scenario.faults.base import NO_FAULT, Fault
-from emulator.scenario.faults.problem import ProblemFault
-from emulator.scenario.matching import RequestFacts
-from emulator.scenario.playbook import Playbook
-from emulator.scenario.scenario import AdmissionChange
-from emulator.scenario.world import WorldNames
-from emulator.service import admission, authoring, engine, generations, scenarios, uploads, work
-from emulator.service.calls import Call, Commit
-from emulator.service.images import ImageStore
-from emulator.service.sandbox import Sandbox
-from emulator.service.sandboxes import Sandboxes
-from emulator.service.state.tables import Loading
-from emulator.service.store import Collection
-from emulator.web.checks import parse_query
-from emulator.web.exchange import Exchange
-from emulator.web.operations import OPERATIONS
-from emulator.web.rendering import json_response
-from emulator.web.service import FAULT_HEADER
-from emulator.web.v1 import build_routes
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.control.scenarios import reset_with_scenarios
+from image_workflow_emulator.domain.admission import ConcurrencyBudget
+from image_workflow_emulator.domain.idempotency import IdempotencyRecords
+from image_workflow_emulator.domain.intents import fingerprint
+from image_workflow_emulator.domain.ledger import Ledger
+from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.pagination import Page, PageRequest, paginate
+from image_workflow_emulator.domain.pricing import generation_charge
+from image_workflow_emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Check, Problem
+from image_workflow_emulator.domain.product_photos import primary_of
+from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
+from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.responses import Response
+from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults.problem import ProblemFault
+from image_workflow_emulator.scenario.matching import RequestFacts
+from image_workflow_emulator.scenario.playbook import Playbook
+from image_workflow_emulator.scenario.scenario import AdmissionChange
+from image_workflow_emulator.scenario.world import WorldNames
+from image_workflow_emulator.service import admission, authoring, engine, generations, scenarios, uploads, work
+from image_workflow_emulator.service.calls import Call, Commit
+from image_workflow_emulator.service.images import ImageStore
+from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.state.tables import Loading
+from image_workflow_emulator.service.store import Collection
+from image_workflow_emulator.web.checks import parse_query
+from image_workflow_emulator.web.exchange import Exchange
+from image_workflow_emulator.web.operations import OPERATIONS
+from image_workflow_emulator.web.rendering import json_response
+from image_workflow_emulator.web.service import FAULT_HEADER
+from image_workflow_emulator.web.v1 import build_routes
 from tests.mutants.planting import (
     PLANTED_FAULTS,
     Function,

@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias, cast
 import pytest
 from msgspec.structs import replace
 
-import emulator
-from emulator.service.calls import Call, Commit
-from emulator.service.sandbox import Sandbox, SandboxState
-from emulator.web.operations import OPERATIONS, Row
+import image_workflow_emulator
+from image_workflow_emulator.service.calls import Call, Commit
+from image_workflow_emulator.service.sandbox import Sandbox, SandboxState
+from image_workflow_emulator.web.operations import OPERATIONS, Row
 
 Plant: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 Function: TypeAlias = Callable[..., Any]
@@ -26,7 +26,7 @@ OperationCheck: TypeAlias = Callable[[Call], Commit[Any]]
 PLANTED_FAULTS: Final[dict[str, Plant]] = {}
 """All planted faults by name. The emulator must be made after one was planted."""
 
-_NOT_IMPORTED: Final = {"emulator.__main__", "emulator.pytest_plugin"}
+_NOT_IMPORTED: Final = {"image_workflow_emulator.__main__", "image_workflow_emulator.pytest_plugin"}
 
 
 @cache
@@ -35,7 +35,9 @@ def _places(original: Hashable) -> list[tuple[object, str]]:
 
     Everything is imported first: what is imported while a fault is planted would keep it.
     """
-    names = {module.name for module in pkgutil.walk_packages(emulator.__path__, "emulator.")} - _NOT_IMPORTED
+    names = {
+        module.name for module in pkgutil.walk_packages(image_workflow_emulator.__path__, "image_workflow_emulator.")
+    } - _NOT_IMPORTED
     modules = [importlib.import_module(name) for name in sorted(names)]
     classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
     owners = [*modules, *(owner for owner in classes if owner.__module__ in names)]

@@ -40,7 +40,7 @@ NOT_ON_TOUR: Final = {"rate_limited", "internal_error"}
 
 @pytest.fixture
 def patch(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
+    monkeypatch.setattr("image_workflow_emulator.imaging.helpers.Helpers.run", draw_plainly)
     return monkeypatch
 
 
@@ -55,7 +55,7 @@ def slips() -> Iterator[list[str]]:
             if isinstance(error, TypeError | AttributeError | NameError):
                 found.append(repr(error))
 
-    listener, logger = Listener(), logging.getLogger("emulator")
+    listener, logger = Listener(), logging.getLogger("image_workflow_emulator")
     logger.addHandler(listener)
     yield found
     logger.removeHandler(listener)

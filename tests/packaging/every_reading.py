@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.domain.readings import READINGS
+from image_workflow_emulator.domain.readings import READINGS
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

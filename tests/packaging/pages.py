@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from emulator.cli.arguments import PROGRAM
+from image_workflow_emulator.cli.arguments import PROGRAM
 from tests.support.served import ROOT
 
 DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -21,7 +21,9 @@ def fences(page: Path, *languages: str) -> list[tuple[str, str]]:
 
 def path_with_program(folder: Path) -> str:
     """Put the emulator's command into a folder, and return a PATH on which a shell finds it."""
-    write_program(folder / "bin" / PROGRAM, f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m emulator "$@"\n')
+    write_program(
+        folder / "bin" / PROGRAM, f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m image_workflow_emulator "$@"\n'
+    )
     return os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
 
 

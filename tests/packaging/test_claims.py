@@ -2,8 +2,8 @@
 
 import re
 
-from emulator.contract import load_contract
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.claims.claims import PAGE, ROOT, claims
 
 TEXT = PAGE.read_text(encoding="utf-8")

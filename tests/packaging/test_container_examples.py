@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from emulator.cli.arguments import parse_arguments
-from emulator.settings import OPTIONS
+from image_workflow_emulator.cli.arguments import parse_arguments
+from image_workflow_emulator.settings import OPTIONS
 from tests.support.served import ROOT, run_program, serving
 
 FOLDER = ROOT / "examples" / "container"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.domain.readings import READINGS
+from image_workflow_emulator.domain.readings import READINGS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
 from tests.packaging.pages import fences, path_with_program
 from tests.support.served import EMULATOR, ROOT, Outcome, run_program, run_pytest

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator import __version__
+from image_workflow_emulator import __version__
 from tests.clients.generated import install_packages, run
 from tests.packaging.pages import fences
 from tests.support.served import EMULATOR, ROOT

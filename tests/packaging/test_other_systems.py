@@ -9,7 +9,7 @@ from tests.support.served import run_script
 IMPORT_ALL = """
 import asyncio, concurrent.futures.process, importlib, multiprocessing.connection, os, pkgutil, pytest, signal, subprocess
 import sys, anyio, starlette.applications, uvicorn.protocols.http.httptools_impl
-import emulator
+import image_workflow_emulator
 
 sys.platform = "win32"
 sys.modules.update(dict.fromkeys(("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty", "uvloop")))
@@ -19,7 +19,7 @@ for name in [name for name in vars(signal) if name.startswith("SIG") and name no
 for name in ("fork", "getpgid", "getpgrp", "getuid", "killpg", "mkfifo", "setpgid", "setsid", "tcsetpgrp", "WNOHANG"):
     delattr(os, name)
 del signal.pthread_sigmask
-names = [module.name for module in pkgutil.walk_packages(emulator.__path__, "emulator.")]
+names = [module.name for module in pkgutil.walk_packages(image_workflow_emulator.__path__, "image_workflow_emulator.")]
 for name in names:
     if not name.endswith("__main__"):
         importlib.import_module(name)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.arguments import PROGRAM
-from emulator.settings import DEFAULT_URL
+from image_workflow_emulator.cli.arguments import PROGRAM
+from image_workflow_emulator.settings import DEFAULT_URL
 from tests.packaging.pages import DOCUMENTATION, fences, pattern_of, write_program
 from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
@@ -62,8 +62,8 @@ exit 1
 PROGRAMS = {
     PROGRAM: f"""\
 export PYTHONPATH="{ROOT}"
-case "$*" in serve*) set -- "$@" --port 0 ;; *--follow*) ;; *) exec "{sys.executable}" -m emulator "$@" ;; esac
-"{sys.executable}" -m emulator "$@" >said.txt &  # has no end: its reader has seen enough when it has said something
+case "$*" in serve*) set -- "$@" --port 0 ;; *--follow*) ;; *) exec "{sys.executable}" -m image_workflow_emulator "$@" ;; esac
+"{sys.executable}" -m image_workflow_emulator "$@" >said.txt &  # has no end: its reader has seen enough when it has said something
 until [ -s said.txt ]; do kill -0 $! || exit; sleep 0.05; done
 kill $!
 wait $! || [ $? = 143 ]
@@ -77,7 +77,7 @@ exec {shutil.which("curl")} "$@"
     "pytest": f"""\
 case "$*" in *--image-workflow*) ;; *) exec own-program ;; esac
 export PYTHONPATH="{ROOT}" PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
-exec "{sys.executable}" -m pytest -q -p emulator.pytest_plugin -p no:cacheprovider "$@" test_mine.py
+exec "{sys.executable}" -m pytest -q -p image_workflow_emulator.pytest_plugin -p no:cacheprovider "$@" test_mine.py
 """,
     "own-program": OWN_PROGRAM,
     "npx": OWN_PROGRAM,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.domain.readings import READINGS
+from image_workflow_emulator.domain.readings import READINGS
 from tests.packaging.pages import fences
 from tests.support.served import ROOT
 

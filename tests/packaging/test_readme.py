@@ -3,8 +3,8 @@
 import re
 import tomllib
 
-from emulator.cli.arguments import PROGRAM, build_parser
-from emulator.scenario.world import BUILT_IN_WORLD
+from image_workflow_emulator.cli.arguments import PROGRAM, build_parser
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD
 from tests.support.served import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator import __version__
+from image_workflow_emulator import __version__
 from tests.support.served import ROOT, run_program, run_script, serving
 
 
@@ -55,17 +55,18 @@ def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
 
 
 def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> None:
-    shipped = installation / "emulator/_shipped"
+    shipped = installation / "image_workflow_emulator/_shipped"
     for folder in ("contract", "scenarios", "docs", "skills"):
         assert names(ROOT / folder) == names(shipped / folder)
-    assert (installation / "emulator/scenario/world.yaml").is_file()
-    assert names(ROOT / "emulator/control/page") == names(installation / "emulator/control/page")
+    assert (installation / "image_workflow_emulator/scenario/world.yaml").is_file()
+    page = "image_workflow_emulator/control/page"
+    assert names(ROOT / "emulator" / page) == names(installation / page)
     assert list(installation.glob("*.dist-info/licenses/LICENSE"))
 
 
 def test_it_carries_the_documents_compiled_from_its_own_sources(installation: Path) -> None:
     script = (
-        "import sys; from emulator.documents import COMPILED_DOCUMENTS, shipped_document; "
+        "import sys; from image_workflow_emulator.documents import COMPILED_DOCUMENTS, shipped_document; "
         "[shipped_document(name) for name in COMPILED_DOCUMENTS]; print('yaml' in sys.modules)"
     )
     assert run_script(script, installation) == "False\n"
@@ -75,7 +76,7 @@ def test_it_carries_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         carried = archive.namelist()
     metadata = f"image_workflow_emulator-{__version__}.dist-info"
-    assert {name.partition("/")[0] for name in carried} == {"emulator", metadata}
+    assert {name.partition("/")[0] for name in carried} == {"image_workflow_emulator", metadata}
     assert [] == [name for name in carried if name.endswith((".pyc", ".partial", ".made"))]
 
 
@@ -89,8 +90,11 @@ def test_its_description_is_the_readme_without_links_into_the_repository(install
 
 def test_it_names_the_command_and_the_plugin(installation: Path) -> None:
     (entry_points,) = installation.glob("*.dist-info/entry_points.txt")
-    assert "image-workflow-emulator = emulator.cli.main:main" in entry_points.read_text()
-    assert "[pytest11]\nemulator.pytest_plugin = emulator.pytest_plugin\n" in entry_points.read_text()
+    assert "image-workflow-emulator = image_workflow_emulator.cli.main:main" in entry_points.read_text()
+    assert (
+        "[pytest11]\nimage_workflow_emulator.pytest_plugin = image_workflow_emulator.pytest_plugin\n"
+        in entry_points.read_text()
+    )
 
 
 def test_it_serves_without_a_checkout(installation: Path) -> None:

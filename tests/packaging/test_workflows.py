@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from emulator import __version__
+from image_workflow_emulator import __version__
 from tests.packaging.pages import write_program
 from tests.support.served import ROOT, run_program, serving
 

@@ -66,7 +66,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page's files, and what they are checked with, as its lock has it."""
     folder = tmp_path_factory.mktemp("node")
     shutil.copytree(NODE, folder, dirs_exist_ok=True)
-    from emulator.control import page
+    from image_workflow_emulator.control import page
 
     shutil.copytree(Path(page.__file__).with_name("page"), folder / "page")
     install_packages(folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.control import page
+from image_workflow_emulator.control import page
 from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
 

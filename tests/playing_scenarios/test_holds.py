@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.web import holding
+from image_workflow_emulator.web import holding
 from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import READ_ONLY, UPLOAD, Call, EmulatorUnderTest, Json, control_call
 

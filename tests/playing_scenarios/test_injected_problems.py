@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import UPLOAD, Answer, EmulatorUnderTest, Json, settings_of
 from tests.support.every_operation import CALLS, Things, prepare

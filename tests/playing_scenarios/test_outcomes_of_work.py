@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.sweep.cells import Cell
-from emulator.domain import pricing
+from image_workflow_emulator.cli.sweep.cells import Cell
+from image_workflow_emulator.domain import pricing
 from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,

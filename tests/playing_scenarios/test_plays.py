@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from emulator.documents.values import parse_clock
-from emulator.settings import Settings
+from image_workflow_emulator.documents.values import parse_clock
+from image_workflow_emulator.settings import Settings
 from tests.playing_scenarios.player import WORKFLOWS, errors_of, generation_call, upscale_call
 from tests.support.emulator_client import (
     FULL,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.contract import load_contract
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.every_operation import CALLS, Things, prepare
 from tests.support.specification import STATUSES

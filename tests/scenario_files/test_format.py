@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from emulator.documents.complaints import DocumentError
-from emulator.documents.yaml_reader import document_of
-from emulator.kernel.timestamps import DAY_MS
-from emulator.scenario.faults.latency import LatencyFault
-from emulator.scenario.format import parse_scenario, scenario_of
-from emulator.scenario.matching import RequestMatch, WorkMatch
-from emulator.scenario.scenario import RequestRule, Scenario, ScenarioClock
-from emulator.scenario.world import (
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.yaml_reader import document_of
+from image_workflow_emulator.kernel.timestamps import DAY_MS
+from image_workflow_emulator.scenario.faults.latency import LatencyFault
+from image_workflow_emulator.scenario.format import parse_scenario, scenario_of
+from image_workflow_emulator.scenario.matching import RequestMatch, WorkMatch
+from image_workflow_emulator.scenario.scenario import RequestRule, Scenario, ScenarioClock
+from image_workflow_emulator.scenario.world import (
     BUILT_IN_WORLD,
     NO_WORLD_CHANGES,
     Timings,
@@ -22,7 +22,7 @@ from emulator.scenario.world import (
     changed_world,
     world_names,
 )
-from emulator.scenario.world_format import parse_world
+from image_workflow_emulator.scenario.world_format import parse_world
 from tests.support.served import ROOT
 from tests.support.specification import CONTRACT
 
@@ -117,7 +117,10 @@ def test_a_value_may_be_left_out_or_spelled_otherwise(text: str) -> None:
 
 
 def test_the_shipped_world_file_says_what_the_built_in_world_is() -> None:
-    assert parse_world((ROOT / "emulator/scenario/world.yaml").read_bytes(), "world.yaml") == BUILT_IN_WORLD
+    assert (
+        parse_world((ROOT / "emulator/image_workflow_emulator/scenario/world.yaml").read_bytes(), "world.yaml")
+        == BUILT_IN_WORLD
+    )
 
 
 def test_a_very_long_span_is_refused() -> None:

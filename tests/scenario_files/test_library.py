@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from emulator.documents.complaints import DocumentError
-from emulator.scenario.library import ScenarioLibrary
-from emulator.scenario.world import BUILT_IN_WORLD, world_names
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, world_names
 from tests.support.served import ROOT
 from tests.support.specification import CONTRACT
 

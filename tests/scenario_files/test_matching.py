@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.scenario.matching import missing
+from image_workflow_emulator.scenario.matching import missing
 
 
 @pytest.mark.parametrize(

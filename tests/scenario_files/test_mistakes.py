@@ -3,11 +3,11 @@
 import pytest
 from msgspec import structs
 
-from emulator.documents.complaints import DocumentError
-from emulator.documents.schemas import MAX_COMPLAINTS
-from emulator.scenario.format import parse_scenario
-from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
-from emulator.scenario.world_format import parse_world, world_of
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
+from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
+from image_workflow_emulator.scenario.world_format import parse_world, world_of
 from tests.support.specification import CONTRACT
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from emulator.scenario.format import parse_scenario
-from emulator.scenario.library import ScenarioLibrary
-from emulator.scenario.reach import warnings_of
+from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.scenario.reach import warnings_of
 from tests.support.served import ROOT
 from tests.support.specification import CONTRACT
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from jsonschema_rs import meta
 
-from emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
-from emulator.kernel.seed import MAX_SEED
-from emulator.scenario.scenario import OUTCOME_WORDS
+from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
+from image_workflow_emulator.kernel.seed import MAX_SEED
+from image_workflow_emulator.scenario.scenario import OUTCOME_WORDS
 from tests.support.served import ROOT
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())

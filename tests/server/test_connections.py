@@ -10,15 +10,15 @@ from unittest.mock import Mock
 
 import pytest
 
-from emulator.http.connection import Connection
-from emulator.server.protocol import (
+from image_workflow_emulator.http.connection import Connection
+from image_workflow_emulator.server.protocol import (
     ANSWER_SECONDS,
     IDLE_SECONDS,
     REQUEST_SECONDS,
     Connections,
     WatchedProtocol,
 )
-from emulator.server.server import WatchedServer, server_config
+from image_workflow_emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import Transport, converse, turns
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, serving, started
@@ -336,7 +336,7 @@ def test_refused_connections_are_logged_with_their_limit(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of open files")
 def test_kept_connections_shut_out_nobody_where_files_are_few() -> None:
-    script = f"ulimit -n 64; exec {sys.executable} -m emulator serve --port 0 --access-log off"
+    script = f"ulimit -n 64; exec {sys.executable} -m image_workflow_emulator serve --port 0 --access-log off"
     with started("sh", "-c", script) as process:
         port = next(int(line.split(":")[2].split("/")[0]) for line in process.stdout or () if line.startswith("ready "))
         kept = [HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS) for _ in range(60)]

@@ -1,4 +1,4 @@
-"""What emulator.server leans on in uvicorn, so that a new version that changes it is noticed at once."""
+"""What image_workflow_emulator.server leans on in uvicorn, so that a new version that changes it is noticed at once."""
 
 import inspect
 from hashlib import sha256

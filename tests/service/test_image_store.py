@@ -3,9 +3,9 @@
 import pytest
 from msgspec import structs
 
-from emulator.domain.recipes import EditRecipe, PremadeRecipe
-from emulator.kernel.signing import Signer
-from emulator.service.images import ImageStore, MemoryBudget
+from image_workflow_emulator.domain.recipes import EditRecipe, PremadeRecipe
+from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.service.images import ImageStore, MemoryBudget
 
 
 @pytest.fixture

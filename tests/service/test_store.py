@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from emulator.domain.recipes import PictureFormat
-from emulator.domain.resources import Asset
-from emulator.service.store import Collection
+from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.domain.resources import Asset
+from image_workflow_emulator.service.store import Collection
 
 TEAMS = st.sampled_from("ab")
 SOURCES: st.SearchStrategy[Literal["upload", "generation"]] = st.sampled_from(("upload", "generation"))

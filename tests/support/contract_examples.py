@@ -11,7 +11,7 @@ from typing import Final
 
 import yaml
 
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.contract_check import ROOT
 from tests.support.emulator_client import Answer, EmulatorUnderTest, Json, settings_of
 from tests.support.every_problem import CAUSES

@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from emulator.contract import Contract
-from emulator.domain.pricing import AUTHORING_PRICES, generation_price
-from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
-from emulator.kernel.wording import count_of
-from emulator.scenario.scenario import FAILURE_CODES
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.domain.pricing import AUTHORING_PRICES, generation_price
+from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
+from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"

@@ -20,14 +20,14 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import structs
 
-from emulator.app import Application
-from emulator.contract import Contract, load_contract
-from emulator.documents.values import parse_clock
-from emulator.imaging.helpers import Helpers
-from emulator.kernel.timestamps import parse_timestamp
-from emulator.service import engine
-from emulator.service.sandbox import Sandbox, TeamAccount
-from emulator.settings import Settings
+from image_workflow_emulator.app import Application
+from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.documents.values import parse_clock
+from image_workflow_emulator.imaging.helpers import Helpers
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.sandbox import Sandbox, TeamAccount
+from image_workflow_emulator.settings import Settings
 from tests.support.contract_check import ContractChecker, ControlChecker, Exchange, read_contract, shipped_checker
 from tests.support.pictures import picture
 

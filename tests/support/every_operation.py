@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from emulator.contract import load_contract
+from image_workflow_emulator.contract import load_contract
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, UPLOAD, Answer, Call, Client, Json, ingredient_body
 
 

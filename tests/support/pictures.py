@@ -10,7 +10,7 @@ from typing import Any
 import pillow_avif  # noqa: F401 (writes AVIF with every build of Pillow)
 from PIL import Image, ImageDraw
 
-from emulator.imaging.normalize import CONTENT_TYPES
+from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 
 SIZE = (24, 16)
 

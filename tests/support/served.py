@@ -16,7 +16,8 @@ from typing import IO
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60
 """How long anything may take on a busy machine before the test fails instead of hanging."""
-EMULATOR = (sys.executable, "-m", "emulator")
+PLUGIN = "image_workflow_emulator.pytest_plugin"
+EMULATOR = (sys.executable, "-m", "image_workflow_emulator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def run_script(script: str, folder: Path = ROOT) -> str:
 
 def run_pytest(folder: Path, *arguments: str, seconds: float = PATIENCE_SECONDS, **variables: str) -> Outcome:
     """Run pytest in a folder, with this checkout's plugin and none that happens to be installed: some take seconds."""
-    command = (sys.executable, "-m", "pytest", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider", *arguments)
+    command = (sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", *arguments)
     variables = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables}
     return run_program(*command, folder=folder, seconds=seconds, **variables)
 

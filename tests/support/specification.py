@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from emulator.contract import Contract, load_contract
+from image_workflow_emulator.contract import Contract, load_contract
 from tests.support.contract_check import read_contract
 
 CONTRACT: Final[Contract] = load_contract()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from emulator.testing import Emulator, Sandbox
+from image_workflow_emulator.testing import Emulator, Sandbox
 
 
 @pytest.fixture(scope="session")

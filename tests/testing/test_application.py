@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from emulator.testing import EmulatorApplication, EmulatorError, create_app
+from image_workflow_emulator.testing import EmulatorApplication, EmulatorError, create_app
 from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import noise
 

@@ -1,4 +1,4 @@
-"""The docstrings of `emulator.testing`: they name every argument and the errors, and have examples, which run."""
+"""The docstrings of `image_workflow_emulator.testing`: they name every argument and the errors, and have examples, which run."""
 
 import doctest
 import inspect
@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from emulator import testing
+from image_workflow_emulator import testing
 
 PUBLIC = {name: getattr(testing, name) for name in testing.__all__}
 EXAMPLES = [

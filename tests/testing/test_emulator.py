@@ -1,4 +1,4 @@
-"""`emulator.testing`: an emulator, its sandboxes, and everything that a test does to one."""
+"""`image_workflow_emulator.testing`: an emulator, its sandboxes, and everything that a test does to one."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from emulator.testing import Emulator, EmulatorError, Sandbox, session_file
+from image_workflow_emulator.testing import Emulator, EmulatorError, Sandbox, session_file
 from tests.support.emulator_client import UPLOAD
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.imaging.helpers import Helpers, LostHelperError
+from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
 from tests.support.emulator_client import INVALID_INPUT, EmulatorUnderTest
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import (
     FULL,
     GHOST,

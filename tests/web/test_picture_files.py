@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from emulator.imaging.helpers import Helpers
-from emulator.imaging.messages import Head, Message
+from image_workflow_emulator.imaging.helpers import Helpers
+from image_workflow_emulator.imaging.messages import Head, Message
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from emulator.web.operations import OPERATIONS
-from emulator.web.v1 import RoutingError
+from image_workflow_emulator.web.operations import OPERATIONS
+from image_workflow_emulator.web.v1 import RoutingError
 from tests.support.contract_check import shipped_checker
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, MakeEmulator
 
@@ -45,15 +45,19 @@ def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
     make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handlers = {name: handler for name, handler in OPERATIONS.items() if name != "getTeam"}
-    monkeypatch.setattr("emulator.web.v1.OPERATIONS", handlers)
+    monkeypatch.setattr("image_workflow_emulator.web.v1.OPERATIONS", handlers)
     with pytest.raises(RoutingError, match=r"^only one of the contract and the code has: getTeam$"):
         make_emulator()
 
 
 DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
-    "emulator.imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(emulator.premade("pose")["card_image_url"]),
-    "emulator.service.uploads.accept": lambda emulator: emulator.send_bytes(emulator.open_upload(5), b"bytes"),
-    "emulator.control.calls.ControlPlane.find_sandbox": lambda emulator: emulator.ask("GET", "/clock"),
+    "image_workflow_emulator.imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(
+        emulator.premade("pose")["card_image_url"]
+    ),
+    "image_workflow_emulator.service.uploads.accept": lambda emulator: emulator.send_bytes(
+        emulator.open_upload(5), b"bytes"
+    ),
+    "image_workflow_emulator.control.calls.ControlPlane.find_sandbox": lambda emulator: emulator.ask("GET", "/clock"),
 }
 """Where a defect is, and a request that meets it."""
 

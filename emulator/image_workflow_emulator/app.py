@@ -1,0 +1,256 @@
+"""The application: settings in, one ASGI application out. Puts the rooms together and knows what lies under which path.
+
+`/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
+from image_workflow_emulator.control import REQUEST_ID_KIND
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.readings import NO_READINGS, Readings
+from image_workflow_emulator.examiner.examiner import Examiner
+from image_workflow_emulator.examiner.judgement import Totals
+from image_workflow_emulator.http.hosts import Hosts, is_loopback
+from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
+from image_workflow_emulator.http.responses import Response
+from image_workflow_emulator.http.stopping import Stop
+from image_workflow_emulator.imaging.helpers import Helpers
+from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.images import MemoryBudget
+from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
+from image_workflow_emulator.service.sandboxes import SandboxConflictError, Sandboxes
+from image_workflow_emulator.settings import Settings, UsageError
+from image_workflow_emulator.web.direct_uploads import DirectUploads
+from image_workflow_emulator.web.exchange import Surface
+from image_workflow_emulator.web.files import Files
+from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
+from image_workflow_emulator.web.pictures import PictureWorker
+from image_workflow_emulator.web.service import Service
+from image_workflow_emulator.web.v1 import V1
+from image_workflow_emulator.web.wire import Wire
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+_LOGGER = logging.getLogger("image_workflow_emulator.app")
+
+
+class Application:
+    """The whole emulator as an ASGI application. To be closed.
+
+    Several may share the helper processes of their image work, and the contract, which never changes.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        helpers: Helpers | None = None,
+        contract: Contract | None = None,
+        *,
+        is_served: bool = False,
+    ) -> None:
+        """Build it from its settings; `is_served` on the host that they name, where browsers may find it.
+
+        Raises as `sandbox_options` does, and UsageError for a bad state file.
+        """
+        self.settings = settings
+        self.contract = contract or load_contract()
+        self.observer = Examiner()
+        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.observer)
+        # Who listens on the loopback is called by no name of the local network, but a page may be.
+        trusts_network = not (is_served and is_loopback(settings.host))
+        self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
+        self._identifiers = Identifiers(-1)
+        """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""
+        self._options = sandbox_options(settings, self.contract)
+        self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
+        self._helpers = helpers or Helpers()
+        self._pictures = PictureWorker(self._helpers, settings.max_upload_pixels)
+        self._stop = Stop()
+        v1 = V1(self.contract, self.sandboxes)
+        surfaces: Mapping[str, Surface] = {
+            FILES_PREFIX: Files(self.sandboxes),
+            DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
+        }
+        self._own_service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
+        self._service: ASGIApp = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service
+        if settings.state is not None:
+            self._load_state(settings.state)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request to the control plane or to the service, if it is accepted."""
+        if scope["type"] != "http":
+            return
+        path: str = scope["path"]
+        is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
+        if path.startswith(FILES_PREFIX):
+            scope[EMBEDDING] = self._hosts.picture_policy(scope)
+        answer = self._answer_at_door(scope, is_control)
+        if answer is not None:
+            await Wire(Request(scope, None), receive, send, Body(receive), self._stop).send(answer)
+        elif is_control:
+            await self._control(scope, receive, send)
+        else:
+            await self._service(scope, receive, send)
+
+    def _answer_at_door(self, scope: Scope, is_control: bool) -> Response | None:
+        """Return the answer to a request that no surface gets: one that is not accepted, or one that browsers make by habit."""
+        try:
+            self._hosts.check_host(scope)
+            target = _BROWSERS_OWN.get(scope["path"])
+            if target is not None and _is_browsers_own(scope):
+                query = b"?" + scope["query_string"] if scope["query_string"] else b""
+                request_id = self._next_request_id(is_control).encode()
+                headers = (b"location", target + query), (b"content-length", b"0"), (b"request-id", request_id)
+                return Response(302, headers, b"")
+            if not is_control:  # its guard lets links to its page in
+                self._hosts.check_site(scope)
+        except Problem as problem:
+            return problem_response(problem, self._next_request_id(is_control), None)
+        return None
+
+    def _next_request_id(self, is_control: bool = False) -> str:
+        return self._identifiers.next(REQUEST_ID_KIND if is_control else "req")
+
+    @cached_property
+    def _control(self) -> "ASGIApp":
+        # Imported when the first request comes: the start does not wait for Starlette.
+        from image_workflow_emulator.control.application import create_control
+        from image_workflow_emulator.control.calls import ControlPlane
+
+        plane = ControlPlane(
+            self.sandboxes,
+            self.observer,
+            self.contract,
+            self.settings,
+            self._options,
+            self._pictures,
+            self._own_service.ask_off_record,
+            self._stop,
+        )
+        return create_control(plane)
+
+    def _load_state(self, file: str) -> None:
+        """Let the default sandbox start from a state file. Raises UsageError, OSError."""
+        from image_workflow_emulator.service import state
+
+        try:
+            content = Path(file).read_bytes()
+            self.sandboxes.replace(state.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
+        except (state.StateError, SandboxConflictError) as error:
+            raise UsageError(f"{file}: {error}") from None
+
+    def final_conduct(self) -> Totals:
+        """Return what clients did wrong and covered in all sandboxes, those included that are gone; no request comes any more."""
+        for sandbox in self.sandboxes.by_id.values():
+            engine.enter(sandbox)
+        observed = [sandbox.observed() for sandbox in self.sandboxes.by_id.values()]
+        return self.observer.ask(lambda examiner: examiner.totals(observed)).result()
+
+    def stop(self) -> None:
+        """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""
+        self._stop.begin()
+        for sandbox in self.sandboxes.by_id.values():
+            for held in sandbox.held_admissions.values():
+                held.ended.set()
+
+    def close(self) -> None:
+        """End the helper processes: uploads that they are decoding are refused."""
+        self._helpers.close()
+
+
+_EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
+"""The headers that a page of another origin may read beyond those that every page may."""
+_BROWSERS_OWN: Final = {
+    "/": b"_emulator",
+    "/favicon.ico": b"_emulator/page/icon.svg",
+    "/_emulator/": b"../_emulator",
+}
+"""The paths that a browser or a person types, and their redirects (relative, so that they stay below a public address)."""
+
+
+def _with_cors(service: "ASGIApp", origins: Sequence[str]) -> "ASGIApp":
+    """Let pages of some origins call the service and read its answers: it decides itself on methods and headers."""
+    from starlette.middleware.cors import CORSMiddleware
+
+    return CORSMiddleware(
+        service,
+        allow_origins=origins,
+        allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=["*"],
+        allow_private_network=True,
+        expose_headers=_EXPOSED_HEADERS,
+    )
+
+
+def _is_browsers_own(scope: Scope) -> bool:
+    """Tell whether a request is a browser's, and not a client's whose base URL is wrong: that one brings its key."""
+    return scope["method"] in ("GET", "HEAD") and all(name != b"authorization" for name, _ in scope["headers"])
+
+
+def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
+    """Read the files that the settings name, and return how the default sandbox begins.
+
+    Raises:
+        DocumentError: a file that cannot be used.
+        OSError: a file that cannot be read.
+    """
+    world = _world(settings.world)
+    scenario = _scenario(settings, contract, world)
+    if scenario is not NO_SCENARIO:
+        from image_workflow_emulator.scenario.reach import warnings_of
+
+        for warning in warnings_of(scenario, settings.rate_limits):
+            _LOGGER.warning("%s", warning)
+    return SandboxOptions(
+        seed=settings.seed,
+        clock=settings.clock,
+        start=settings.start,
+        rate_limits=settings.rate_limits,
+        evolution=settings.evolution,
+        readings=_readings(settings.readings),
+        found_readings=_readings(settings.found_readings) or NO_READINGS,
+        world=world,
+        scenario=scenario,
+    )
+
+
+def _readings(text: str | None) -> Readings | None:
+    if text is None:
+        return None
+    from image_workflow_emulator.scenario.readings_format import readings_of_option
+
+    return readings_of_option(text)
+
+
+def _world(file: str | None) -> WorldFile:
+    if file is None:
+        return BUILT_IN_WORLD
+    from image_workflow_emulator.scenario.world_format import parse_world
+
+    return parse_world(Path(file).read_bytes(), file)
+
+
+def _scenario(settings: Settings, contract: Contract, world: WorldFile) -> Scenario:
+    """Read a scenario from a file, or by its name from the library."""
+    name_or_file = settings.scenario
+    if name_or_file is None:
+        return NO_SCENARIO
+    from image_workflow_emulator.scenario.format import parse_scenario
+    from image_workflow_emulator.scenario.library import shipped_library
+    from image_workflow_emulator.scenario.named_files import scenario_file
+
+    file = scenario_file(name_or_file)
+    if file is not None:
+        return parse_scenario(file.read_bytes(), name_or_file, contract, world_names(world))
+    return shipped_library(contract).load(name_or_file, world_names(world))

@@ -1,0 +1,170 @@
+"""The command line: how arguments become the options of one command; the table of commands is `table`'s.
+
+The text of an option is checked where its meaning is known (image_workflow_emulator.settings, the commands, the emulator itself), so that a
+complaint is the same whether the text came from the command line or from the environment. That is imported when it is needed:
+`--help` and `--version` take 30 ms.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from image_workflow_emulator import __version__
+from image_workflow_emulator.cli.table import COMMANDS, WITH_COMMAND, Arguments, Command
+
+PROGRAM = "image-workflow-emulator"
+
+_WITHOUT_VALUE = ("--follow",)
+_SANDBOX = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
+_TOKEN = {"--control-token TOKEN": "its control token (default: EMULATOR_CONTROL_TOKEN)"}
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the arguments of a command line (None: those of this process).
+
+    Of the result, `command` names the command, and `parser` is its own or that of its verb.
+
+    Exits with status 2 after a message when they cannot be read, with 0 after `--help` and `--version`.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    typed = next(iter(given), "")
+    parser = build_parser(typed)
+    has_command = typed in WITH_COMMAND
+    end = given.index("--") if has_command and "--" in given else len(given)
+    options, unknown = parser.parse_known_args(with_verb(given[:end]))
+    options.words = given[end + 1 :]
+    if unknown:
+        hint = " (the command comes after --)" if has_command else ""
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    if WITH_COMMAND.get(typed) and not options.words:
+        options.parser.error("expected -- and a command after the options")
+    return options
+
+
+def with_verb(given: Sequence[str]) -> list[str]:
+    """Return the arguments with the default verb where none is typed; a verb is the first word that is no option."""
+    command = COMMANDS.get(next(iter(given), ""))
+    if command is None or command.verb is None:
+        return list(given)
+    rest = iter(given[1:])
+    for word in rest:
+        if word in ("-h", "--help") or not word.startswith("-"):
+            return list(given)
+        if word not in _WITHOUT_VALUE and "=" not in word:
+            next(rest, None)
+    return [given[0], command.verb, *given[1:]]
+
+
+class ArgumentsError(SystemExit):
+    """Arguments that cannot be read; the complaint is printed."""
+
+    def __init__(self, complaint: str) -> None:
+        super().__init__(2)
+        self.complaint = complaint
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints can be JSON too, and that suggests a word for one that is misspelled."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **named)
+
+    def error(self, message: str) -> NoReturn:
+        """Print a complaint. Raises ArgumentsError."""
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise ArgumentsError(message)
+
+    def _check_value(self, action: argparse.Action, value: str) -> None:
+        if action.choices is not None and value not in action.choices:
+            from image_workflow_emulator.documents.complaints import clause, nearest, one_of
+
+            words = list(action.choices)
+            raise argparse.ArgumentError(action, clause(f'"{value}"', one_of(words), nearest(value, words)))
+
+
+def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
+    """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
+    about = "A local, deterministic emulator of the Image Workflow Service API v1."
+    parser = _Parser(prog=PROGRAM, description=about)
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        if " " not in name:
+            added = _add(commands, name, command)
+            if typed in (None, name):
+                _fill(added, name, command)
+    return parser
+
+
+_Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public name)
+
+
+def _add(parsers: "_Parsers[Any]", name: str, command: Command) -> argparse.ArgumentParser:
+    about = command.summary[0].upper() + command.summary[1:] + "."
+    usage = f"{PROGRAM} {name} [OPTIONS] -- COMMAND [ARGUMENT ...]" if WITH_COMMAND.get(name) else None
+    parser: argparse.ArgumentParser = parsers.add_parser(
+        name, help=command.summary, description=about, epilog=command.epilog, usage=usage
+    )
+    parser.set_defaults(parser=parser)
+    return parser
+
+
+def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
+    """Give the parser of a command what it takes, and its verbs, which speak to the same emulator."""
+    parser.set_defaults(run=command.home if "." in command.home else f"{command.home}.{name.replace(' ', '_')}")
+    _add_arguments(parser, command.arguments)
+    if command.formats:
+        usual, words = command.formats[0], "|".join(command.formats)
+        more = {"default": usual, "help": f"form of the output (default: {usual})"}
+        _add_arguments(parser, {f"--format {words}": more})
+    if command.asks:
+        from image_workflow_emulator.settings import DEFAULT_URL
+
+        url = f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
+        one = {"--url URL": url, **(_SANDBOX if command.asks == "sandbox" else {}), **_TOKEN}
+        # Without a default, so that a verb does not take away what stands before it.
+        _add_arguments(parser, one, default=argparse.SUPPRESS)
+    if command.settings is not None:
+        _add_settings(parser, command.settings, all_of_them=not command.asks)
+    verbs = {key.partition(" ")[2]: verb for key, verb in COMMANDS.items() if key.startswith(f"{name} ")}
+    if verbs:
+        parsers = parser.add_subparsers(metavar="VERB", required=True)
+        for word, verb in verbs.items():
+            own = verb._replace(asks=command.asks, home=command.home)
+            _fill(_add(parsers, word, verb), f"{name} {word}", own)
+
+
+def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:
+    """Give a parser arguments as the table has them."""
+    for spelling, words in arguments.items():
+        name, *form = spelling.split()
+        more: dict[str, Any] = {"help": words} if isinstance(words, str) else dict(words)
+        match form:
+            case [words_of_choice] if words_of_choice.islower() and "|" in words_of_choice:
+                more |= {"metavar": words_of_choice, "choices": words_of_choice.split("|")}
+            case [placeholder] if name.startswith("--"):
+                more = {"metavar": placeholder, "default": default, **more}
+            case [placeholder, "..."] if name.startswith("--"):
+                more |= {"metavar": placeholder, "action": "append", "default": []}
+            case [placeholder, number]:
+                more |= {"metavar": placeholder, "nargs": "+" if number == "..." else number}
+            case [placeholder]:
+                more |= {"metavar": placeholder}
+            case [] if isinstance(words, str):
+                more |= {"action": "store_true"}
+        parser.add_argument(name, **more)
+
+
+def _add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str], *, all_of_them: bool) -> None:
+    """Give a command options of a running emulator, each as text under the name of its field in Settings."""
+    from image_workflow_emulator.settings import OPTIONS
+
+    for option in OPTIONS:
+        if all_of_them or option.field in defaults:
+            help_text = f"{option.description} (default: {defaults.get(option.field, option.default)})"
+            action = "append" if option.is_repeated else "store"
+            parser.add_argument(
+                option.flag, dest=option.field, metavar=option.kind.placeholder, help=help_text, action=action
+            )

@@ -1,0 +1,128 @@
+"""One run of a command: what was typed, its environment, the emulator that it addresses, and how it shows what it found.
+
+Tables are for people, JSON for programs; in colour on a terminal, plain elsewhere.
+"""
+
+import json
+import shutil
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import zip_longest
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from image_workflow_emulator.kernel.printable import printable, printable_lines
+from image_workflow_emulator.settings import DEFAULT_URL, SettingError, local_url, read_settings
+
+if TYPE_CHECKING:
+    from image_workflow_emulator.testing.control import ControlClient
+
+RED: Final = "31"
+GREEN: Final = "32"
+YELLOW: Final = "33"
+BOLD: Final = "1"
+DIM: Final = "2"
+NOTHING: Final = "-"
+"""Stands in a table for an absent value."""
+GAP: Final = "  "
+LEAST_WIDTH: Final = 8
+"""No column is made narrower, however narrow the terminal is."""
+
+
+class Style:
+    """Colours on a terminal, unless NO_COLOR is set (https://no-color.org)."""
+
+    def __init__(self, stream: IO[str] | None, environment: Mapping[str, str]) -> None:
+        self.is_seen = stream is not None and stream.isatty() and environment.get("TERM") != "dumb"
+        self.is_on = self.is_seen and not environment.get("NO_COLOR")
+
+    def __call__(self, text: str, colour: str) -> str:
+        """Colour a text."""
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.is_on and text else text
+
+    def status(self, text: str, status: int | None) -> str:
+        """Colour a text by an HTTP status."""
+        return self(text, RED if status is None or status >= 500 else YELLOW if status >= 400 else GREEN)
+
+
+class Invocation:
+    """What a command gets. `options` are as they were typed, `environment` holds the variables."""
+
+    def __init__(self, options: Namespace, environment: Mapping[str, str]) -> None:
+        self.options = options
+        self.environment = environment
+
+    @property
+    def style(self) -> Style:
+        """The style of standard output."""
+        return Style(sys.stdout, self.environment)
+
+    def show(self, answer: Any, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Print an answer as --format asks for: as JSON, or as a table of these rows."""
+        if self.options.format == "json":
+            print_json(answer)
+        else:
+            print_table(headers, rows, self.style)
+
+    @cached_property
+    def control(self) -> "ControlClient":
+        """The client of the control plane that the command addresses. Raises SettingError."""
+        from image_workflow_emulator.testing.control import ControlClient, emulator_address
+
+        given = vars(self.options)
+        name, url = ("--url", given["url"]) if "url" in given else _address(self.environment)
+        try:
+            url = emulator_address(url)
+        except ValueError:
+            raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
+        token = given.get("control_token") or self.environment.get("EMULATOR_CONTROL_TOKEN") or None
+        return ControlClient(url, token, given.get("sandbox") or self.environment.get("EMULATOR_SANDBOX"))
+
+
+def _address(environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the address that the environment names, and the variable that does. Raises SettingError."""
+    if environment.get("EMULATOR_URL"):
+        return "EMULATOR_URL", environment["EMULATOR_URL"]
+    served = read_settings({}, {name: environment.get(name, "") for name in ("EMULATOR_HOST", "EMULATOR_PORT")})
+    return "EMULATOR_HOST", local_url(served.host, served.port)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def json_or_page(suffix: str, answer: Any, page: Callable[[], str]) -> str:
+    """Return the content of a report's file: a page for browsers where its name ends in .html, else JSON."""
+    is_page = suffix.lower() in (".html", ".htm")
+    return page() if is_page else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
+    """Print rows below their headers; None is shown as a dash. Without rows only the headers are printed.
+
+    On a terminal the widest columns are as narrow as it takes, and their cells have several lines.
+    """
+    cells = [list(headers), *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if sys.stdout.isatty():
+        room = shutil.get_terminal_size().columns - len(GAP) * (len(widths) - 1)
+        while sum(widths) > room and max(widths) > LEAST_WIDTH:
+            widths[widths.index(max(widths))] -= 1
+    for number, row in enumerate(cells):
+        for pieces in zip_longest(*map(_wrapped, row, widths), fillvalue=""):
+            line = GAP.join(map(str.ljust, pieces, widths)).rstrip()
+            print(style(line, BOLD) if number == 0 else line)
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, width)
+
+
+def print_bytes(content: bytes) -> None:
+    """Print a file as it is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,90 @@
+# PYTHON_ARGCOMPLETE_OK
+"""The entry point: reads the environment, runs one command, turns its outcome into an exit status.
+
+0 is success, 2 a mistake in what was typed or a file that cannot be used, 1 any other failure, such as what the running emulator
+does not have. Messages go to standard error, and where JSON is asked for, also to standard output.
+"""
+
+import os
+import sys
+from argparse import Namespace
+
+from image_workflow_emulator.cli.arguments import PROGRAM, ArgumentsError, build_parser, parse_arguments
+from image_workflow_emulator.kernel.printable import printable
+
+FAILURE = 1
+BAD_USAGE = 2
+INTERRUPTED = 128 + 2
+"""The status of what Ctrl-C ended, as of a shell."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
+        from image_workflow_emulator.cli.completion import complete
+
+        typed = os.environ.get("COMP_LINE", "").split()
+        complete(build_parser(*typed[1:2]))
+    try:
+        return _run(parse_arguments(arguments))
+    except ArgumentsError as error:
+        from image_workflow_emulator.cli.verdict import asks_for_json, print_compact, refusal
+
+        if asks_for_json(sys.argv[1:] if arguments is None else arguments):
+            print_compact(refusal(error.complaint))
+        raise
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(options: Namespace) -> int:
+    """Run a command; report what it raises."""
+    # Imported when there is something to run: --help and --version have ended.
+    import gc
+    from importlib import import_module
+
+    from image_workflow_emulator.cli.errors import REFUSED_VALUES, CommandError
+    from image_workflow_emulator.cli.invocation import Invocation
+    from image_workflow_emulator.documents.complaints import DocumentError
+    from image_workflow_emulator.settings import UsageError
+    from image_workflow_emulator.testing.errors import EmulatorError, UnusableFileError
+    from image_workflow_emulator.traffic.exchanges import RecordingError
+
+    try:
+        try:
+            gc.disable()  # there is nothing to collect in what is only being imported
+            module, _, function = options.run.rpartition(".")
+            run = getattr(import_module(f"image_workflow_emulator.cli.{module}"), function)
+            if options.command not in ("serve", "exec"):  # which import more
+                gc.enable()
+            status: int = run(Invocation(options, os.environ)) or 0
+        except (UsageError, DocumentError, UnusableFileError, RecordingError) as error:
+            status = _refuse(error, BAD_USAGE, options)
+        except CommandError as error:
+            status = _refuse(error, error.status, options)
+        except EmulatorError as error:
+            status = _refuse(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE, options)
+        sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
+        return status
+    except OSError as error:
+        # Standard output cannot be written, as its reader has closed the pipe (`head`) or the disk is full; nor at
+        # exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return FAILURE
+        return _complain(CommandError(f"cannot write the output: {error.strerror}"), FAILURE)
+
+
+def _refuse(error: Exception, status: int, options: Namespace) -> int:
+    """Report an error, to programs too where they asked for JSON."""
+    if getattr(options, "format", None) == "json":
+        from image_workflow_emulator.cli.verdict import print_compact, refusal
+
+        print_compact(refusal(error))
+    return _complain(error, status)
+
+
+def _complain(error: Exception, status: int) -> int:
+    for line in str(error).split("\n"):
+        print(f"{PROGRAM}: {printable(line)}", file=sys.stderr)
+    return status

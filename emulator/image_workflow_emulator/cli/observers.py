@@ -1,0 +1,84 @@
+"""What `exec` observes of all sandboxes while its command runs: the whole journal, and the numbers of requests."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from image_workflow_emulator.control.describing import describe_request
+from image_workflow_emulator.control.explanations import remedy_of
+from image_workflow_emulator.control.masks import Masks
+from image_workflow_emulator.scenario.matching import ByteSurface
+from image_workflow_emulator.service.record import RequestData, RequestRecord
+from image_workflow_emulator.service.sandbox import Sandbox
+
+MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
+
+
+class RequestCount(NamedTuple):
+    """What is counted of a request: where it came, and how it ended. `status` is None where it was never answered."""
+
+    operation: str | None
+    status: int | None
+    code: str | None
+    byte_surface: ByteSurface | None = None
+    is_replayed: bool = False
+    is_lost: bool = False
+
+
+class Observed:
+    """Entries of the journal as they are completed, each with the id of its sandbox, and the numbers of requests.
+
+    Entries are kept on disk meanwhile. Refusals are counted by operation and code too, each with the remedy of the first.
+    """
+
+    def __init__(self, *, keeps_entries: bool) -> None:
+        self.counts = Counter[RequestCount]()
+        self._keeps_entries, self._has_ended = keeps_entries, False
+        self._lines = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
+        self._refused: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
+        """Take a record of a sandbox's journal, once it is complete."""
+        if not record.is_complete:
+            return
+        if self._keeps_entries:
+            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
+            self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
+        if self._has_ended:
+            return
+        self._count(record)
+        if record.problem is not None:
+            operation, code = record.operation or record.byte_surface or record.path, record.problem.code
+            if (operation, code) not in self._refused:
+                first = {"operation": operation, "code": code, "count": 0, "remedy": remedy_of(record)}
+                self._refused[operation, code] = first
+            self._refused[operation, code]["count"] += 1
+
+    def end(self, sandboxes: Iterable[Sandbox]) -> None:
+        """Count the requests that have no answer yet, and none that ends later."""
+        self._has_ended = True
+        for sandbox in sandboxes:
+            for request in sandbox.journal.requests:
+                if not request.is_complete:
+                    self._count(request)
+
+    def _count(self, request: RequestData) -> None:
+        place = request.operation, request.status, request.code, request.byte_surface
+        self.counts[RequestCount(*place, request.replay_of is not None, request.loss is not None)] += 1
+
+    def refusals(self) -> list[dict[str, Any]]:
+        """Return those refused as JSON, the most frequent first."""
+        return sorted(self._refused.values(), key=lambda refusal: -refusal["count"])
+
+    def content(self, suffix: str, url: str) -> bytes:
+        """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
+        from image_workflow_emulator.drift.har import journal_as_har
+
+        self._lines.seek(0)
+        with self._lines:
+            entries = sorted(map(orjson.loads, self._lines), key=lambda record: record["arrived_at"])
+        content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
+        return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

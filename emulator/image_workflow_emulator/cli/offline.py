@@ -1,0 +1,57 @@
+"""The commands that show what is shipped, and need no emulator."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from image_workflow_emulator.cli.invocation import Invocation, print_bytes, print_json
+from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, OperationContract, load_contract
+from image_workflow_emulator.documents import shipped_document, shipped_path
+
+
+def operations(call: Invocation) -> None:
+    """List the operations of the API, with what they cost and answer."""
+    described = [_describe(operation) for operation in load_contract().operations.values()]
+    shown = (
+        (one["operation"], f"{one['method']} {one['path']}", one["credits"], _answers(one["answers"]))
+        for one in described
+    )
+    call.show({"data": described}, ("OPERATION", "REQUEST", "CREDITS", "ANSWERS"), shown)
+
+
+def _describe(operation: OperationContract) -> dict[str, Any]:
+    return {
+        "operation": operation.id,
+        "method": operation.method,
+        "path": BASE_PATH + operation.path,
+        "credits": operation.cost,
+        "answers": {str(status): sorted(operation.codes.get(status, ())) for status in sorted(operation.statuses)},
+    }
+
+
+def _answers(answers: Mapping[str, list[str]]) -> str:
+    return "  ".join(f"{status} {', '.join(codes)}".rstrip() for status, codes in answers.items())
+
+
+def readings(call: Invocation) -> None:
+    """List the readings of the specification, with what each one finds."""
+    from image_workflow_emulator.drift.probes import PROBES
+    from image_workflow_emulator.scenario.readings_format import described_readings
+
+    told_by = {decision: probe.summary for probe in PROBES for decision in probe.decisions}
+    usual = "only traffic that shows it"
+    described = [{**one, "told_by": told_by.get(one["decision"], usual)} for one in described_readings()]
+    shown = ((f"{one['decision']}={one['id']}", one["gives"], one["client"], one["told_by"]) for one in described)
+    call.show({"data": described}, ("READING", "GIVES", "FINDS A CLIENT THAT", "TOLD BY"), shown)
+
+
+def contract(call: Invocation) -> None:
+    """Print the machine-readable contract."""
+    if call.options.format == "yaml":
+        print_bytes(shipped_path(DOCUMENT).read_bytes())
+    else:
+        print_json(shipped_document(DOCUMENT))
+
+
+def schema(call: Invocation) -> None:
+    """Print the JSON Schema of a kind of file."""
+    print_bytes(shipped_path(f"contract/{call.options.kind}.schema.json").read_bytes())

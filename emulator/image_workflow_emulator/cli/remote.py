@@ -1,0 +1,303 @@
+"""The commands about a sandbox of a running emulator: most send one request to its control plane, and show the answer.
+
+The journal has a file of its own: `requests`.
+"""
+
+import re
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from image_workflow_emulator.cli.errors import REFUSED_VALUES, CommandError, naming_scenario
+from image_workflow_emulator.cli.invocation import BOLD, Invocation, print_json, print_table
+from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
+from image_workflow_emulator.kernel.clock import host_elapsed_ms
+from image_workflow_emulator.kernel.printable import printable
+from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
+from image_workflow_emulator.kernel.wording import first_of
+from image_workflow_emulator.settings import SettingError, UsageError
+from image_workflow_emulator.testing.control import STATE_SECONDS, ZIP, mode_of, path_step
+from image_workflow_emulator.testing.errors import EmulatorError
+from image_workflow_emulator.testing.files import put_in_place, read_state_file
+
+# The clock ------------------------------------------------------------------------------------------------------------
+
+
+def clock_show(call: Invocation) -> None:
+    """Print the time."""
+    _show_clock(call, call.control.call("GET", "clock"))
+
+
+def clock_mode(call: Invocation) -> None:
+    """Change the mode."""
+    _show_clock(call, call.control.call("PUT", "clock", {"mode": call.options.value}))
+
+
+def clock_next(call: Invocation) -> None:
+    """Move forward to the next event."""
+    _move(call, {"next_event": True})
+
+
+def clock_idle(call: Invocation) -> None:
+    """Move forward until all work has finished."""
+    _move(call, {"until_idle": True})
+
+
+def clock_advance(call: Invocation) -> None:
+    """Move forward by a span."""
+    try:
+        seconds = parse_duration_ms(call.options.value) / 1000
+    except ValueError:
+        raise SettingError("clock advance", call.options.value, SPAN) from None
+    _move(call, {"seconds": seconds})
+
+
+def clock_to(call: Invocation) -> None:
+    """Move forward to a timestamp."""
+    try:
+        moment = format_timestamp(parse_timestamp(call.options.value))
+    except ValueError:
+        raise SettingError("clock to", call.options.value, MOMENT) from None
+    _move(call, {"to": moment})
+
+
+def _move(call: Invocation, move: Mapping[str, Any]) -> None:
+    _show_clock(call, call.control.call("POST", "clock/advance", move))
+
+
+def _show_clock(call: Invocation, shown: Mapping[str, Any]) -> None:
+    more = ("pending", "next_event_at", "fired", "stalled")
+    row = (shown["now"], mode_of(shown), *map(shown.get, more))
+    call.show(shown, ("NOW", "MODE", "PENDING", "NEXT EVENT", "FIRED", "STALLED"), [row])
+
+
+# Teams and credentials ------------------------------------------------------------------------------------------------
+
+_TEAM_COLUMNS = ("name", "id", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute")
+
+
+def teams_list(call: Invocation) -> None:
+    """List Teams."""
+    answer = call.control.call("GET", "teams")
+    _show_teams(call, answer, answer["data"])
+
+
+def teams_set(call: Invocation) -> None:
+    """Change a Team."""
+    changes = dict(map(_change, call.options.changes))
+    team = call.control.call("PATCH", f"teams/{path_step(call.options.team)}", changes)
+    _show_teams(call, team, [team])
+
+
+def _show_teams(call: Invocation, answer: Any, listed: Sequence[Mapping[str, Any]]) -> None:
+    headers = [name.replace("_", " ").upper() for name in _TEAM_COLUMNS]
+    call.show(answer, headers, ([team.get(name) for name in _TEAM_COLUMNS] for team in listed))
+
+
+def _change(text: str) -> tuple[str, Any]:
+    """Read `credits=5`; the emulator checks name and value. Raises SettingError."""
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise SettingError("teams set", text, "NAME=VALUE, such as credits=5")
+    return name, _number_or_text(value)
+
+
+def _number_or_text(text: str) -> int | str:
+    """Return a whole number as one, and anything else as it is: the emulator says what is wrong with it."""
+    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
+
+
+def credentials_list(call: Invocation) -> None:
+    """List the credentials of all Teams."""
+    answer, columns = call.control.call("GET", "teams"), ("key", "profile", "state", "expires_at")
+    rows = ((team["name"], *(one[name] for name in columns)) for team in answer["data"] for one in team["credentials"])
+    call.show(answer, ("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), rows)
+
+
+def credentials_revoke(call: Invocation) -> None:
+    """Revoke a credential."""
+    _set_state(call, "revoked")
+
+
+def credentials_restore(call: Invocation) -> None:
+    """Make a revoked credential active again."""
+    _set_state(call, "active")
+
+
+def _set_state(call: Invocation, state: str) -> None:
+    credential = call.control.credential(call.options.key)
+    answer = call.control.call("PATCH", f"credentials/{credential['id']}", {"state": state})
+    if call.options.format == "json":
+        print_json(answer)
+    else:
+        print(f"{printable(answer['key'])} is {answer['state']}")
+
+
+# The scenario ---------------------------------------------------------------------------------------------------------
+
+
+def scenario_use(call: Invocation) -> None:
+    """Run a scenario from now on."""
+    scenario, team = call.options.scenario, call.options.team
+    with naming_scenario(scenario):
+        shown = call.control.use_scenario(scenario, team)
+    print(f"using {scenario}{_for(team)}")
+    for warning in shown["warnings"]:
+        print(printable(f"warning: {warning}"))
+    if shown["takes_effect_at_reset"]:
+        print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
+
+
+def scenario_off(call: Invocation) -> None:
+    """End the running scenario."""
+    team = call.options.team
+    call.control.call("DELETE", "scenario", query={"team": team})
+    print(f"off{_for(team)}")
+    if team is None:
+        _print_those_of_teams(call.control.call("GET", "scenario"))
+
+
+def scenario_show(call: Invocation) -> None:
+    """Show the running scenario."""
+    team, style = call.options.team, call.style
+    shown = call.control.call("GET", "scenario", query={"team": team})
+    if call.options.format == "json":
+        print_json(shown)
+        return
+    if shown["scenario"] is None:
+        print(f"none{_for(team)}")
+    else:
+        print(style(printable(shown["scenario"]), BOLD), f"since {shown['began_at']}{_for(team)}")
+        print(printable(" ".join((shown["description"] or "").split())))
+        if shown["rules"]:
+            rules = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
+            print_table(("RULE", "MATCHED", "FIRED"), rules, style)
+        if shown["timeline"]:
+            changes = ((_when(entry), _words(entry["set"]), entry["done_at"]) for entry in shown["timeline"])
+            print_table(("AT", "SETS", "DONE AT"), changes, style)
+    if team is None:
+        _print_those_of_teams(shown)
+
+
+def _for(team: str | None) -> str:
+    return "" if team is None else printable(f" for the Team {team}")
+
+
+def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
+    for own in shown["team_scenarios"]:
+        print(printable(f"the Team {own['team']['name']} has one of its own: {own['scenario']}"))
+
+
+def _when(entry: Mapping[str, Any]) -> str:
+    """Say when a change is made: at a time, or after a request."""
+    if "after" not in entry:
+        return str(entry["at"])
+    return f"after {_words({**entry['after']['match'], 'nth': entry['after']['nth']})}"
+
+
+def _words(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {' or '.join(v) if isinstance(v, list) else v}" for name, v in facts.items())
+
+
+# Sandboxes ------------------------------------------------------------------------------------------------------------
+
+
+def sandboxes_list(call: Invocation) -> None:
+    """List sandboxes, or show one."""
+    named = call.options.sandbox
+    found = call.control.of(None).call("GET", f"sandboxes/{path_step(named)}" if named else "sandboxes")
+    _show_sandboxes(call, found, found.get("data", [found]))
+
+
+def sandboxes_create(call: Invocation) -> None:
+    """Create a sandbox."""
+    begin = {name: getattr(call.options, name) for name in ("id", *OF_SANDBOX)}
+    if begin["seed"] is not None:
+        begin["seed"] = _number_or_text(begin["seed"])
+    with naming_scenario(begin["scenario"]):
+        made = call.control.create_sandbox(begin)
+    if call.options.format == "env":
+        for name, value in made["env"].items():
+            print(f"{name}={shlex.quote(value)}")
+    else:
+        _show_sandboxes(call, made, [made])
+
+
+def sandboxes_delete(call: Invocation) -> None:
+    """Delete a sandbox with all that it holds."""
+    call.control.of(None).call("DELETE", f"sandboxes/{path_step(call.options.id)}")
+    print(f"deleted {call.options.id}")
+
+
+def _show_sandboxes(call: Invocation, answer: Any, listed: Sequence[Mapping[str, Any]]) -> None:
+    rows = []
+    for sandbox in listed:
+        keys = [credential["key"] for team in sandbox["teams"] for credential in team["credentials"]]
+        clock = sandbox["clock"]
+        rows.append((sandbox["id"], sandbox["base_url"], mode_of(clock), clock["now"], first_of(keys, 1)))
+    call.show(answer, ("ID", "BASE URL", "CLOCK", "NOW", "KEYS"), rows)
+
+
+# All of a sandbox -----------------------------------------------------------------------------------------------------
+
+
+def reset(call: Invocation) -> None:
+    """Reset a sandbox."""
+    call.control.call("POST", "reset")
+    print("reset")
+
+
+def seed(call: Invocation) -> None:
+    """Make what a file lists in a sandbox, before clients come."""
+    from image_workflow_emulator.testing.sandbox import Given
+
+    made = Given(call.control).file(call.options.file, team=call.options.team)
+    rows = [(one["object"].replace("_", " "), one["id"], one.get("name") or one.get("status")) for one in made]
+    call.show({"data": made}, ("KIND", "ID", "NAME"), rows)
+
+
+def state_save(call: Invocation) -> None:
+    """Save a sandbox as a file."""
+    from image_workflow_emulator.testing.session_file import saved_sandbox
+
+    content = saved_sandbox(call.control, call.options.file)
+    put_in_place(call.options.file, content)
+    print(f"saved {call.options.file} ({len(content)} bytes)")
+
+
+def state_load(call: Invocation) -> None:
+    """Replace a sandbox by what a state file holds."""
+    file = call.options.file
+    try:
+        call.control.exchange("PUT", "state", read_state_file(file), ZIP, seconds=STATE_SECONDS)
+    except EmulatorError as error:
+        if error.status in REFUSED_VALUES:  # the control plane knows the file as the body
+            raise UsageError(f"{file}: {error.detail.removeprefix('(body): ')}") from error
+        raise
+    print(f"loaded {file}")
+
+
+# Waiting for one ------------------------------------------------------------------------------------------------------
+
+_POLL_MS = 50
+
+
+def wait(call: Invocation) -> None:
+    """Return when an emulator is ready, or has a sandbox."""
+    options, control = call.options, call.control
+    try:
+        timeout_ms = parse_duration_ms(options.timeout)
+    except ValueError:
+        raise SettingError("--timeout", options.timeout, "seconds, such as 30 or 0.5") from None
+    deadline = host_elapsed_ms() + timeout_ms
+    while True:
+        try:
+            control.health(max(deadline - host_elapsed_ms(), _POLL_MS) / 1000)
+            if options.sandbox is not None:
+                control.of(None).call("GET", f"sandboxes/{path_step(options.sandbox)}")
+            return
+        except EmulatorError as error:
+            if host_elapsed_ms() + _POLL_MS >= deadline:
+                raise CommandError(f"no emulator is ready after {timeout_ms / 1000:g} s: {error}") from None
+        time.sleep(_POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)

@@ -1,0 +1,245 @@
+"""The table of commands: what each does, what it takes, and what runs it. Imports nothing, so that `--help` is quick."""
+
+from argparse import SUPPRESS
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+Arguments: TypeAlias = Mapping[str, str | Mapping[str, Any]]
+"""By how they are typed, each with its help, or with what argparse takes.
+
+`--report FILE` takes a value, `--ignore RULE ...` can be repeated, `--conduct off|report` takes one of these words, and `--quiet`
+is a switch. `key KEY` is the argument `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
+"""
+_NONE: Final[Arguments] = {}
+
+
+class Command(NamedTuple):
+    """A command, or a verb of one. Its arguments stand in its help in the order of these fields."""
+
+    summary: str
+    home: str = ""
+    """The module in `image_workflow_emulator.cli` whose function of this name runs it, such as `teams_list`; or `MODULE.FUNCTION`.
+
+    A verb has the module of its command. The function gets an Invocation, and returns the exit status; None is 0.
+    """
+    arguments: Arguments = _NONE
+    formats: tuple[str, ...] = ()
+    """The values of `--format`; the first is the default."""
+    settings: Mapping[str, str] | None = None
+    """It takes the options of `serve`, of which these have another default, in words; where it asks an emulator, only these."""
+    verb: str | None = None
+    """The default verb."""
+    asks: Literal["emulator", "sandbox"] | None = None
+    """What it speaks to, with its verbs: it takes the options that name it."""
+    epilog: str | None = None
+
+
+WITH_COMMAND: Final = {"exec": True, "sweep": True, "drift": False}
+"""The commands that run another command, which comes after `--`, and whether they need one."""
+OF_SANDBOX: Final = ("clock", "seed", "start", "world", "scenario", "rate_limits", "evolution", "readings")
+"""The options of `serve` that a sandbox has for itself."""
+SPAN: Final = "a span such as 90s, 250ms, 2m or 1h"
+MOMENT: Final = "a timestamp such as 2026-01-01T00:01:00.000Z"
+
+_TABLE: Final = ("table", "json")
+_TEXT: Final = ("text", "json")
+_VARIABLES: Final = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
+
+_EXEC: Final[Arguments] = {
+    "--report FILE": "write the report about the run as JSON too",
+    "--journal FILE": "write all requests of the run as JSON, or as HAR to FILE.har",
+    "--save-state FILE": "save the default sandbox at the end of the run, or as a session for the page to FILE.json",
+    "--junit FILE": "write the conduct as JUnit XML",
+    "--coverage FILE": "write how much of the contract was covered, as JSON, or as a page to FILE.html",
+    "--quiet": "do not print the report",
+    "--conduct off|report|fail": {
+        "help": "report mistakes of the client; `fail`: exit with status 1 if one is an error (default: report)",
+        "default": "report",
+    },
+    "--ignore RULE ...": "ignore a rule of conduct; can be repeated",
+    "--coverage-fail-under N": {"type": float, "help": "exit with 1 if a smaller percentage of it was covered"},
+    "--cell FILE": SUPPRESS,  # this is one run of a sweep
+}
+_EXEC_EPILOG: Final = f"""\
+The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
+a report about the run is printed to standard error; with --format json, standard output is one object about the run, and
+what the command prints goes to standard error. {_VARIABLES}"""
+
+_SWEEP: Final[Arguments] = {
+    "--jobs N": "how many runs at once (default: the number of processors)",
+    "--only GLOB": "run every cell that fits, such as 'createProduct#*'",
+    "--test NODEID": "where the command is pytest: run this one test of it",
+    "--faults KINDS": "recoverable, problems, network, outputs, readings or all, with commas between them (default: recoverable, with each fault that no client can mend tried once)",
+    "--timeout SECONDS": "how long a run may take; one that takes longer twice is hung (default: 3 times as long as the longest run so far, at least 10, and twice that at the second attempt)",
+    "--pairs": "where a write survived, also strike what the client sent because of the fault",
+    "--budget SPAN": "how long all runs may take, such as 10m (default: 60s at a terminal)",
+    "--report FILE": "write the result as JSON, or as a page to FILE.html",
+    "--resume FILE": "write the runs there as they end, and do not repeat those in it",
+    "--ignore RULE ...": "leave out a rule of conduct (repeatable)",
+    "--junit FILE": "write the runs as JUnit XML",
+    "--expected FILE": "outcomes that are accepted (default: sweep.expected.yaml)",
+    "--strict recoverable|all|off": {
+        "help": "exit with 1 also if a run failed that a client can recover from, or any run (alone: all; default: recoverable where CI is set, else off)",
+        "nargs": "?",
+        "const": "all",
+    },
+}
+_SWEEP_EPILOG: Final = f"""\
+A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A run survives a fault if
+the command still succeeds, and is hung if it does not end in time. Exit status: 1 if a run hung or did damage, or failed where
+--strict forbids it; 2 if the clean run fails; else 0. {_VARIABLES}"""
+
+_WAIT: Final[Arguments] = {
+    "--timeout SECONDS": {"default": "30", "help": "seconds before it gives up (default: 30)"},
+    "--sandbox ID": "until it has this sandbox (default: until it is ready)",
+}
+_REQUESTS: Final = {
+    "--operation ID": "only requests of this operation, or `none`",
+    "--status STATUS": "only requests with this status, class (such as 4xx), or `none`",
+    "--code CODE": "only requests refused with this problem code, or `none`",
+    "--team TEAM": "only requests of this Team, by name or id",
+    "--limit N": "show at most N requests, the newest (default: 100)",
+    "--follow": "keep printing requests as they are answered",
+}
+_REQUEST: Final = {"request REQUEST": "`last`, a sequence number, or the Request-Id of its answer"}
+_TEAM: Final = {"--team TEAM": "for one Team only, by name or id"}
+_FILE_OR_NAME: Final = {"scenario NAME|FILE": "a scenario of the library, or a YAML file", **_TEAM}
+_MODE: Final = {"value VALUE": "real, manual, auto, or a rate such as x60"}
+_CHANGE: Final = {
+    "team TEAM": "by name or id",
+    "changes NAME=VALUE ...": "credits=5, subscription=inactive, concurrency_limit=1 or requests_per_minute=30",
+}
+_KEY: Final = {"key KEY": "the sandbox's form of a key, or the world's"}
+_NEW_ID: Final = {"id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)"}
+_SEED: Final = {
+    "file FILE": "what to make, as YAML or JSON",
+    "--team TEAM": "whose it will be, by name or id (default: the first Team)",
+}
+_CHECKED: Final = {
+    "files FILE ...": "what to check",
+    "--world FILE": "the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
+}
+_COVERAGE: Final[Arguments] = {
+    "files FILE ...": "what `exec --coverage FILE` or the pytest plugin wrote",
+    "--html FILE": "write the coverage as a page",
+    "--fail-under N": {"type": float, "help": "exit with 1 below so many percent"},
+}
+_DRIFT: Final[Arguments] = {
+    "files FILE *": "a HAR, a VCR.py cassette, or a journal of this emulator",
+    "--spend N": {"type": int, "help": "Credits that the probes may spend (default: only read)"},
+    "--base-url URL": "ask this service instead, by probes (it ends in /v1)",
+    "--api-key KEY": "the key for --base-url (default: IMAGE_WORKFLOW_API_KEY)",
+    "--target URL": "record: the base URL of the service (it ends in /v1)",
+    "--out FILE": "record: the HAR to write; with --base-url: what was exchanged",
+    "--keep-text": "keep names and other texts in what is written",
+    "--readings FILE": "start from what is known: a file, readings or a set",
+    "--pin FILE": "write the readings that were found, for serve, exec, sweep and pytest",
+    "--ignore DECISION ...": "leave out a decision; repeatable",
+    "--report FILE": "write the report: JSON, or HTML by suffix",
+    "--junit FILE": "write the report as JUnit XML",
+    "--fail-on VERDICTS": "exit with 1 for these (default: other,neither,breach,bug)",
+}
+_RECORDINGS: Final = {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"}
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "serve": Command("run the emulator until interrupted", "serving.serve", settings={}, epilog=_VARIABLES),
+    "exec": Command(
+        "run a command with an emulator of its own, and exit with its status",
+        "execution.execute",
+        _EXEC,
+        _TEXT,
+        {"port": "a free one", "access_log": "off"},
+        epilog=_EXEC_EPILOG,
+    ),
+    "sweep": Command(
+        "repeat a command with each fault at each of its calls, and show what it survives",
+        "sweep.sweeping.sweep",
+        _SWEEP,
+        _TEXT,
+        {"port": "a free one", "access_log": "off", "clock": "auto"},
+        epilog=_SWEEP_EPILOG,
+    ),
+    "wait": Command("wait until an emulator is ready", "remote", _WAIT, asks="emulator"),
+    "requests": Command(
+        "list, follow, explain or clear recorded requests",
+        "requests",
+        verb="list",
+        asks="sandbox",
+        epilog="`list` can be left out: requests --status 4xx --follow",
+    ),
+    "requests list": Command(
+        "list recorded requests, the newest last (the default)", "", _REQUESTS, ("table", "json", "har")
+    ),
+    "requests show": Command("explain one request", "", _REQUEST, ("text", "json", "curl")),
+    "requests clear": Command("forget all recorded requests"),
+    "scenario": Command("show, change or end the running scenario", "remote", verb="show", asks="sandbox"),
+    "scenario show": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
+    "scenario use": Command("run a scenario from now on", "", _FILE_OR_NAME),
+    "scenario off": Command("end the running scenario", "", _TEAM),
+    "scenarios": Command("list or show the scenarios of the library, or check files", "scenarios"),
+    "scenarios list": Command("name every scenario of the library", formats=_TABLE),
+    "scenarios show": Command("print a scenario of the library", "", {"name NAME": "which"}),
+    "scenarios check": Command("check scenario files", "", _CHECKED, _TEXT),
+    "clock": Command(
+        "show the clock of a running emulator, move it forward, or change its mode",
+        "remote",
+        verb="show",
+        asks="sandbox",
+    ),
+    "clock show": Command("print the time (the default)", "", {}, _TABLE),
+    "clock advance": Command("move forward by a span", "", {"value VALUE": SPAN}, _TABLE),
+    "clock to": Command("move forward to a timestamp", "", {"value VALUE": MOMENT}, _TABLE),
+    "clock next": Command("move forward to the next event", "", {}, _TABLE),
+    "clock idle": Command("move forward until all work has finished, except what a scenario stalls", "", {}, _TABLE),
+    "clock mode": Command("change the mode", "", _MODE, _TABLE),
+    "teams": Command("list or change Teams", "remote", verb="list", asks="sandbox"),
+    "teams list": Command("list Teams (the default)", "", {}, _TABLE),
+    "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
+    "credentials": Command("list, revoke or restore credentials", "remote", verb="list", asks="sandbox"),
+    "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
+    "credentials revoke": Command("revoke a credential: its next request is refused", "", _KEY, _TABLE),
+    "credentials restore": Command("make a revoked credential active again", "", _KEY, _TABLE),
+    "sandboxes": Command("list, create or delete sandboxes", "remote", verb="list", asks="emulator"),
+    "sandboxes list": Command("list sandboxes (the default)", "", {"--sandbox ID": "show this one alone"}, _TABLE),
+    "sandboxes create": Command(
+        "create a sandbox; options that are not given are those of the server",
+        "",
+        _NEW_ID,
+        ("table", "json", "env"),
+        dict.fromkeys(OF_SANDBOX, "the server's"),
+    ),
+    "sandboxes delete": Command("delete a sandbox with all that it holds", "", {"id ID": "which"}),
+    "reset": Command("reset a running emulator", "remote", asks="sandbox"),
+    "seed": Command(
+        "make the Products, ingredients and photoshoots of a file in a running emulator",
+        "remote",
+        _SEED,
+        _TABLE,
+        asks="sandbox",
+        epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
+    ),
+    "state": Command("save a sandbox of a running emulator to a file, or load one from it", "remote", asks="sandbox"),
+    "state save": Command(
+        "save a sandbox to a state file, or as a session for the page to FILE.json", "", {"file FILE": "what to write"}
+    ),
+    "state load": Command("replace a sandbox by what a state file holds", "", {"file FILE": "what to read"}),
+    "coverage": Command("merge and show how much of the contract runs have covered", "coverage", _COVERAGE, _TABLE),
+    "readings": Command("list the readings of the specification, where it is silent", "offline", {}, _TABLE),
+    "drift": Command(
+        "judge recorded traffic of the real service: which readings it has",
+        "recordings",
+        _DRIFT,
+        _TEXT,
+        epilog="drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes.",
+    ),
+    "conduct": Command(
+        "judge recorded traffic of the real service: what its client does wrong",
+        "conduct",
+        _RECORDINGS,
+        _TEXT,
+        epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
+    ),
+    "operations": Command("list the operations of the API with their prices and problem codes", "offline", {}, _TABLE),
+    "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "offline", {}, ("yaml", "json")),
+    "schema": Command("print the JSON Schema of a kind of file, for editors", "offline", {"kind scenario|world": ""}),
+}

@@ -1,0 +1,184 @@
+"""The machine-readable contract at run time: which operations exist, what they take, which answers they may give.
+
+Reads `contract/openapi.yaml`, and nothing but it, so that code and contract cannot drift apart. Must not know what the
+operations do, nor how a violation is answered.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents.schemas import Schemas, Violation
+
+DOCUMENT = "contract/openapi.yaml"
+BASE_PATH = "/v1"
+"""The beginning of every operation's path, on every server."""
+IDEMPOTENCY_KEY = "Idempotency-Key"
+_METHODS = ("get", "post", "patch", "put", "delete")
+
+OperationKind = Literal["read", "list", "poll", "write"]
+"""What an operation is. A list answers with pages of a collection, a poll with work that it may ask to read again."""
+
+
+class QueryParameter(Struct, frozen=True):
+    """A query parameter: a whole number within bounds, one of a set of words, or any text."""
+
+    name: str
+    is_integer: bool
+    minimum: int
+    maximum: int
+    words: tuple[str, ...]
+
+    def unmet(self, value: str) -> str | None:
+        """Return what the parameter expects, where a value is not that; None where it is."""
+        if self.is_integer:
+            digits = value.isascii() and value.isdecimal() and len(value) <= 9 and value == str(int(value))
+            is_met = digits and self.minimum <= int(value) <= self.maximum
+            return None if is_met else f"a whole number from {self.minimum} to {self.maximum}"
+        return f"one of {', '.join(self.words)}" if self.words and value not in self.words else None
+
+
+class OperationContract(Struct, frozen=True):
+    """What the contract says of one operation."""
+
+    id: str
+    kind: OperationKind
+    method: str
+    path: str
+    query: Mapping[str, QueryParameter]
+    body: str | None
+    """The name of its body's schema; None for an operation that takes no body."""
+    cost: str
+    """The Credits that it takes from the Team, in words."""
+    takes_key: bool
+    """Whether it takes an Idempotency-Key."""
+    codes: Mapping[int, frozenset[str]]
+    """The problem codes that each declared status can carry; 0 stands for the default response."""
+    statuses: frozenset[int]
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it may change something."""
+        return self.kind == "write"
+
+    @property
+    def success(self) -> int:
+        """The status of a success; where there are two (a PATCH that may admit work), the one without work."""
+        return min(self.statuses)
+
+    @property
+    def all_codes(self) -> frozenset[str]:
+        """Every problem code that this operation can return at a status it declares, and internal_error."""
+        return frozenset({"internal_error"}).union(*(codes for status, codes in self.codes.items() if status))
+
+
+class Contract:
+    """The contract, with a validator for each body."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        self.operations: Mapping[str, OperationContract] = {
+            operation.id: operation for operation in self._read_operations()
+        }
+
+    @property
+    def version(self) -> str:
+        """The contract's own version (section 9)."""
+        return str(self.document["info"]["version"])
+
+    @cached_property
+    def _schemas(self) -> Schemas:
+        schemas = enforcing_unique_items(self.document["components"]["schemas"])
+        return Schemas({"components": {"schemas": schemas}})
+
+    def violations(self, schema_name: str, value: object, first_only: bool = False) -> list[Violation]:
+        """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""
+        return self._schemas.violations(f"#/components/schemas/{schema_name}", value, first_only)
+
+    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Follow references within the document."""
+        while "$ref" in node:
+            target: Any = self.document
+            for step in node["$ref"].removeprefix("#/").split("/"):
+                target = target[step]
+            node = target
+        return node
+
+    def _read_operations(self) -> Iterator[OperationContract]:
+        for path, item in self.document["paths"].items():
+            for method in _METHODS:
+                if method in item:
+                    yield self._read_operation(method, path, item[method], item.get("parameters", ()))
+
+    def _read_operation(
+        self, method: str, path: str, operation: Mapping[str, Any], shared: Sequence[Mapping[str, Any]]
+    ) -> OperationContract:
+        parameters = [self._resolve(parameter) for parameter in (*shared, *operation.get("parameters", ()))]
+        body = (
+            self._resolve(operation["requestBody"])["content"]["application/json"]
+            if "requestBody" in operation
+            else None
+        )
+        query = {
+            parameter["name"]: self._read_query_parameter(parameter)
+            for parameter in parameters
+            if parameter["in"] == "query"
+        }
+        codes = {
+            0 if status == "default" else int(status): frozenset(self._codes_of(response))
+            for status, response in operation["responses"].items()
+        }
+        return OperationContract(
+            id=operation["operationId"],
+            kind=_kind_of(method, operation, query),
+            method=method.upper(),
+            path=path,
+            query=query,
+            body=body["schema"]["$ref"].rpartition("/")[2] if body else None,
+            cost=operation.get("x-service-credit-cost", "Free"),
+            takes_key=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
+            codes={status: found for status, found in codes.items() if found},
+            statuses=frozenset(codes) - {0},
+        )
+
+    def _codes_of(self, response: Mapping[str, Any]) -> Sequence[str]:
+        codes: Sequence[str] = response.get("x-problem-codes") or self._resolve(response).get("x-problem-codes", ())
+        return codes
+
+    def _read_query_parameter(self, parameter: Mapping[str, Any]) -> QueryParameter:
+        schema = self._resolve(parameter["schema"])
+        return QueryParameter(
+            name=parameter["name"],
+            is_integer=schema["type"] == "integer",
+            minimum=schema.get("minimum", 0),
+            maximum=schema.get("maximum", 0),
+            words=tuple(schema.get("enum", ())),
+        )
+
+
+def _kind_of(method: str, operation: Mapping[str, Any], query: Mapping[str, QueryParameter]) -> OperationKind:
+    if method != "get":
+        return "write"
+    if "after" in query:
+        return "list"
+    return "poll" if "Retry-After" in operation["responses"]["200"]["headers"] else "read"
+
+
+def enforcing_unique_items(node: Any) -> Any:
+    """Return schemas in which `x-unique-items`, as the contract writes it for client generators, is the real keyword."""
+    if isinstance(node, list):
+        return [enforcing_unique_items(item) for item in node]
+    if isinstance(node, dict):
+        return {
+            "uniqueItems" if key == "x-unique-items" else key: enforcing_unique_items(value)
+            for key, value in node.items()
+        }
+    return node
+
+
+def load_contract() -> Contract:
+    """Read the contract that this installation ships."""
+    return Contract(shipped_document(DOCUMENT))

@@ -1,0 +1,241 @@
+"""A request to the control plane: its body and query are read, its sandbox found and settled, its handler called.
+
+Starlette routes, streams and answers; bodies and queries are read as strictly as under `/v1`. Between the read body and the
+answer nothing waits, so an action is carried out as a whole (only a move of the clock may let held requests go on in
+between). Must not know what an endpoint does.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+import orjson
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.control.fields import read_fields, read_parameters
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.domain.problems import Problem, invalid_request
+from image_workflow_emulator.domain.readings import Readings
+from image_workflow_emulator.examiner.examiner import Examiner
+from image_workflow_emulator.http import requests
+from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
+from image_workflow_emulator.http.problems import internal_error
+from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Scope
+from image_workflow_emulator.http.stopping import Stop
+from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.library import ScenarioLibrary, shipped_library
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.calls import DecodedUpload
+from image_workflow_emulator.service.images import ImageStore
+from image_workflow_emulator.service.sandbox import Sandbox, SandboxOptions
+from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.store import Store
+from image_workflow_emulator.settings import Settings
+
+Value = TypeVar("Value")
+
+
+class Pictures(Protocol):
+    """Does image work while others are served."""
+
+    async def data(self, images: ImageStore, key: str) -> bytes:
+        """Return the bytes of a picture. It must be held by the caller meanwhile."""
+
+    async def decode(self, data: bytes, content_type: str, readings: Readings) -> DecodedUpload:
+        """Decode and normalize an uploaded file."""
+
+
+AskOffRecord: TypeAlias = Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
+"""Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is that of the
+request behind it. Returns what is answered; raises Problem where it is refused."""
+
+
+class JsonResponse(Response):
+    """A value as JSON."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Write the value."""
+        return orjson.dumps(content)
+
+
+@dataclass(eq=False)
+class ControlPlane:
+    """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
+
+    sandboxes: Sandboxes
+    observer: Examiner
+    contract: Contract
+    settings: Settings
+    options: SandboxOptions
+    pictures: Pictures
+    ask_off_record: AskOffRecord
+    stop: Stop
+    """Ends every wait when the emulator is about to stop."""
+    identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
+    """The ids of its own requests: looking at a sandbox must not change the ids that the sandbox gives next."""
+    sandboxes_named: int = 0
+    """The number of sandboxes that were created without an id."""
+    taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
+
+    @cached_property
+    def library(self) -> ScenarioLibrary:
+        """The scenarios that are shipped."""
+        return shipped_library(self.contract)
+
+    @cached_property
+    def library_entries(self) -> list[dict[str, str]]:
+        """The library, read once: it is shipped, and does not change while the process runs."""
+        return self.library.entries()
+
+    def find_sandbox(self, identifier: str | None) -> Sandbox:
+        """Return the sandbox that a path names, the default one if it names none. Raises Problem not_found."""
+        if identifier is None:
+            return self.sandboxes.default
+        sandbox = self.sandboxes.by_id.get(identifier)
+        if sandbox is None:
+            raise Problem("not_found", f"{excerpt(identifier)}: there is no such sandbox")
+        return sandbox
+
+
+@dataclass(slots=True, eq=False)
+class ControlCall:
+    """An endpoint being called: the request as far as it is read, for the handler."""
+
+    plane: ControlPlane
+    request: Request
+    sandbox: Sandbox
+    now: int
+    query: Mapping[str, Any]
+    body: bytes
+    _json: Any
+    _store: Store
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The parts of the path that the route names; a slash within one came as `%2F`."""
+        return {name: value.replace("%2F", "/") for name, value in self.request.path_params.items()}
+
+    @property
+    def origin(self) -> str:
+        """How the addresses in an answer start."""
+        return head_of(self.request).origin
+
+    def check_unchanged(self) -> None:
+        """Check after a wait that the sandbox was not reset. Raises Problem with status 409: it was reset or deleted."""
+        sandboxes = self.plane.sandboxes
+        if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self._store:
+            raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
+        self.now = engine.enter(self.sandbox)
+
+    def fields(self, schema: str) -> dict[str, Any]:
+        """Return the fields of a body that fits the contract's schema of this name. Raises Problem invalid_request."""
+        return read_fields(schema, self._json, len(self.body))
+
+
+Handler: TypeAlias = Callable[[ControlCall], Any]
+"""Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
+BodyKind = Literal["none", "json", "optional", "text", "image", "file"]
+"""The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; a picture; a file as
+large as the emulator's memory for images."""
+MAX_IMAGE_BYTES = 70 * 1024 * 1024
+"""The limit of an upload."""
+
+_DESCRIBED_AT_ONCE = 50
+_MAX_VALUES = 50_000
+"""Values in a body of JSON: more than twice those that a scenario may have."""
+
+
+class Action(Struct, frozen=True):
+    """What one method of a path does, and what it takes."""
+
+    handler: Handler
+    body: BodyKind = "none"
+    query: tuple[str, ...] = ()
+    settles: bool = True
+    """Whether the sandbox is settled first. Actions on the process, or that discard the state, do not need it."""
+
+
+async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -> list[orjson.Fragment]:
+    """Describe many values as JSON, some at a time, between which other requests are served."""
+    described = list[orjson.Fragment]()
+    for number, value in enumerate(values, start=1):
+        described.append(orjson.Fragment(orjson.dumps(describe(value))))
+        if number % _DESCRIBED_AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return described
+
+
+def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    """Return the endpoint of one path, for all of its methods."""
+
+    async def answer(request: Request) -> Response:
+        action = actions["GET" if request.method == "HEAD" else request.method]
+        try:
+            response = _response(await _call(plane, action, request))
+        except (Problem, DocumentError, ClientDisconnectedError):
+            raise
+        except Exception as error:
+            raise internal_error(error, head_of(request), request.state.request_id) from error
+        response.headers["Request-Id"] = request.state.request_id
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        # The state of a sandbox must not be cached.
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    return answer
+
+
+def head_of(request: Request) -> requests.Request:
+    """Return the head of a request as all surfaces read it."""
+    head: requests.Request = request.state.head
+    return head
+
+
+async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
+    async with plane.taking_file if action.body == "file" else nullcontext():
+        limits_bytes = {"file": plane.settings.max_memory, "image": MAX_IMAGE_BYTES}
+        limit_bytes = limits_bytes.get(action.body, MAX_BODY_BYTES)
+        body = await _read(request, limit_bytes)
+        content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
+        query = read_parameters(request.scope["query_string"], action.query)
+        sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
+        now = engine.enter(sandbox) if action.settles else sandbox.began_at
+        value = action.handler(ControlCall(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
+        return await value if isinstance(value, Awaitable) else value
+
+
+async def _read(request: Request, limit_bytes: int) -> bytes | None:
+    """Read the body; None if it is larger than the limit."""
+    body: Body | None = request.state.body
+    if body is None:
+        return b""
+    return None if head_of(request).announced_bytes() > limit_bytes else await body.read(limit_bytes)
+
+
+def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type: bytes | None) -> Any:
+    """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one that is too large."""
+    if kind == "optional" and body == b"":
+        return {}
+    if kind in ("json", "optional"):
+        return parse_json(body, content_type, _MAX_VALUES)
+    if kind == "none":
+        check_no_body(body)
+    elif body is None:
+        raise invalid_request("(body)", f"more than {limit_bytes} bytes", "fewer", "send a smaller body", status=413)
+    return None
+
+
+def _response(value: Any) -> Response:
+    if isinstance(value, Response):
+        return value
+    return Response(status_code=204) if value is None else JsonResponse(value)

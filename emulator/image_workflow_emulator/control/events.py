@@ -1,0 +1,175 @@
+"""The events of a sandbox as a stream (server-sent events): changes are sent as they happen.
+
+A stream keeps only the number of the last change that it sent, so a slow reader costs no memory: what the record drops
+meanwhile is reported as a gap. Its rate is limited, so that many changes at once delay the stream and not the service.
+Owns how a change is worded.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from image_workflow_emulator.control.calls import ControlCall, ControlPlane
+from image_workflow_emulator.control.clock import describe_clock
+from image_workflow_emulator.control.describing import describe_request
+from image_workflow_emulator.control.fields import number_in, shown, unfit
+from image_workflow_emulator.control.masks import Masks
+from image_workflow_emulator.control.scenarios import describe_scenario
+from image_workflow_emulator.control.teams import describe_owner, describe_team
+from image_workflow_emulator.documents.values import MAX_INTEGER
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.resources import Operation
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.feed import Change, Feed, Kind
+from image_workflow_emulator.service.sandbox import Sandbox
+
+BATCH: Final = 100
+"""Limit of the changes that are sent at once."""
+PAUSE_SECONDS: Final = 0.05
+"""The pause between two batches."""
+BURST_PAUSE_SECONDS: Final = 0.15
+"""The pause after a full batch: the service goes first, and the stream catches up after the burst."""
+MAX_STREAMS: Final = 64
+"""Limit of the streams of all sandboxes together, so that unread ones cost little memory."""
+RETRY_SECONDS: Final = 5
+"""The Retry-After of a stream that is refused because there are too many."""
+HEARTBEAT_SECONDS: Final = 15.0
+"""How long a stream may be silent: a comment shows whether its reader is still there."""
+_MEDIA_TYPE: Final = "text/event-stream"
+_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
+"""A line break in JSON is white space, and would end a line of the stream."""
+
+
+async def stream_events(call: ControlCall) -> Response:
+    """GET /events: from now on, or after the change that `Last-Event-ID` names.
+
+    Raises Problem service_unavailable: there are too many streams.
+    """
+    feed = call.sandbox.feed
+    number = _last_number(call, feed)
+    if call.request.method == "HEAD":
+        return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
+    if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
+        detail = f"There are {MAX_STREAMS} streams of events already; close one of them."
+        raise Problem("service_unavailable", detail, retry_after=RETRY_SECONDS)
+    events = _events(call.plane, call.sandbox.id, feed, number)
+    return StreamingResponse(events, headers=_HEADERS, media_type=_MEDIA_TYPE)
+
+
+def _last_number(call: ControlCall, feed: Feed) -> int:
+    """Return the number after which to begin. Raises Problem invalid_request."""
+    value = call.request.headers.get("last-event-id")
+    if value is None:
+        return feed.last_number
+    number = number_in(value, MAX_INTEGER)
+    if number is None:
+        raise unfit("Last-Event-ID", value, "the id of an event")
+    return number
+
+
+async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int) -> AsyncIterator[bytes]:
+    """Yield what happens after a change, until the sandbox or the client is gone or the emulator stops."""
+    woken = asyncio.Event()
+    feed.listeners.add(woken.set)
+    try:
+        yield b"retry: 1000\n" + _event_id(number)
+        while not feed.is_closed:
+            sandbox = plane.sandboxes.by_id[sandbox_id]
+            engine.enter(sandbox)  # apply what fell due since the last visit
+            woken.clear()
+            if number > feed.last_number:  # an id of an earlier run of the emulator
+                number = feed.last_number
+                yield _written(number, "gap", {"missed": None})
+            elif missed := feed.missed_after(number):
+                number += missed
+                yield _written(number, "gap", {"missed": missed})
+            changes = feed.after(number, BATCH)
+            if changes:
+                number = changes[-1][0]
+                yield _render(sandbox, changes) or _event_id(number)
+                pause_seconds = BURST_PAUSE_SECONDS if len(changes) == BATCH else PAUSE_SECONDS
+                is_stopping = await plane.stop.cut_short(asyncio.sleep(pause_seconds))
+            else:
+                is_stopping = await plane.stop.cut_short(_woken_within(woken, _patience_seconds(sandbox)))
+                if not woken.is_set():
+                    yield b": still here\n\n"
+            if is_stopping:
+                return
+    finally:
+        feed.listeners.discard(woken.set)
+
+
+async def _woken_within(woken: asyncio.Event, seconds: float) -> None:
+    """Wait for a change, but not for long."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(woken.wait(), seconds)
+
+
+def _patience_seconds(sandbox: Sandbox) -> float:
+    """Return how long nothing can change without a request, at most a heartbeat: only a real clock moves by itself."""
+    due, setting = sandbox.timeline.next_due, sandbox.clock.setting
+    if due is None or setting.mode != "real":
+        return HEARTBEAT_SECONDS
+    left_ms = max(due - sandbox.clock.now(), 0) / setting.rate
+    return min(left_ms / SECOND_MS + 0.001, HEARTBEAT_SECONDS)
+
+
+# Wording --------------------------------------------------------------------------------------------------------------
+
+
+def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
+    """Return changes as events; those of what is no longer there are left out."""
+    masks, parts = Masks(sandbox.credentials), []
+    for number, (kind, subject) in changes:
+        data = _describe_change(sandbox, kind, subject, masks)
+        if data is not None:
+            parts.append(_written(number, "request" if kind in ("arrived", "left") else kind, data))
+    return b"".join(parts)
+
+
+def _written(number: int, kind: str, data: Mapping[str, Any]) -> bytes:
+    return b"event: %s\ndata: %s\n%s" % (kind.encode(), orjson.dumps(data).translate(_ONE_LINE), _event_id(number))
+
+
+def _event_id(number: int) -> bytes:
+    """Return the end of an event: its id, which alone is no event, but where to continue."""
+    return b"id: %d\n\n" % number
+
+
+def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -> Mapping[str, Any] | None:
+    """Return a change as JSON; None where its subject is no longer there."""
+    match kind:
+        case "arrived":
+            record = sandbox.journal.at_sequence(subject)
+            return None if record is None else describe_request(record.as_arrived, masks)
+        case "left":
+            return describe_request(subject, masks)
+        case "work":
+            return _describe_work(sandbox, *subject)
+        case "clock":
+            return describe_clock(sandbox, *subject)
+        case "team":
+            account = sandbox.accounts.get(subject)
+            return None if account is None else describe_team(account, sandbox.credentials_of(subject))
+        case "scenario":
+            return describe_scenario(sandbox, subject, sandbox.clock.now())
+        case "cleared":
+            return {"last_sequence": subject}
+        case "reset":
+            return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
+
+
+def _describe_work(sandbox: Sandbox, work_id: str, status: str) -> Mapping[str, Any]:
+    work = sandbox.store.find_work(work_id)
+    described: dict[str, Any] = {"id": work_id, "status": status}
+    if work is not None:
+        what = shown(work, "type") if isinstance(work, Operation) else shown(work, "workflow")
+        kind = "operation" if isinstance(work, Operation) else "generation"
+        described |= {"object": kind, **what, "team": describe_owner(sandbox, work.team_id)}
+    return described

@@ -1,0 +1,219 @@
+"""Why a request ended as it did: its checks in order, what decided, and the remedy.
+
+Words what the exchange noted in a record of the journal. Decides nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import structs
+
+from image_workflow_emulator.documents.complaints import sentence
+from image_workflow_emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, source_of
+from image_workflow_emulator.kernel.timestamps import format_timestamp
+from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.scenario.scenario import Rule
+from image_workflow_emulator.service.journal import Journal
+from image_workflow_emulator.service.record import RequestRecord
+
+
+def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
+    """Return the explanation of a record, as JSON."""
+    original = journal.original_of(record) if record.replay_of is not None else None
+    rules: list[tuple[Rule, str]] = []
+    if record.rule is not None:
+        rules.append((record.rule, record.rule.then if record.has_rule_acted else "nothing"))
+    if record.work_rule is not None:
+        rules.append((record.work_rule, record.work_rule.then))
+    return {
+        "outcome": record.outcome,
+        "summary": _summary(record, original),
+        "checks": [_describe_check(check, record) for check in _checks(record)],
+        "decided_by": _decided_by(record),
+        "remedy": remedy_of(record),
+        "recovery": CATALOGUE[record.code].recovery if record.code else None,
+        "effects": list(_effects(record)),
+        "rules": [describe_rule(rule) | {"did": did} for rule, did in rules],
+        "related": None if record.replay_of is None else _describe_original(record.replay_of, original),
+    }
+
+
+def _describe_original(request_id: str, original: RequestRecord | None) -> dict[str, Any]:
+    """Name the request whose stored answer was sent again, whether or not the journal still has it."""
+    sequence = None if original is None else original.sequence
+    return {"sequence": sequence, "request_id": request_id, "why": "its answer was stored, and sent again"}
+
+
+# The checks -----------------------------------------------------------------------------------------------------------
+
+
+def _decided(record: RequestRecord) -> Check | None:
+    """Return the check that decided how the request ended; None where every check was passed, or none decided."""
+    if record.outcome == "replayed":
+        return Check.IDEMPOTENCY
+    if record.outcome != "refused" or record.problem is None or record.problem.code == "internal_error":
+        return None
+    return record.problem.check
+
+
+def _checks(record: RequestRecord) -> list[Check]:
+    """Return the checks of the operation, with the one that decided where a scenario brought it in, in their order."""
+    decided = _decided(record)
+    if decided is None or decided in record.checks:
+        return list(record.checks)
+    order = list(Check)
+    return sorted((*record.checks, decided), key=order.index)
+
+
+def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:
+    result, detail, code = "not reached", None, None
+    if check is _decided(record):
+        result, detail, code = "decided", _detail(record), record.problem.code if record.problem else None
+    elif check in record.passed:
+        result = "passed"
+    return {
+        "check": check.value,
+        "result": result,
+        "detail": detail,
+        "source": structs.asdict(source_of(check, code)),
+    }
+
+
+def _detail(record: RequestRecord) -> str | None:
+    if record.problem is not None:
+        return record.problem.detail
+    return None if record.replay_of is None else "Idempotency-Key: found the same intent that this key is bound to"
+
+
+def _decided_by(record: RequestRecord) -> dict[str, Any] | None:
+    """Return what decided, at which check, what was found and why it is checked; None where nothing was refused."""
+    check = _decided(record)
+    if check is None and record.problem is None:
+        return None
+    source = source_of(check or Check.ROUTE, record.problem.code if record.problem else None)
+    who = "the service" if not record.is_injected else "a scenario" if record.rule else "the header Emulator-Fault"
+    return {
+        "check": check.value if check else None,
+        "who": who,
+        "detail": _detail(record),
+        "source": structs.asdict(source),
+        "timeline": _describe_cause(record),
+    }
+
+
+def _describe_cause(record: RequestRecord) -> dict[str, Any] | None:
+    """Return where the change of a timeline stands that the refusal comes from, and when it was made."""
+    cause = record.problem.cause if record.problem else None
+    if cause is None:
+        return None
+    return _describe_place(cause) | {"at": format_timestamp(cause.at)}
+
+
+# What would have helped, and what happened ----------------------------------------------------------------------------
+
+
+def remedy_of(record: RequestRecord) -> str | None:
+    """Return the remedy; None for a request that was not refused."""
+    problem = record.problem
+    if problem is None:
+        return "remove the cause, and send it with a new Idempotency-Key" if record.code else None
+    if not record.is_injected:
+        return problem.remedy or problem.kind.recovery
+    if record.rule is None:
+        return "remove the header Emulator-Fault"
+    return f"send it when the rule {record.rule.name!r} is not due, or end the scenario"
+
+
+def _summary(record: RequestRecord, original: RequestRecord | None) -> str:
+    is_lost = record.is_complete and record.outcome != "lost" and record.loss is not None
+    return _verdict(record, original) + (" A scenario lost the answer on the wire." if is_lost else "")
+
+
+def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
+    problem = record.problem
+    match record.outcome:
+        case "in flight":
+            return "It has no answer yet."
+        case "abandoned":
+            return "Its client went away before it was whole; nothing was done."
+        case "lost":
+            return "A scenario lost it on the wire before anything was done; it has no answer."
+        case "replayed":
+            first = "an earlier request" if original is None else f"request {original.sequence}"
+            return f"{record.status}: the stored answer of {first} was sent again."
+        case "answered":
+            return f"{record.status}: it passed every check."
+        case "replaced" if problem is None:
+            return f"{record.status}: a scenario answered in place of the service, before anything was done."
+    assert problem is not None, "what was refused has its problem"
+    answer = f"{record.status} {problem.code}"
+    if record.outcome == "failed":
+        return f"{answer}: {sentence(problem.detail)}"
+    if not record.is_injected:
+        return f"{answer}: refused by the {problem.check} check: {sentence(problem.detail)}{_caused_by(problem.cause)}"
+    asked = "the header Emulator-Fault" if record.rule is None else f"the scenario's rule {record.rule.name!r}"
+    when = "after the request had been carried out" if record.outcome == "replaced" else "before anything was done"
+    return f"{answer}: injected by {asked}, {when}."
+
+
+def _caused_by(cause: Cause | None) -> str:
+    if cause is None:
+        return ""
+    place = f" ({cause.file}, line {cause.line})" if cause.line else ""
+    return f" The scenario's timeline{place} caused this at {format_timestamp(cause.at)}."
+
+
+def _effects(record: RequestRecord) -> Iterator[str]:
+    """Return what the request did in the sandbox, in words."""
+    problem = record.problem
+    if record.outcome == "answered":
+        yield from _effects_of_answer(record)
+    elif record.outcome == "replaced" and record.is_committed:
+        yield "the request was carried out, though its answer says otherwise"
+    elif record.outcome == "refused" and (record.operation, problem and problem.check) == (
+        "completeUpload",
+        Check.RULES,
+    ):
+        yield "the Upload Session has failed"
+    elif record.outcome in ("refused", "replayed", "replaced", "lost", "abandoned"):
+        yield "nothing was changed"
+    if record.idempotency_key is None or record.status is None:
+        return
+    if record.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES):
+        yield "the Idempotency-Key is bound to this request for 24 hours"
+    elif problem is not None and problem.check is not Check.IDEMPOTENCY:
+        yield "the Idempotency-Key is unchanged: the request may be sent again with it"
+
+
+def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
+    if record.byte_surface == "upload":
+        yield "the bytes were accepted"
+        return
+    if record.operation is None or record.method == "GET":
+        yield "nothing was changed"
+        return
+    body = record.answer
+    is_deleted = record.status == 204 or body.get("object") == "asset_deletion"
+    verb = "deleted" if is_deleted else {201: "created", 202: "admitted"}.get(record.status or 0, "changed")
+    yield f"{body.get('id', record.path.rpartition('/')[2])} was {verb}"
+    if reserved := body.get("credits", {}).get("reserved"):
+        yield f"{count_of(reserved, 'Credit')} reserved; charged by what is completed"
+
+
+# Scenarios ------------------------------------------------------------------------------------------------------------
+
+
+def rules_that_acted(record: RequestRecord) -> list[Rule]:
+    """Return the rules that fired: for the request itself, and for the work that it admitted."""
+    rules: list[Rule] = [] if record.rule is None or not record.has_rule_acted else [record.rule]
+    return rules if record.work_rule is None else [*rules, record.work_rule]
+
+
+def describe_rule(rule: Rule) -> dict[str, Any]:
+    """Return the name of a rule, and where it stands."""
+    return {"name": rule.name} | _describe_place(rule)
+
+
+def _describe_place(part: Rule | Cause) -> dict[str, Any]:
+    """Return where a part of a scenario stands: nowhere, if the scenario came as an object within a request."""
+    return {"file": part.file, "line": part.line} if part.line else {"file": None, "line": None}

@@ -1,0 +1,187 @@
+"""Seeding: what a sandbox is given before clients come, made by the operations of `/v1`, off the record.
+
+Each entry goes through the checks of `/v1` as a request of the Team would, but no journal has it, no rate counts it, and no rule
+of a scenario for requests is asked. Work takes its time by the clock, which is moved to its end. Photos are drawn, as those of
+the sample of a first photoshoot. Must not know what an operation checks.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from image_workflow_emulator.control.calls import ControlCall, JsonResponse
+from image_workflow_emulator.control.clock import move_to
+from image_workflow_emulator.control.fields import schemas
+from image_workflow_emulator.control.teams import account_of_query
+from image_workflow_emulator.control.work import describe_work
+from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.yaml_reader import read_document
+from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
+from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.recipes import IngredientKind, PremadeRecipe
+from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.service.calls import full_keys
+from image_workflow_emulator.service.library import add_asset
+
+QUERY: Final = ("team", "file")
+PHOTOSHOOT: Final = "photoshoot"
+PHOTOS_OF_STYLE: Final = 3
+SAMPLE_EDGE: Final = 1024
+_SAMPLES: Final[Mapping[str, tuple[IngredientKind, str]]] = {
+    "product": ("background", "{} shirt"),
+    "pose": ("pose", "{}"),
+    "fashion_model": ("fashion_model", "{}"),
+}
+"""By what it is a photo of: the premade picture that looks like one, and its name."""
+_PATHS: Final = {
+    "product": "products",
+    "fashion_model": "fashion-models",
+    "background": "backgrounds",
+    "pose": "poses",
+    "photography_style": "photography-styles",
+    PHOTOSHOOT: "generations/product-photography",
+}
+_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "fashion_model": {"age_range": "25-35", "gender": "neutral"},
+    "background": {"kind": "backdrop"},
+    PHOTOSHOOT: {"output_mode": "photoshoot", **PHOTOGRAPHY_DEFAULTS},
+}
+"""What is sent unless an entry says otherwise: under some readings the service fills in nothing (D33)."""
+_ONE_SOURCE: Final = ("background", "pose")
+"""The kinds that are made from one Asset, and not from several."""
+
+Names = Mapping[tuple[str, str], str]
+"""The ids of what was made above, by kind and name."""
+
+
+async def give(call: ControlCall) -> JsonResponse:
+    """POST /given: make each entry in turn; what is made before one that is refused stays.
+
+    Raises:
+        Problem: invalid_request for entries that cannot be read, before anything is made; else that of the service.
+    """
+    document = read(call)
+    team_id = account_of_query(call).team.id
+    made, names = [], dict[tuple[str, str], str]()
+    for entry in document.data["given"]:
+        ((kind, fields),) = entry.items()
+        resource = await _make(call, team_id, kind, fields, names)
+        made.append(resource)
+        if "name" in fields:
+            names[kind, fields["name"]] = resource["id"]
+    return JsonResponse({"data": made}, 201)
+
+
+async def start_first_photoshoot(call: ControlCall) -> JsonResponse:
+    """POST /first-photoshoot: four pictures of the newest uploaded picture of a Team, or of a sample if it has none.
+
+    It costs Credits and takes its place in the budget as any work, and a scenario's rules for work apply to it.
+
+    Raises:
+        Problem: what refuses the request under /v1 too, such as insufficient_credits.
+    """
+    call.fields("Reset")
+    team_id, store = account_of_query(call).team.id, call.sandbox.store
+    uploads = [one for one in store.assets.ids(team_id) if store.assets.items[one].source == "upload"]
+    asset_id = uploads[-1] if uploads else _add_sample(call, team_id, "Sample", "product")
+    made = await _make(call, team_id, PHOTOSHOOT, {"asset_ids": [asset_id], "finished": False}, {})
+    return JsonResponse(describe_work(call, store.generations.items[made["id"]], None), 201)
+
+
+def read(call: ControlCall) -> Document:
+    """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
+    document = read_document(call.body, call.query.get("file", ""))
+    document.check(schemas(), "#/components/schemas/Given")
+    _check_names(document)
+    document.raise_complaints()
+    return document
+
+
+def _check_names(document: Document) -> None:
+    """Complain of photoshoots of Products that are neither above nor ids."""
+    above: set[str] = set()
+    for index, entry in enumerate(document.data["given"]):
+        for place, product in enumerate(entry.get(PHOTOSHOOT, {}).get("products", ())):
+            if product not in above and not product.startswith("prd_"):
+                document.complain(
+                    ("given", index, PHOTOSHOOT, "products", place), "the name of a Product above, or an id"
+                )
+        above.update(one["name"] for kind, one in entry.items() if kind == "product")
+
+
+async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
+    """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
+    body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
+    products, photos = (
+        body.pop("products", ()),
+        body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1),
+    )
+    is_finished = body.pop("finished", True)
+    if kind == PHOTOSHOOT:
+        body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
+        body["product_ids"] = [names.get(("product", product), product) for product in products]
+    elif kind in _ONE_SOURCE:
+        body.setdefault("asset_id", body.get("asset_id") or _photos(call, team_id, kind, fields, 1)[0])
+    else:
+        body["asset_ids"] = body.get("asset_ids") or _photos(call, team_id, kind, fields, photos)
+    if kind == "product" and isinstance(body["asset_ids"], list):
+        body.setdefault("primary_asset_id", body["asset_ids"][0])
+    made = await _ask(call, team_id, "POST", _PATHS[kind], body)
+    if kind == "product" or not is_finished:
+        return made
+    place = "generations" if kind == PHOTOSHOOT else "operations"
+    await _finish(call, team_id, made["id"])
+    ended = await _ask(call, team_id, "GET", f"{place}/{made['id']}")
+    if kind == PHOTOSHOOT:
+        return ended
+    if ended["error"]:
+        raise Problem(
+            "invalid_request", f"{fields['name']}: its Operation failed: {ended['error']['code']}", status=409
+        )
+    return await _ask(call, team_id, "GET", f"{_PATHS[kind]}/{ended['result']['id']}")
+
+
+def _with_ids(name: str, value: Any, names: Names) -> Any:
+    """Put ids for the names of what was made above, where a field refers to another resource."""
+    if isinstance(value, Mapping):
+        return {inner: _with_ids(inner, one, names) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_with_ids(name.removesuffix("s"), one, names) for one in value]
+    return names.get((name.removesuffix("_id"), value), value) if name.endswith("_id") else value
+
+
+def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
+    titles = [f"{kind} {fields['name']} {photo}" for photo in range(1, number + 1)]
+    return [_add_sample(call, team_id, title, kind) for title in titles]
+
+
+def _add_sample(call: ControlCall, team_id: str, name: str, kind: str) -> str:
+    """Add an Asset without an upload: of a product a shirt, else like a premade picture of this name; return its id."""
+    sandbox = call.sandbox
+    shown, title = _SAMPLES.get(kind, ("photography_style", "{}"))
+    recipe = PremadeRecipe(kind=shown, name=title.format(name), width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
+    return add_asset(sandbox, team_id, recipe, call.now).id
+
+
+async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    """Ask `/v1` as the Team, off the record. Raises Problem."""
+    keys = full_keys(call.sandbox, team_id, call.now)
+    if not keys:
+        name = call.sandbox.accounts[team_id].team.name
+        raise Problem("invalid_request", f"the Team {name!r} has no full and active credential; add one")
+    try:
+        content = b"" if body is None else json_bytes(body)
+    except TypeError as error:  # an integer beyond 64 bits, which YAML can write
+        raise Problem("invalid_request", f"(body): found what JSON cannot hold ({error})") from None
+    answer = await call.plane.ask_off_record(call.sandbox, call.request.scope, keys[0], method, f"/v1/{path}", content)
+    call.check_unchanged()
+    return answer
+
+
+async def _finish(call: ControlCall, team_id: str, work_id: str) -> None:
+    """Move the clock to the end of some work. Raises Problem with status 409 where a scenario stalls it."""
+    ends_at = call.sandbox.accounts[team_id].budget.finishes_at.get(work_id, call.now)  # unless it has ended (D71)
+    if ends_at is None:
+        raise Problem("invalid_request", f"{work_id}: a scenario stalls it; expected work that ends", status=409)
+    await move_to(call.sandbox, ends_at)
+    call.check_unchanged()

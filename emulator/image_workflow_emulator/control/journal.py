@@ -1,0 +1,231 @@
+"""The journal as people read it: requests listed, filtered, waited for, explained and examined.
+
+Owns the filters and the wait. What happened is recorded by the service's journal; `describing` words it, `explanations`
+says why, and the examiner judges the conduct of clients and their coverage of the contract. A wait blocks nothing: a
+request wakes it, and it continues in its own turn of the event loop.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+import orjson
+from msgspec import Struct
+
+from image_workflow_emulator.control.calls import ControlCall, in_slices
+from image_workflow_emulator.control.describing import as_curl, describe_request
+from image_workflow_emulator.control.explanations import explain
+from image_workflow_emulator.control.fields import number_in, unfit
+from image_workflow_emulator.control.masks import Masks
+from image_workflow_emulator.control.teams import no_such_team
+from image_workflow_emulator.documents.complaints import nearest
+from image_workflow_emulator.documents.values import MAX_INTEGER
+from image_workflow_emulator.domain.problems import CATALOGUE, Problem
+from image_workflow_emulator.domain.readings import NO_READINGS
+from image_workflow_emulator.examiner import coverage
+from image_workflow_emulator.http.requests import ClientDisconnectedError, watching
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.readings_format import described_readings
+from image_workflow_emulator.service.journal import Journal
+from image_workflow_emulator.service.record import RequestRecord
+from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.traffic.decisions import readings_shown
+
+MAX_OBSERVED: Final = 1_000
+"""How many of the newest requests are asked for the readings that they show."""
+NONE: Final = "none"
+"""Stands in filters for the operation, status or code that a request does not have."""
+
+_NO_STATUS: Final = range(1)
+"""Selects the status 0, which stands for none."""
+_REFRESH_SECONDS: Final = 0.25
+"""How often a wait checks whether its sandbox, and so the journal, was reset."""
+
+
+# The endpoints --------------------------------------------------------------------------------------------------------
+
+
+async def list_requests(call: ControlCall) -> dict[str, Any]:
+    """GET /requests: newest first; with `wait_ms`, as soon as one that the filters select is complete."""
+    wanted = _read_filter(call)
+    if wait_ms := call.query["wait_ms"]:
+        await _wait(call, wanted, wait_ms)
+    sandbox = _sandbox(call)
+    journal = sandbox.journal
+    found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
+    # As it is now: more may come while these are described.
+    numbers = {"last_sequence": journal.last_sequence, "dropped": journal.dropped, "total": len(found)}
+    describe = await _description(call, Masks(sandbox.credentials))
+    return {"data": await in_slices(found[: call.query["limit"]], describe), **numbers}
+
+
+async def show_request(call: ControlCall) -> dict[str, Any]:
+    """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
+    identifier, journal = call.parameters["request"], call.sandbox.journal
+    sequence = number_in(identifier, MAX_INTEGER)
+    record = journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
+    if record is None:
+        gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""
+        expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
+        raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
+    masks = Masks(call.sandbox.credentials)
+    curl = as_curl(record, masks, call.origin)
+    described = (await _description(call, masks))(record)
+    told = explain(journal, record) | {"readings": [_told(name) for name in described["readings"]]}
+    explanation = masks.of_bytes(orjson.dumps(told))
+    return {**described, "curl": curl, "explanation": orjson.Fragment(explanation)}
+
+
+def clear_requests(call: ControlCall) -> None:
+    """DELETE /requests: forget all entries; sequence numbers go on."""
+    call.sandbox.journal.clear()
+
+
+async def _description(call: ControlCall, masks: Masks) -> Callable[[RequestRecord], dict[str, Any]]:
+    """Return what gives a request as JSON with the readings that changed its answer, which earlier requests may tell."""
+    sandbox = call.sandbox
+    shown: Mapping[int, Sequence[str]] = {}
+    if sandbox.readings != NO_READINGS:
+        recent = list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
+        entries = (describe_request(record, masks) for record in recent)
+        shown = await asyncio.to_thread(readings_shown, entries, sandbox.readings, call.plane.contract)
+    return lambda record: {**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))}
+
+
+def _told(name: str) -> dict[str, str]:
+    decision, _, identifier = name.partition("=")
+    meaning = next(one for one in described_readings() if (one["decision"], one["id"]) == (decision, identifier))
+    return {"reading": name, "emulator": meaning["emulator"]}
+
+
+# Filters --------------------------------------------------------------------------------------------------------------
+
+
+class Filter(Struct, frozen=True):
+    """The filters of a list; None selects everything."""
+
+    values: Mapping[str, str]
+    """By field what it must be; an empty text stands for none."""
+    statuses: range | None
+    team_ids: frozenset[str] | None
+    since: int
+    before: int | None
+
+    def selects(self, record: RequestRecord) -> bool:
+        """Whether a request is one that is asked for."""
+        return (
+            record.sequence > self.since
+            and (self.before is None or record.sequence < self.before)
+            and (self.statuses is None or (record.status or 0) in self.statuses)
+            and (self.team_ids is None or (record.team is not None and record.team.id in self.team_ids))
+            and all((getattr(record, name) or "") == value for name, value in self.values.items())
+        )
+
+    def ends_wait(self, record: RequestRecord) -> bool:
+        """Whether a request ends a wait: it is complete, or asked for without an answer."""
+        return (record.is_complete or self.statuses == _NO_STATUS) and self.selects(record)
+
+
+def _read_filter(call: ControlCall) -> Filter:
+    """Read the filters. Raises Problem invalid_request for a word that no request could ever have."""
+    query, team = call.query, call.query.get("team")
+    team_ids = None if team is None else frozenset(account.team.id for account in call.sandbox.find_accounts(team))
+    if team is not None and not team_ids:
+        raise no_such_team(call.sandbox, team)
+    values = {
+        "operation": _word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
+        "code": _word(query, "code", CATALOGUE, "a code of the specification"),
+        "idempotency_key": query.get("idempotency_key"),
+    }
+    given = {name: value for name, value in values.items() if value is not None}
+    return Filter(given, _statuses(query.get("status")), team_ids, query.get("since", 0), query.get("before"))
+
+
+def _word(query: Mapping[str, str], name: str, words: Collection[str], expected: str) -> str | None:
+    value = query.get(name)
+    if value == NONE:
+        return ""
+    if value is not None and value not in words:
+        raise unfit(name, value, f"{expected}, or {NONE}", nearest(value, words))
+    return value
+
+
+def _statuses(value: str | None) -> range | None:
+    """Return the statuses that a word such as `402`, `4xx` or `none` means; None if any will do."""
+    if value is None:
+        return None
+    if value == NONE:
+        return _NO_STATUS
+    first = int(value.replace("x", "0"))
+    return range(first, first + (100 if value.endswith("xx") else 1))
+
+
+# Waiting --------------------------------------------------------------------------------------------------------------
+
+
+async def _wait(call: ControlCall, wanted: Filter, wait_ms: int) -> None:
+    """Wait until there is a request that is asked for, for a span of real time, or until the emulator stops.
+
+    Raises:
+        ClientDisconnectedError: the client has gone.
+        Problem: not_found, the sandbox was deleted.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + wait_ms / SECOND_MS
+    with watching(call.request.receive) as gone:
+        while (left := ends_at - loop.time()) > 0:
+            pause, journal = min(left, _REFRESH_SECONDS), _sandbox(call).journal
+            with _waiter(journal, wanted) as arrived:
+                if any(map(wanted.ends_wait, journal.newest_first(wanted.since))):
+                    return
+                either = asyncio.wait((arrived, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                is_over = await call.plane.stop.cut_short(either) or arrived.done()
+            if is_over:
+                return
+            if gone.done():
+                raise ClientDisconnectedError
+
+
+@contextmanager
+def _waiter(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
+    """Listen to a journal: the future is done as soon as a request that is asked for is complete."""
+    arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def watch(record: RequestRecord) -> None:
+        if not arrived.done() and wanted.ends_wait(record):
+            arrived.set_result(None)
+
+    journal.watchers.append(watch)
+    try:
+        yield arrived
+    finally:
+        journal.watchers.remove(watch)
+
+
+def _sandbox(call: ControlCall) -> Sandbox:
+    """Return the sandbox that the request is about, as it is now: a wait may outlive the one that it began with."""
+    return call.plane.find_sandbox(call.parameters.get("sandbox"))
+
+
+# What the examiner makes of it ----------------------------------------------------------------------------------------
+
+
+async def show_conduct(call: ControlCall) -> orjson.Fragment:
+    """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
+    has_ended, is_whole = call.query["ended"] == "true", call.query["whole"] == "true"
+    observed, masks = call.sandbox.observed(), Masks(call.sandbox.credentials)
+    asked = call.plane.observer.ask(lambda examiner: examiner.judge(observed, has_ended=has_ended, is_whole=is_whole))
+    judgement = await asyncio.wrap_future(asked)
+    return orjson.Fragment(masks.of_bytes(msgspec.json.encode(judgement.conduct)))
+
+
+async def show_coverage(call: ControlCall) -> dict[str, Any]:
+    """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
+    observed, is_whole = call.sandbox.observed(), call.query["whole"] == "true"
+    asked = call.plane.observer.ask(lambda examiner: examiner.covered(observed, is_whole=is_whole))
+    covered = await asyncio.wrap_future(asked)
+    return coverage.document(call.plane.contract, covered)

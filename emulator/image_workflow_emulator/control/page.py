@@ -1,0 +1,74 @@
+"""The page's own files, read from disk when a browser asks for them: `page/` beside this file. They hold no data.
+
+Owns what the page may do in a browser (its content security policy), and which addresses are files. What the page shows
+it asks for by the other requests of the control plane, with the control token where one is set.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from starlette.responses import Response
+
+from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.control.calls import ControlCall
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.kernel.wording import excerpt
+
+_FOLDER: Final = Path(__file__).with_name("page")
+_MEDIA_TYPES: Final = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+_FILE_NAME: Final = re.compile(r"[a-z0-9-]+(\.[a-z]+)", re.ASCII)
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def is_document(path: str) -> bool:
+    """Tell whether a path leads to something that a person follows a link to: the page or the reference."""
+    return path in (PREFIX, f"{PREFIX}/reference")
+
+
+def is_own_file(path: str) -> bool:
+    """Tell whether a path leads to a file of the page, which needs no control token."""
+    return is_document(path) or path.startswith(f"{PREFIX}/page/")
+
+
+def show_page(call: ControlCall) -> Response:
+    """GET /_emulator."""
+    return _show_document(call, "index.html")
+
+
+def show_reference(call: ControlCall) -> Response:
+    """GET /_emulator/reference: the contract, for people."""
+    return _show_document(call, "reference.html")
+
+
+def show_file(call: ControlCall) -> Response:
+    """GET /_emulator/page/{file}: one of the files that the page is made of. Raises Problem not_found."""
+    name = call.parameters["file"]
+    match = _FILE_NAME.fullmatch(name)
+    media_type = _MEDIA_TYPES.get(match[1]) if match else None
+    path = _FOLDER / name
+    if media_type is None or not path.is_file():
+        raise Problem("not_found", f"{excerpt(name)}: the page has no such file")
+    return Response(path.read_bytes(), media_type=media_type, headers=_HEADERS)
+
+
+def _show_document(call: ControlCall, name: str) -> Response:
+    """Return a document, which says whether a token must be asked for before anything else is."""
+    content = (_FOLDER / name).read_bytes()
+    if call.plane.settings.control_token is not None:
+        content = content.replace(b"<html ", b"<html data-needs-token ", 1)
+    return Response(content, media_type="text/html", headers=_HEADERS)

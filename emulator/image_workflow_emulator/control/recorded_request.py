@@ -1,0 +1,78 @@
+"""A recorded request as JSON has it: the one shape in which the control plane, `image_workflow_emulator.testing` and reports show requests.
+
+Must not know the objects of an emulator: most of its readers run in another process.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from image_workflow_emulator.kernel.printable import printable
+from image_workflow_emulator.kernel.signing import without_signature
+
+
+class RecordedRequest(Struct, frozen=True, kw_only=True):
+    """One request of the journal. What is not known yet, or does not apply, is None.
+
+    `Sandbox.requests` returns them; as a text, one is a line with time, status, operation and duration.
+    """
+
+    sequence: int
+    at: str
+    """The emulator's time when it arrived."""
+    arrived_at: str | None = None
+    """The host's time when it arrived."""
+    method: str
+    path: str
+    query: str = ""
+    """As it was sent, without the `?`."""
+    operation: str | None = None
+    """The operation id; None for uploads and files, and for what is no operation."""
+    bytes: str | None = None
+    """`upload` or `download` for a request that carries an image."""
+    content_type: str | None = None
+    """The header Content-Type of a request with a body."""
+    emulator_fault: str | None = None
+    """The header Emulator-Fault."""
+    user_agent: str | None = None
+    credential: Mapping[str, Any] | None = None
+    """`id`, `name`, `key` (masked) and `team` (with `id` and `name`)."""
+    idempotency_key: str | None = None
+    status: int | None = None
+    """None where there was no answer, or is none yet."""
+    code: str | None = None
+    """The problem's code, if it was refused."""
+    request_id: str | None = None
+    replayed: bool = False
+    """Whether a stored answer was sent again."""
+    lost: bool = False
+    """Whether a scenario lost its answer on the wire."""
+    rule: Mapping[str, Any] | None = None
+    """The rule of a scenario that acted: `name`, `file` and `line`."""
+    duration_ms: float | None = None
+    """Real time until the answer; None while there is none."""
+    request_body: Any = None
+    response_headers: Any = None
+    response_body: Any = None
+    note: str | None = None
+    readings: list[str] = []
+    """The readings that changed its answer, such as `D66=silent`; events have none."""
+
+    @property
+    def team(self) -> str | None:
+        """The name of the Team whose key it brought."""
+        return None if self.credential is None else str(self.credential["team"]["name"])
+
+    def __str__(self) -> str:
+        return request_line(self)
+
+
+def request_line(request: RecordedRequest) -> str:
+    """Describe a request in one line: time, status, operation (or method and path), code, what became of its answer, duration, Team."""
+    took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
+    what = request.operation or f"{request.method} {without_signature(request.path)}"
+    status = str(request.status or ("…" if request.duration_ms is None else "---"))
+    fates = [fate for fate, applies in (("replayed", request.replayed), ("answer lost", request.lost)) if applies]
+    parts = (request.at[11:23], status, what, request.code, *fates, took, request.team)
+    return printable("  ".join(part for part in parts if part))

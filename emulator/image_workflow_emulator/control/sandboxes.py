@@ -1,0 +1,165 @@
+"""Sandboxes: created, shown, reset, deleted, saved as a file and loaded from one."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import structs
+from starlette.concurrency import iterate_in_threadpool
+from starlette.responses import StreamingResponse
+
+from image_workflow_emulator.contract import BASE_PATH
+from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.control.calls import ControlCall, ControlPlane, JsonResponse, in_slices
+from image_workflow_emulator.control.clock import describe_clock
+from image_workflow_emulator.control.fields import clock_of, unfit
+from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
+from image_workflow_emulator.control.teams import describe_teams
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.readings import Readings, chosen, parse_readings
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.scenario.readings_format import READINGS_WORDS, readings_of_mapping
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO
+from image_workflow_emulator.scenario.world import world_names
+from image_workflow_emulator.scenario.world_format import world_of
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.calls import key_for_clients
+from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from image_workflow_emulator.service.sandboxes import SandboxConflictError
+
+
+async def create_sandbox(call: ControlCall) -> JsonResponse:
+    """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
+    fields, plane = call.fields("SandboxWrite"), call.plane
+    given: dict[str, Any] = {name: read(fields[name]) for name, read in _READERS.items() if name in fields}
+    names = world_names(given.get("world", plane.options.world))
+    scenario = NO_SCENARIO
+    if fields.get("scenario") is not None:
+        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, call.query.get("file"))
+    options = structs.replace(with_scenario(plane.options, scenario), **given)
+    identifier = fields.get("id") or _free_identifier(call)
+    try:
+        sandbox = plane.sandboxes.create(identifier, options)
+    except SandboxConflictError as conflict:
+        raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
+    sandbox.created_with = structs.replace(plane.options, **given)
+    return JsonResponse(describe(call, sandbox), 201, {"Location": f"{PREFIX}/sandboxes/{identifier}"})
+
+
+async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
+    """GET /sandboxes: described some at a time, between which other requests are served."""
+    by_id = call.plane.sandboxes.by_id
+    existing = (
+        by_id[identifier] for identifier in list(by_id) if identifier in by_id
+    )  # others may be deleted meanwhile
+    return {"data": await in_slices(existing, lambda sandbox: describe(call, sandbox))}
+
+
+def show_sandbox(call: ControlCall) -> dict[str, Any]:
+    """GET /sandboxes/{sandbox}."""
+    return describe(call, call.sandbox)
+
+
+def delete_sandbox(call: ControlCall) -> None:
+    """DELETE /sandboxes/{sandbox}: with all that it holds; its keys are unknown from now on."""
+    if call.sandbox.id == DEFAULT_SANDBOX_ID:
+        raise Problem("invalid_request", "the default sandbox always exists; expected another, or a reset of it")
+    call.plane.sandboxes.delete(call.sandbox)
+
+
+def reset_sandbox(call: ControlCall) -> dict[str, Any]:
+    """POST /reset: back to the start."""
+    call.fields("Reset")
+    reset_with_scenarios(call)
+    return describe(call, call.sandbox)
+
+
+def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
+    """Return a sandbox as the control plane shows it."""
+    now = engine.enter(sandbox)
+    return {
+        "id": sandbox.id,
+        "base_url": call.origin + BASE_PATH,
+        "env": _environment(call, sandbox, now),
+        "teams": describe_teams(sandbox),
+        "clock": describe_clock(sandbox, now),
+        "readings": list(chosen(sandbox.readings)),
+    }
+
+
+def _environment(call: ControlCall, sandbox: Sandbox, now: int) -> dict[str, str]:
+    """Return the variables for a client of a sandbox."""
+    return {
+        "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
+        "IMAGE_WORKFLOW_API_KEY": key_for_clients(sandbox, now),
+        "EMULATOR_URL": call.origin,
+        "EMULATOR_SANDBOX": sandbox.id,
+    }
+
+
+def _readings(given: Any) -> Readings:
+    try:
+        return parse_readings(given) if isinstance(given, str) else readings_of_mapping(given, "/readings")
+    except ValueError as error:
+        raise unfit("/readings", str(error), READINGS_WORDS) from None
+
+
+def _free_identifier(call: ControlCall) -> str:
+    plane = call.plane
+    while True:
+        plane.sandboxes_named += 1
+        identifier = f"sandbox-{plane.sandboxes_named}"
+        if identifier not in plane.sandboxes.by_id:
+            return identifier
+
+
+def _is_on(switch: bool | str) -> bool:
+    return switch in (True, "on")
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "seed": int,
+    "clock": lambda clock: clock_of(clock, "/clock"),
+    "start": parse_timestamp,
+    "rate_limits": _is_on,
+    "evolution": _is_on,
+    "readings": _readings,
+    "world": lambda world: world_of(world, "/world"),
+}
+"""What the fields of a new sandbox mean that are options of the process as well."""
+
+
+# State files ----------------------------------------------------------------------------------------------------------
+
+
+def save_state(call: ControlCall) -> StreamingResponse:
+    """GET /state: as it is now, whatever happens while the file is on its way."""
+    from image_workflow_emulator.service import state  # 50 ms that a process without state files need not spend
+
+    headers = {"Content-Disposition": f'attachment; filename="{call.sandbox.id}-state.zip"'}
+    pieces = iterate_in_threadpool(state.save(call.sandbox, call.now))
+    return StreamingResponse(pieces, headers=headers, media_type="application/zip")
+
+
+async def load_state(call: ControlCall) -> dict[str, Any]:
+    """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
+    from image_workflow_emulator.service import state
+
+    plane = call.plane
+    try:
+        loaded = await asyncio.to_thread(_load, call.body, call.sandbox.id, plane)
+        shown = describe(call, loaded)
+        plane.sandboxes.replace(loaded)
+    except (state.StateError, SandboxConflictError) as error:
+        raise Problem("invalid_request", f"(body): {error}") from None
+    return shown
+
+
+def _load(content: bytes, identifier: str, plane: ControlPlane) -> Sandbox:
+    """Load a sandbox, and settle it: before the old one is given up, and while others are served."""
+    from image_workflow_emulator.service import state
+
+    limit_bytes, stop = plane.settings.max_memory, plane.stop
+    loaded = state.load(content, identifier, limit_bytes, plane.contract, lambda: stop.has_begun)
+    engine.enter(loaded)
+    return loaded

@@ -1,0 +1,149 @@
+"""Teams and their credentials: shown, created and changed at once."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from image_workflow_emulator.control.calls import ControlCall, JsonResponse
+from image_workflow_emulator.control.fields import shown
+from image_workflow_emulator.documents.complaints import did_you_mean, nearest
+from image_workflow_emulator.documents.values import optional
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.resources import Credential, Profile
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
+from image_workflow_emulator.scenario.world_format import credential_change, team_change
+from image_workflow_emulator.service import scenarios
+from image_workflow_emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
+
+_ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
+"""By profile, as in the built-in world."""
+_NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
+_MAX_SLUG_CHARACTERS: Final = 40
+
+
+def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """Return the Teams of a sandbox as the control plane shows them, in the order of their opening."""
+    credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
+    for held in sandbox.credentials.values():
+        credentials[held.credential.team_id].append(held.credential)
+    return [describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
+
+
+def describe_team(account: TeamAccount, credentials: Sequence[Credential]) -> dict[str, Any]:
+    """Return a Team as the control plane shows it."""
+    team, ledger = account.team, account.ledger
+    return {
+        **shown(team, "id", "name", "concurrency_limit", "requests_per_minute"),
+        "credits": ledger.available,
+        "reserved": ledger.reserved,
+        "subscription": "active" if team.subscription_active else "inactive",
+        "concurrency_used": account.budget.used,
+        "credentials": [_describe_credential(credential) for credential in credentials],
+    }
+
+
+def describe_owner(sandbox: Sandbox, team_id: str) -> dict[str, str]:
+    """Return the Team that owns something, by id and name."""
+    return {"id": team_id, "name": sandbox.accounts[team_id].team.name}
+
+
+def _describe_credential(credential: Credential) -> dict[str, Any]:
+    return shown(credential, "id", "key", "name", "profile", "state", "expires_at")
+
+
+def list_teams(call: ControlCall) -> dict[str, Any]:
+    """GET /teams."""
+    return {"data": describe_teams(call.sandbox)}
+
+
+def create_team(call: ControlCall) -> JsonResponse:
+    """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
+    fields = call.fields("TeamWrite")
+    _check_is_free(call.sandbox, fields["name"])
+    account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
+    scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
+    for profile in _ENDS_OF_KEYS:
+        _add_credential(call, account, profile, None)
+    return JsonResponse(describe_team(account, call.sandbox.credentials_of(account.team.id)), 201)
+
+
+def change_team(call: ControlCall) -> dict[str, Any]:
+    """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
+    account = find_account(call.sandbox, call.parameters["team"])
+    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")))
+    return describe_team(account, call.sandbox.credentials_of(account.team.id))
+
+
+def create_credential(call: ControlCall) -> JsonResponse:
+    """POST /teams/{team}/credentials."""
+    account = find_account(call.sandbox, call.parameters["team"])
+    fields = call.fields("CredentialWrite")
+    added = _add_credential(call, account, fields["profile"], optional(fields, "expires_at", parse_timestamp))
+    return JsonResponse(_describe_credential(added.credential), 201)
+
+
+def change_credential(call: ControlCall) -> dict[str, Any]:
+    """PATCH /credentials/{credential}: effective with the next request that brings it."""
+    held = _find_credential(call.sandbox, call.parameters["credential"])
+    change = credential_change(held.credential.key, call.fields("CredentialPatch"))
+    scenarios.change_credential(call.sandbox, held, change)
+    return _describe_credential(held.credential)
+
+
+def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
+    """Return the Team of an id, or of a name that only one Team has. Raises Problem not_found."""
+    found = list(sandbox.find_accounts(name_or_id))
+    if len(found) != 1:
+        many = f"{excerpt(name_or_id)}: {len(found)} Teams have this name; expected the id of one"
+        raise Problem("not_found", many) if found else no_such_team(sandbox, name_or_id)
+    return found[0]
+
+
+def no_such_team(sandbox: Sandbox, name_or_id: str) -> Problem:
+    """Return the refusal of a name or id that no Team has."""
+    meant = nearest(name_or_id, {account.team.name for account in sandbox.accounts.values()})
+    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
+
+
+def _check_is_free(sandbox: Sandbox, name: str) -> None:
+    """Raise Problem invalid_request with status 409 if a Team has this name or id: it would answer to the same word."""
+    if list(sandbox.find_accounts(name)):
+        expected = "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
+        raise Problem("invalid_request", f"/name: found {excerpt(name)}; expected {expected}", status=409)
+
+
+def account_of_query(call: ControlCall) -> TeamAccount:
+    """Return the Team that the query names, the first if it names none. Raises Problem not_found."""
+    name = call.query.get("team")
+    if name is not None:
+        return find_account(call.sandbox, name)
+    account = next(iter(call.sandbox.accounts.values()), None)
+    if account is None:
+        raise Problem("not_found", "there is no Team; create one first")
+    return account
+
+
+def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
+    """Find a credential by its id or its key. Raises Problem not_found."""
+    for held in sandbox.credentials.values():
+        if identifier in (held.credential.id, held.credential.key):
+            return held
+    raise Problem("not_found", f"{excerpt(identifier)}: there is no such credential")
+
+
+def _add_credential(
+    call: ControlCall, account: TeamAccount, profile: Profile, expires_at: int | None
+) -> CredentialAccount:
+    """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
+    ending, name = _ENDS_OF_KEYS[profile], CREDENTIAL_NAMES[profile]
+    slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
+    sandbox, number = call.sandbox, 1
+    key = f"iwe_{slug}_{ending}"
+    while call.plane.sandboxes.find_caller(sandbox.key_of(key)) is not None:
+        number += 1
+        key = f"iwe_{slug}_{ending}_{number}"
+    added = sandbox.add_credential(account, WorldCredential(key, name, profile, expires_at=expires_at), call.now)
+    call.plane.sandboxes.register(sandbox)
+    return added

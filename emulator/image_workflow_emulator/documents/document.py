@@ -1,0 +1,111 @@
+"""A document under reading: its data with the places in its text, and all complaints about it.
+
+First all that breaks its schema is reported, and then, by whoever knows what it is about, all that no schema can express.
+Must not know what a document is about, nor its notation.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from image_workflow_emulator.documents.complaints import (
+    NOWHERE,
+    Complaint,
+    DocumentError,
+    Position,
+    clause,
+    nearest,
+    one_of,
+)
+from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS, Schemas, Steps, place_of
+from image_workflow_emulator.kernel.wording import excerpt
+
+Suggest: TypeAlias = Callable[[Steps, str], Sequence[str]]
+
+
+class Document:
+    """A document under reading. `where` is the place in a body that it was found at.
+
+    `data` is the JSON that it looks like; `source` is the text that it was read from.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        data: Any,
+        places: Mapping[tuple[str, ...], tuple[Position, Position]],
+        source: str,
+        where: str = "",
+    ) -> None:
+        """`places` has by path where a value stands, and where its key does; it is empty for data without a text."""
+        self.file = file
+        self.data = data
+        self.source = source
+        self._places = places
+        self._where = where
+        self._complaints: list[Complaint] = []
+
+    @cached_property
+    def texts(self) -> Any:
+        """The data with every scalar as text, from which values are made once the schema has let them pass."""
+        return _texts_of(self.data)
+
+    def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
+        """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file.
+
+        `suggest` names what was probably meant by a text for which the schema suggests nothing.
+        """
+        for violation in schemas.violations(reference, self.data):
+            meant = violation.suggestions or suggest(violation.steps, violation.found.strip('"'))
+            self.complain(violation.steps, violation.expected, violation.found, meant, violation.kind == "unknown")
+        self.raise_complaints()
+
+    def complain(
+        self,
+        steps: Steps,
+        expected: str,
+        found: str | None = None,
+        suggestions: Sequence[str] = (),
+        at_key: bool = False,
+    ) -> None:
+        """Complain of the value at a place, or of its key; `found` says what it is where its text does not."""
+        place, path = self.position(*steps, at_key=at_key), self._where + place_of(steps)
+        words = clause(excerpt(self.at(*steps)) if found is None else found, expected, suggestions)
+        where = path or ("" if place.line or self.file else "(body)")
+        self._complaints.append(Complaint(self.file, place.line, place.column, ": ".join(filter(None, (where, words)))))
+
+    def check_word(self, steps: Steps, word: str, words: Collection[str], kind: str = "", at_key: bool = False) -> None:
+        """Complain of a word at a place that is none of those that can stand there; `kind` names these in words."""
+        if word not in words:
+            self.complain(steps, one_of(words, kind), excerpt(word), nearest(word, words), at_key)
+
+    def at(self, *steps: str | int) -> Any:
+        """Return the data at a place."""
+        data = self.data
+        for step in steps:
+            data = data[step]
+        return data
+
+    def position(self, *steps: str | int, at_key: bool = False) -> Position:
+        """Return the place in the file of a value, or of its key; else of the last on the way to it that is there."""
+        path = tuple(map(str, steps))  # the validator names a field that looks like a number by that number
+        for length in range(len(path), -1, -1):
+            if path[:length] in self._places:
+                value, key = self._places[path[:length]]
+                return key if at_key and length == len(path) else value
+        return NOWHERE
+
+    def raise_complaints(self) -> None:
+        """Raise the first complaints, in the order of the file, as one DocumentError; return if there are none."""
+        if self._complaints:
+            in_order = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
+            raise DocumentError(in_order[:MAX_COMPLAINTS])
+
+
+def _texts_of(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _texts_of(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_texts_of(item) for item in data]
+    return data if isinstance(data, str) else "" if data is None else json.dumps(data)

@@ -1,0 +1,275 @@
+"""JSON Schema: whether a value has the shape that a schema asks for, and in words what does not fit.
+
+Owns the validators of a document's schemas and the wording of what they find. A schema may say in `x-expected` what it
+expects, where its keywords say it badly. Must not know which schemas there are, nor what becomes of a violation.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import islice
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from image_workflow_emulator.documents.complaints import clause, nearest, one_of, sentence
+from image_workflow_emulator.documents.values import MAX_NAME_CHARACTERS
+from image_workflow_emulator.kernel.wording import excerpt, pointer
+
+Steps: TypeAlias = tuple[str | int, ...]
+"""The way to a place in a value: names of fields and indexes of items."""
+
+EXPECTED: Final = "x-expected"
+LARGE_BODY_BYTES: Final = 2048
+"""For a larger body, only the first violation is reported."""
+MAX_COMPLAINTS: Final = 100
+"""Limit of the complaints about one document or body, but for one that says that there are more."""
+MAX_LISTED_VIOLATIONS: Final = 10
+"""Limit of the reported violations of one body."""
+_URN: Final = "urn:document"
+_REQUIRED: Final = "this required field"
+_MAX_SHOWN_UNKNOWN: Final = 50
+"""Limit of the reported unknown fields of one object."""
+
+
+class Violation(Struct, frozen=True):
+    """One way in which a value breaks a schema: where, what is there, what should be, which word may be meant.
+
+    `kind` tells a field that is missing, and one that must not be there, from a value that does not fit.
+    """
+
+    steps: Steps
+    found: str
+    expected: str
+    suggestions: tuple[str, ...] = ()
+    kind: Literal["unfit", "missing", "unknown"] = "unfit"
+
+    @property
+    def where(self) -> str:
+        """The JSON Pointer of the place."""
+        return place_of(self.steps)
+
+    def __str__(self) -> str:
+        return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestions)}"
+
+    @property
+    def remedy(self) -> str:
+        """What to change, as an instruction."""
+        if self.kind == "unknown":
+            return f"remove {self.where}"
+        if self.kind == "missing":
+            return f"add {self.where}" if self.expected == _REQUIRED else f"add {self.where}, {self.expected}"
+        if _IS_PART.search(self.expected):
+            return f"change {self.where or 'the body'} to have {self.expected}"
+        return f"set {self.where or 'the body'} to {self.expected}"
+
+
+def place_of(steps: Steps) -> str:
+    """Write the JSON Pointer of a place, with what is long of its names left out."""
+    return pointer(*(step[:MAX_NAME_CHARACTERS] if isinstance(step, str) else step for step in steps))
+
+
+_IS_PART: Final = re.compile("(items?|item twice|characters?|field to change)$")
+"""Expectations of what a value has in it, not of what it is."""
+
+
+def listed(violations: Sequence[Violation]) -> str:
+    """List violations, as many as a message of reasonable length holds."""
+    told = [str(violation) for violation in violations[:MAX_LISTED_VIOLATIONS]]
+    more = len(violations) - MAX_LISTED_VIOLATIONS
+    if more > 0:
+        told.append(f"And {more} more")
+    return " ".join([*map(sentence, told[:-1]), *told[-1:]])
+
+
+class Schemas:
+    """The schemas of one document. `formats` are parsers of text by the name of their `format`; others are no checks."""
+
+    def __init__(self, document: dict[str, Any], formats: Mapping[str, Callable[[str], object]] | None = None) -> None:
+        self._document = document
+        self._formats: dict[str, Callable[..., bool]] = {
+            name: partial(_holds, parse) for name, parse in (formats or {}).items()
+        }
+        self._validators: dict[str, Any] = {}
+
+    def violations(self, reference: str, value: object, first_only: bool = False) -> list[Violation]:
+        """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
+
+        To look for all takes 50 µs for each: ask for the first one only in a large value from a client.
+        """
+        validator = self._validators.get(reference)
+        if validator is None:
+            validator = self._validators[reference] = self._validator(reference)
+        if validator.is_valid(value):
+            return []
+        errors = [_first_error(validator, value)] if first_only else validator.iter_errors(value)
+        found = dict.fromkeys(each for error in islice(errors, MAX_COMPLAINTS + 1) for each in self._explain(error))
+        return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
+
+    @cached_property
+    def _registry(self) -> Any:
+        # Imported when the first value comes: 20 ms that a server which is starting need not spend.
+        from jsonschema_rs import Draft202012, Registry
+
+        return Registry([(_URN, self._document)], draft=Draft202012)
+
+    def _validator(self, reference: str) -> Any:
+        from jsonschema_rs import Draft202012Validator
+
+        return Draft202012Validator(
+            {"$ref": _URN + reference},
+            registry=self._registry,
+            formats=self._formats,
+            validate_formats=bool(self._formats),
+        )
+
+    def _explain(self, error: Any) -> Iterator[Violation]:
+        keyword, steps = error.kind.name, tuple(error.instance_path)
+        details = error.kind.as_dict()
+        schema = self._schema_at(error.schema_path[:-1])
+        match keyword:
+            case "oneOf" | "anyOf":
+                yield from self._explain_union(error, schema)
+            case "required":
+                yield Violation((*steps, details["property"]), "nothing", _REQUIRED, kind="missing")
+            case "additionalProperties":
+                yield from _explain_unknown(steps, schema, details["unexpected"], error.instance)
+            case "propertyNames":
+                name = details["error"].instance
+                expected = schema.get(EXPECTED, "another name")
+                yield Violation((*steps, name), f"the name {excerpt(name)}", expected, kind="unknown")
+            case "not":
+                yield Violation(steps, "this field", schema.get(EXPECTED, "no such field"), kind="unknown")
+            case "minProperties" | "maxProperties":
+                found = f"the fields {', '.join(error.instance)}" if error.instance else "no fields"
+                yield Violation(steps, found, _expectation(keyword, schema))
+            case _:
+                expected, meant = _expectation(keyword, schema), _suggested(error.instance, self._words(schema))
+                yield Violation(steps, excerpt(error.instance), expected, meant)
+
+    def _explain_union(self, error: Any, schema: Mapping[str, Any]) -> Iterator[Violation]:
+        """Say which branch was meant and what is wrong there, instead of that no branch fits."""
+        steps, value = tuple(error.instance_path), error.instance
+        branches = error.kind.as_dict().get("context", ())
+        if "discriminator" in schema:
+            yield from self._explain_tagged(error, schema, branches)
+            return
+        words = self._words(schema)
+        expected = schema.get(EXPECTED) or one_of(words)
+        near = sorted((branch for branch in branches if not _is_of_another_type(branch, steps)), key=len)
+        if near and isinstance(value, dict | list) and (len(near) == 1 or len(near[0]) < len(near[1])):
+            yield from self._explain_branch(near[0])
+        else:
+            yield Violation(steps, excerpt(value), expected, _suggested(value, words))
+
+    def _explain_tagged(self, error: Any, schema: Mapping[str, Any], branches: Sequence[Any]) -> Iterator[Violation]:
+        steps, value = tuple(error.instance_path), error.instance
+        name, mapping = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
+        if not isinstance(value, dict):
+            yield Violation(steps, excerpt(value), "an object")
+        elif name not in value:
+            yield Violation((*steps, name), "nothing", one_of(mapping), kind="missing")
+        elif not isinstance(value[name], str) or value[name] not in mapping:
+            yield Violation((*steps, name), excerpt(value[name]), one_of(mapping), _suggested(value[name], mapping))
+        else:
+            index = [branch["$ref"] for branch in schema["oneOf"]].index(mapping[value[name]])
+            yield from self._explain_branch(branches[index])
+
+    def _explain_branch(self, errors: Sequence[Any]) -> Iterator[Violation]:
+        for error in errors:
+            yield from self._explain(error)
+
+    def _words(self, schema: Mapping[str, Any]) -> list[str]:
+        """Return the words that a schema takes, those of its branches included."""
+        while "$ref" in schema:
+            schema = self._schema_at(schema["$ref"].removeprefix("#/").split("/"))
+        words = [word for word in (*schema.get("enum", ()), schema.get("const")) if isinstance(word, str)]
+        for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            words += self._words(branch)
+        return words
+
+    def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
+        node: Any = self._document
+        for step in steps:
+            node = node[step]
+        return node if isinstance(node, dict) else {}
+
+
+def _holds(parse: Callable[[str], object], text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_error(validator: Any, value: object) -> Any:
+    try:
+        validator.validate(value)
+    except ValueError as error:
+        return error
+    raise AssertionError("a value that is not valid has an error")
+
+
+def _explain_unknown(
+    steps: Steps, schema: Mapping[str, Any], names: Sequence[str], given: Collection[str]
+) -> Iterator[Violation]:
+    known = schema.get("properties", {})
+    expected = f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
+    free = [name for name in known if name not in given]
+    for name in names[:_MAX_SHOWN_UNKNOWN]:
+        meant = nearest(name, free) or nearest(name, known)
+        yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
+
+
+def _is_of_another_type(errors: Sequence[Any], steps: Steps) -> bool:
+    """Whether the value at a place is not even of the kind that a branch of a union is about."""
+    for error in errors:
+        if tuple(error.instance_path) == steps:
+            branches = error.kind.as_dict().get("context", ()) if error.kind.name in ("anyOf", "oneOf") else ()
+            if error.kind.name in ("type", "enum", "const"):
+                return True
+            if branches and all(_is_of_another_type(branch, steps) for branch in branches):
+                return True
+    return False
+
+
+def _suggested(value: object, words: Collection[str]) -> tuple[str, ...]:
+    return nearest(value, words) if isinstance(value, str) else ()
+
+
+_TYPES: Final = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+_EXPECTATIONS: Final = {
+    "const": "{}",
+    "enum": "one of {}",
+    "pattern": "text that matches {}",
+    "uniqueItems": "no item twice",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minItems": "at least {} item",
+    "maxItems": "at most {} item",
+    "minLength": "at least {} character",
+    "minProperties": "at least {} field to change",
+}
+
+
+def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
+    """Say in words what a keyword of a schema asks for."""
+    if EXPECTED in schema:
+        return str(schema[EXPECTED])
+    limit = schema.get(keyword)
+    if schema.get("type") == "integer" and "minimum" in schema and "maximum" in schema:
+        return f"a whole number from {schema['minimum']} to {schema['maximum']}"
+    if keyword == "type":
+        return " or ".join(_TYPES[name] for name in (limit if isinstance(limit, list) else [str(limit)]))
+    shown = ", ".join(map(str, limit)) if isinstance(limit, list) else limit
+    words = _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(shown)
+    return f"{words}s" if limit != 1 and words.endswith((" item", " character")) else words

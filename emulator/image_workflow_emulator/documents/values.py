@@ -1,0 +1,100 @@
+"""The kinds of values that options, bodies and files have in common: one parser and one set of bounds for each.
+
+Every parser takes text and raises ValueError. Instants and spans are `kernel.timestamps`'; the bound of a span is here.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from image_workflow_emulator.kernel.clock import CLOCK_MODES, MAX_RATE, ClockSetting
+from image_workflow_emulator.kernel.seed import MAX_SEED
+from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, parse_duration_ms, parse_timestamp
+
+Value = TypeVar("Value")
+
+MAX_INTEGER: Final = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact."""
+MAX_NAME_CHARACTERS: Final = 200
+MAX_SPAN_MS: Final = 3_650 * DAY_MS
+RATE_WORDS: Final = "no rate, or the mode real"
+CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
+"""What to expect, in words, where a clock mode is read."""
+
+_RATE: Final = re.compile(r"x(\d{1,7}(?:\.\d{1,6})?)", re.ASCII)
+_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?", re.IGNORECASE | re.ASCII)
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def parse_clock(text: str) -> ClockSetting:
+    """Read `real`, `manual`, `auto` or a rate such as `x60`."""
+    for mode in CLOCK_MODES:
+        if text == mode:
+            return ClockSetting(mode)
+    match = _RATE.fullmatch(text)
+    if match and 0 < float(match[1]) <= MAX_RATE:
+        return ClockSetting("real", float(match[1]))
+    raise ValueError(text)
+
+
+def parse_size(text: str) -> int:
+    """Read a number of bytes such as `2GiB`, `512MB` or `1048576`."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(text)
+    unit = (match[2] or "").lower()
+    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** _POWERS[unit[:1]])
+
+
+def parse_seed(text: str) -> int:
+    """Read a whole number from 0 to 2^63-1."""
+    if not re.fullmatch(r"\+?\d{1,19}", text, re.ASCII) or int(text) > MAX_SEED:
+        raise ValueError(text)
+    return int(text)
+
+
+def parse_speed(text: str) -> int:
+    """Read a number of bytes a second such as `64KiB`; at least one."""
+    speed = parse_size(text)
+    if speed < 1:
+        raise ValueError(text)
+    return speed
+
+
+def parse_span_ms(text: str) -> int:
+    """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
+    span_ms = parse_duration_ms(text) if text.strip()[-1:].isalpha() else round(float(text) * SECOND_MS)
+    if not 0 <= span_ms <= MAX_SPAN_MS:
+        raise ValueError(text)
+    return span_ms
+
+
+def clock_setting(mode: str, rate: float | None = None) -> ClockSetting:
+    """Return how a clock runs that has this mode and rate. Raises ValueError also for a rate that the mode cannot have."""
+    setting = parse_clock(mode)
+    if rate is None or rate == setting.rate:
+        return setting
+    if setting != ClockSetting("real"):
+        raise ValueError(rate)
+    return ClockSetting("real", float(rate))
+
+
+def optional(fields: Mapping[str, Any], name: str, parse: Callable[[Any], Value]) -> Value | None:
+    """Return what a field means; None if it is not there."""
+    return parse(fields[name]) if name in fields else None
+
+
+def parse_whole_number(given: str | float) -> int:
+    """Read a whole number, however JSON spells it: `3`, `3.0`, `3e0`."""
+    text = str(given)
+    return int(text) if text.isdecimal() else int(float(text))
+
+
+FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "clock-mode": parse_clock,
+    "instant": parse_timestamp,
+    "seed": parse_seed,
+    "span": parse_span_ms,
+    "speed": parse_speed,
+}
+"""By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""

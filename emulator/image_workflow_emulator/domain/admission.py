@@ -1,0 +1,89 @@
+"""What limits admission: the request rate (D41), the concurrency budget (D40) and the pause of writes.
+
+Counts and windows only: the caller knows who is limited, and what to answer.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from image_workflow_emulator.kernel.ranges import Amount, Instant
+
+RATE_WINDOW_MS = 60_000
+TEAM_REQUESTS_PER_MINUTE = 600
+NOTHING_DUE_MS = 60_000
+"""How long to wait for a place in the budget when none of the work in it is due to finish (D47)."""
+
+
+@dataclass(slots=True, eq=False)
+class RateWindow:
+    """The instants of the requests let in during the last minute: an exact sliding window (D41)."""
+
+    admitted: list[Instant] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.admitted.sort()  # an edited state file may have them in any order
+
+    def wait_ms(self, now: int, limit: int) -> int:
+        """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
+        admitted, window_begins = self.admitted, now - RATE_WINDOW_MS
+        if admitted and admitted[0] <= window_begins:
+            del admitted[: bisect_right(admitted, window_begins)]
+        if len(admitted) < limit:
+            return 0
+        if limit <= 0:
+            return RATE_WINDOW_MS
+        return admitted[len(admitted) - limit] + RATE_WINDOW_MS - now
+
+    def admit(self, now: int) -> None:
+        """Count a request that was let in."""
+        self.admitted.append(now)
+
+    def take_back(self) -> None:
+        """Take back the count of the request that was let in last."""
+        self.admitted.pop()
+
+
+@dataclass(slots=True, eq=False)
+class ConcurrencyBudget:
+    """A Team's unfinished creative work: each piece takes one place, or one for each open output (D40)."""
+
+    finishes_at: dict[str, int | None] = field(default_factory=dict)
+    """By id of the work; None where it never finishes by itself."""
+    places: dict[str, int] = field(default_factory=dict)
+    """By id of the work: the places that it takes."""
+    highest_used: int = 0
+    """The most places that were taken at once, in this process."""
+
+    @property
+    def used(self) -> int:
+        """The places taken."""
+        return sum(self.places.values())
+
+    def take(self, work_id: str, finishes_at: int | None, places: int = 1) -> None:
+        """Take the places of admitted work."""
+        self.finishes_at[work_id], self.places[work_id] = finishes_at, places
+        self.highest_used = max(self.highest_used, self.used)
+
+    def give_back(self, work_id: str) -> None:
+        """Free the places of finished work."""
+        del self.finishes_at[work_id], self.places[work_id]
+
+    def give_back_place(self, work_id: str) -> None:
+        """Free one of the further places of work, if it has any."""
+        self.places[work_id] = max(self.places[work_id] - 1, 1)
+
+    def wait_ms(self, now: int) -> int:
+        """Return the time until the next piece of work finishes (D42)."""
+        due = [instant for instant in self.finishes_at.values() if instant is not None]
+        return max(min(due) - now, 0) if due else NOTHING_DUE_MS
+
+
+@dataclass(slots=True, eq=False)
+class AdmissionPause:
+    """Whether new writes are let in (503 `service_unavailable` if not)."""
+
+    paused: bool = False
+    retry_after: Amount = 5
+    """Seconds that a refused writer is asked to wait."""
+    opens_at: Instant | None = None
+    """When it ends by itself, if that is known."""

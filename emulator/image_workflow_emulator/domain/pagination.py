@@ -1,0 +1,90 @@
+"""Pages of a collection (section 4): newest first, by opaque cursors bound to the collection and its filters (D02).
+
+A cursor names the last item shown, not a position: items created or deleted meanwhile shift nothing. Identifiers
+increase with creation (D09), so descending ids are "created_at descending, then id descending".
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.resources import AnyResource
+from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.wording import excerpt
+
+DEFAULT_LIMIT = 25
+
+
+Item = TypeVar("Item", bound=AnyResource)
+
+
+class PageRequest(Struct, frozen=True):
+    """What a client asked of a list: how many, after which cursor, and the binding that the cursor must have."""
+
+    limit: int
+    after: str | None
+    binding: tuple[str, ...]
+    """Team, collection and filters: a cursor is good for these alone."""
+
+
+class Page(Struct, Generic[Item], frozen=True):
+    """A page of items; `next_cursor` is empty on the last one (D26)."""
+
+    items: list[Item]
+    next_cursor: str
+    has_more: bool
+
+
+def _position(signer: Signer, request: PageRequest) -> str | None:
+    """Read the id that the cursor names.
+
+    Raises:
+        Problem: invalid_cursor, it was not issued for this collection and these filters (D02).
+    """
+    if request.after is None:
+        return None
+    signature, separator, last_id = request.after.partition("-")
+    if not separator or not signer.verify(signature, "cursor", *request.binding, last_id):
+        raise Problem(
+            "invalid_cursor",
+            f"after: found {excerpt(request.after)}; expected a next_cursor that this collection gave for these filters",
+            remedy="remove `after`, or send it with the filters of the list that returned it",
+        )
+    return last_id
+
+
+def paginate(
+    sections: Sequence[Sequence[str]],
+    load: Callable[[str], Item],
+    request: PageRequest,
+    signer: Signer,
+    *,
+    always_a_cursor: bool = False,
+) -> Page[Item]:
+    """Cut a page out of a collection.
+
+    Args:
+        sections: ascending ids; every id of a later section is above all of an earlier one (global, then the Team's).
+        load: returns the item of an id.
+        request: what the client asked for.
+        signer: signs and checks cursors.
+        always_a_cursor: whether the last page has one too (D26).
+
+    Raises:
+        Problem: invalid_cursor.
+    """
+    last_id = _position(signer, request)
+    items: list[Item] = []
+    for section in reversed(sections):
+        end = len(section) if last_id is None else bisect_left(section, last_id)
+        begin = max(end - (request.limit + 1 - len(items)), 0)  # one more tells whether another page follows
+        items += map(load, section[begin:end][::-1])
+    has_more = len(items) > request.limit
+    del items[request.limit :]
+    if not has_more and not always_a_cursor:
+        return Page(items, "", has_more)
+    last_shown = items[-1].id if items else last_id or ""
+    return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}", has_more)

@@ -1,0 +1,203 @@
+"""The catalogue of errors (section 7), the checks that raise them in their order (D01), and the one exception class.
+
+Nothing else in the project says which status or title a code has, or where a check comes from.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from image_workflow_emulator.kernel.wording import excerpt
+
+
+class Check(StrEnum):
+    """The checks that a request passes, in the order of D01; a problem names the one that decided."""
+
+    ROUTE = "route"
+    CREDENTIAL = "credential"
+    RATE = "request rate"
+    PROFILE = "permission profile"
+    SHAPE = "request shape"
+    BODY = "body against the contract"
+    IDEMPOTENCY = "idempotency record"
+    PAUSE = "admission pause"
+    SUBSCRIPTION = "subscription"
+    RESOURCE = "path's resource"
+    READ_ONLY = "read-only global resource"
+    STATE = "state of the resource"
+    REFERENCES = "references in the body"
+    RULES = "business rules"
+    CONCURRENCY = "concurrency budget"
+    CREDITS = "Credits"
+
+
+ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
+"""The checks before a scenario is asked what is to happen to a request."""
+
+_ORDER = tuple(Check)
+OPERATION_CHECKS = _ORDER[_ORDER.index(Check.RESOURCE) :]
+"""The last checks: those of the operation itself, as far as they apply to it."""
+
+
+class Source(Struct, frozen=True):
+    """Why something is checked: the section of the specification, and the decisions where it is silent."""
+
+    section: str
+    decisions: tuple[str, ...] = ()
+
+
+class ProblemKind(Struct, frozen=True):
+    """One row of the catalogue: a stable code, its HTTP status and title, the check it usually comes from, the way out.
+
+    `source` stands where it says more than the source of the check. `mended_by` is what it takes for success: time alone,
+    after which the same request can succeed; the client alone, such as by a new Upload Session; or people.
+    """
+
+    code: str
+    status: int
+    title: str
+    check: Check
+    recovery: str
+    source: Source | None = None
+    mended_by: Literal["time", "client", "people"] = "people"
+
+
+# fmt: off
+_ROWS = (
+    ProblemKind("invalid_request",                400, "The request is malformed",              Check.SHAPE,        "correct the request"),
+    ProblemKind("invalid_cursor",                 400, "The cursor is not of this collection",  Check.SHAPE,        "list again without a cursor", Source("4", ("D02",))),
+    ProblemKind("authentication_required",        401, "A valid credential is required",        Check.CREDENTIAL,   "send a valid key as a Bearer token"),
+    ProblemKind("credential_expired",             401, "The credential has expired",            Check.CREDENTIAL,   "create a replacement credential"),
+    ProblemKind("credential_revoked",             401, "The credential was revoked",            Check.CREDENTIAL,   "use another active credential"),
+    ProblemKind("insufficient_credits",           402, "The Team has too few Credits",          Check.CREDITS,      "add Credits and send a new logical request, with a new key"),
+    ProblemKind("permission_denied",              403, "The credential does not permit this",   Check.PROFILE,      "use a full credential for writes"),
+    ProblemKind("subscription_required",          403, "An active Subscription is required",    Check.SUBSCRIPTION, "restore the Subscription; reads remain available"),
+    ProblemKind("not_found",                      404, "There is no such resource",             Check.RESOURCE,     "treat the resource as unavailable"),
+    ProblemKind("upload_not_found",               404, "There is no such Upload Session",       Check.RESOURCE,     "create a new Upload Session", Source("4", ("D07", "D16", "D17", "D45")), mended_by="client"),
+    ProblemKind("asset_not_found",                404, "There is no such Asset",                Check.RESOURCE,     "use an Asset that exists"),
+    ProblemKind("product_not_found",              404, "There is no such Product",              Check.RESOURCE,     "use a Product that exists"),
+    ProblemKind("idempotency_in_progress",        409, "The key is still being admitted",       Check.IDEMPOTENCY,  "wait, then send the same request with the same key", Source("4", ("D13",)), mended_by="time"),
+    ProblemKind("resource_operation_in_progress", 409, "Authoring work is in progress",         Check.STATE,        "poll the Operation named by active_operation_id, then try again", Source("3", ("D23",)), mended_by="time"),
+    ProblemKind("upload_bytes_conflict",          409, "The session accepted other bytes",      Check.STATE,        "create a new Upload Session", Source("4", ("D16",)), mended_by="client"),
+    ProblemKind("upload_expired",                 410, "The upload window has passed",          Check.STATE,        "create a new Upload Session", Source("4", ("D15", "D16", "D17")), mended_by="client"),
+    ProblemKind("invalid_input",                  422, "The input violates the contract",       Check.BODY,         "correct the fields"),
+    ProblemKind("invalid_reference",              422, "A reference is not usable",             Check.REFERENCES,   "replace the reference"),
+    ProblemKind("idempotency_key_reused",         422, "The key belongs to another request",    Check.IDEMPOTENCY,  "send the original intent, or a new key", Source("4", ("D14",))),
+    ProblemKind("already_at_target_resolution",   422, "The Asset already has this resolution", Check.RULES,        "use the Asset as it is, or ask for a higher target", Source("4", ("D35",))),
+    ProblemKind("concurrency_limit_reached",      429, "Too much work is in progress",          Check.CONCURRENCY,  "wait for Retry-After, or for work to finish", mended_by="time"),
+    ProblemKind("rate_limited",                   429, "Too many requests",                     Check.RATE,         "wait for Retry-After, then retry with backoff", mended_by="time"),
+    ProblemKind("internal_error",                 500, "The request could not be completed",    Check.ROUTE,        "retry; with the same key where the request takes one", Source("7"), mended_by="time"),
+    ProblemKind("service_unavailable",            503, "New writes are paused",                 Check.PAUSE,        "wait for Retry-After; reads and accepted work go on", mended_by="time"),
+)
+# fmt: on
+
+CATALOGUE: Mapping[str, ProblemKind] = {row.code: row for row in _ROWS}
+"""The codes of section 7."""
+
+_INVALID_SCENARIO = ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")
+CONTROL_CATALOGUE: Mapping[str, ProblemKind] = {_INVALID_SCENARIO.code: _INVALID_SCENARIO}
+"""What only the control plane answers."""
+
+
+_SOURCES: Mapping[Check, Source] = {
+    Check.ROUTE: Source("4", ("D06",)),
+    Check.CREDENTIAL: Source("5, rule 5", ("D48",)),
+    Check.RATE: Source("8", ("D41", "D42")),
+    Check.PROFILE: Source("5, rule 2"),
+    Check.SHAPE: Source("4", ("D02", "D03", "D44", "D48")),
+    Check.BODY: Source("4", ("D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39")),
+    Check.IDEMPOTENCY: Source("4", ("D10", "D11", "D12", "D13", "D14")),
+    Check.PAUSE: Source("7"),
+    Check.SUBSCRIPTION: Source("5, rule 4", ("D20",)),
+    Check.RESOURCE: Source("5, rule 6", ("D07",)),
+    Check.READ_ONLY: Source("2", ("D21",)),
+    Check.STATE: Source("3", ("D17", "D23")),
+    Check.REFERENCES: Source("7"),
+    Check.RULES: Source("4", ("D17", "D22", "D34")),
+    Check.CONCURRENCY: Source("8", ("D40", "D42", "D47")),
+    Check.CREDITS: Source("4", ("D10", "D29", "D30")),
+}
+"""By check."""
+
+
+def source_of(check: Check, code: str | None = None) -> Source:
+    """Return why something is checked; with a code, why the check answered with it."""
+    kind = CATALOGUE.get(code or "")
+    return kind.source if kind is not None and kind.source is not None else _SOURCES[check]
+
+
+class Cause(Struct, frozen=True):
+    """The timeline change that caused a state: where it is in the file, and when it was made."""
+
+    file: str
+    line: int
+    at: int
+
+
+MENDED_BY_TIME = frozenset(row.code for row in _ROWS if row.mended_by == "time")
+MENDED_BY_CLIENT = frozenset(row.code for row in _ROWS if row.mended_by == "client")
+
+KEY_BINDING_CODES = frozenset({"insufficient_credits"})
+"""The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
+_DEFINITE_STATUSES = (402, 404, 409, 422)
+_NEVER_BINDING = frozenset({"invalid_input", "idempotency_in_progress", "idempotency_key_reused"})
+
+
+def key_binding_codes(reading: str) -> frozenset[str]:
+    """Return the codes of the problems that bind an Idempotency-Key, by a reading of D10."""
+    if reading == "binds-refusals":
+        definite = {code for code, kind in CATALOGUE.items() if kind.status in _DEFINITE_STATUSES}
+        return frozenset(definite - _NEVER_BINDING)
+    return frozenset() if reading == "releases" else KEY_BINDING_CODES
+
+
+@dataclass(eq=False)
+class Problem(Exception):
+    """A refusal: raised by any check, turned into an answer in one place.
+
+    `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change that would have let
+    the request in, as an instruction ("add 3 Credits"); only the journal shows it. `status` differs from the
+    catalogue's only where statuses share the code `invalid_request` (405, 413, 416; D03, D06). `headers` are those that
+    the status requires, such as Allow. `is_injected` marks what a scenario or the header Emulator-Fault asked for;
+    `cause` is the change of a timeline that the refusal comes from.
+    """
+
+    code: str
+    detail: str
+    status: int = 0
+    check: Check | None = None
+    retry_after: int | None = None
+    retry_wait_ms: int = 0
+    active_operation_id: str | None = None
+    remedy: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    is_injected: bool = False
+    cause: Cause | None = None
+    kind: ProblemKind = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kind = CATALOGUE.get(self.code) or CONTROL_CATALOGUE[self.code]
+        self.status = self.status or self.kind.status
+        self.check = self.check or self.kind.check
+        super().__init__(self.detail)
+
+
+def invalid_request(where: str, found: str, expected: str, remedy: str, status: int = 400) -> Problem:
+    """Build the refusal of a part of a request: its name, what was found in words, what was expected, what to do about it."""
+    return Problem("invalid_request", f"{where}: found {found}; expected {expected}", status=status, remedy=remedy)
+
+
+def invalid_input(
+    where: str, found: object, expected: str, check: Check = Check.BODY, remedy: str | None = None
+) -> Problem:
+    """Build a 422 for a field: its JSON Pointer, what was found there, what was expected, what to do about it."""
+    detail = f"{where or '(body)'}: found {excerpt(found)}; expected {expected}"
+    return Problem("invalid_input", detail, check=check, remedy=remedy or f"set {where or 'the body'} to {expected}")
+
+
+def invalid_reference(where: str, found: object, expected: str, remedy: str | None = None) -> Problem:
+    """Build a 422 for an id that the Team cannot use."""
+    return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}", remedy=remedy)

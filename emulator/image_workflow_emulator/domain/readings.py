@@ -1,0 +1,151 @@
+"""Readings: the other meanings that the specification leaves open, as switches of a sandbox.
+
+Owns which readings there are, how they are named, and the sets of them. What each one changes stands at the place that
+obeys its decision, which asks its field here. The words about them stand in the ledger (`contract/decisions.yaml`),
+which a test binds to this table both ways.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Final, Literal, get_args, get_type_hints
+
+from msgspec import Struct, structs
+
+from image_workflow_emulator.kernel.seed import MAX_SEED, Seed
+
+PLAIN: Final = "plain"
+Gives = Literal["less", "refuses", "other", "more"]
+"""Compared with the emulator's own decision: promises less, takes less, gives another value, or is laxer."""
+
+
+class Readings(Struct, frozen=True):
+    """The reading of each decision. `plain` is what the emulator does unless told otherwise.
+
+    Each field names its decision, and what each of its readings gives, in their order.
+    """
+
+    page_limit: Annotated[Literal["plain", "clamps"], "D02", "more"] = "plain"
+    text_length: Annotated[Literal["plain", "short"], "D04", "refuses"] = "plain"
+    key_binding: Annotated[Literal["plain", "binds-refusals", "releases"], "D10", "refuses", "more"] = "plain"
+    key_retention: Annotated[Literal["plain", "week"], "D12", "other"] = "plain"
+    intent: Annotated[Literal["plain", "as-sent"], "D14", "refuses"] = "plain"
+    upload_session: Annotated[Literal["plain", "short"], "D15", "less"] = "plain"
+    upload_status: Annotated[Literal["plain", "created"], "D16", "other"] = "plain"
+    stored_format: Annotated[Literal["plain", "webp"], "D18", "other"] = "plain"
+    file_delivery: Annotated[Literal["plain", "redirects"], "D19", "other"] = "plain"
+    photo_order: Annotated[Literal["plain", "unordered"], "D22", "less"] = "plain"
+    last_page: Annotated[Literal["plain", "always-a-cursor"], "D26", "other"] = "plain"
+    target: Annotated[Literal["plain", "target-at-once"], "D27", "other"] = "plain"
+    team_credits: Annotated[Literal["plain", "gross"], "D29", "other"] = "plain"
+    error_members: Annotated[Literal["plain", "nulls"], "D31", "less"] = "plain"
+    subject_cap: Annotated[Literal["plain", "refuses"], "D32", "refuses"] = "plain"
+    defaults: Annotated[
+        Literal["plain", "required", "other-defaults", "count-ignored"], "D33", "refuses", "other", "more"
+    ] = "plain"
+    pixel_sizes: Annotated[Literal["plain", "megapixels"], "D35", "other"] = "plain"
+    partial_charge: Annotated[Literal["plain", "down", "whole"], "D37", "other", "other"] = "plain"
+    concurrency_unit: Annotated[Literal["plain", "by-output"], "D40", "less"] = "plain"
+    poll_hint: Annotated[Literal["plain", "no-hint", "rough"], "D42", "less", "less"] = "plain"
+    picture_limit: Annotated[Literal["plain", "small"], "D57", "refuses"] = "plain"
+    pause_hint: Annotated[Literal["plain", "silent"], "D66", "less"] = "plain"
+    location: Annotated[Literal["plain", "relative"], "D70", "other"] = "plain"
+    first_status: Annotated[Literal["plain", "skips"], "D71", "other"] = "plain"
+    media_types: Annotated[Literal["plain", "charset"], "D72", "other"] = "plain"
+    timestamps: Annotated[Literal["plain", "offset"], "D73", "other"] = "plain"
+    list_freshness: Annotated[Literal["plain", "lag"], "D74", "less"] = "plain"
+    slot_order: Annotated[Literal["plain", "shuffled"], "D76", "other"] = "plain"
+
+
+NO_READINGS: Final = Readings()
+
+
+class Reading(Struct, frozen=True):
+    """One reading that is not the plain one."""
+
+    decision: str
+    id: str
+    field: str
+    gives: Gives
+
+    @property
+    def name(self) -> str:
+        """How it is written: `D26=always-a-cursor`."""
+        return f"{self.decision}={self.id}"
+
+
+def _readings() -> Iterator[Reading]:
+    for field, hint in get_type_hints(Readings, include_extras=True).items():
+        decision, *gives = hint.__metadata__
+        for identifier, given in zip(get_args(hint.__origin__)[1:], gives, strict=True):
+            yield Reading(decision, identifier, field, given)
+
+
+READINGS: Final[Mapping[str, Reading]] = {reading.name: reading for reading in _readings()}
+"""Every reading by its name, in the order of the ledger."""
+
+DECISIONS: Final = tuple(dict.fromkeys(reading.decision for reading in READINGS.values()))
+"""The decisions that have readings."""
+
+SETS: Final = ("plain", "other", "stingy", "any:SEED")
+
+
+def chosen(readings: Readings) -> tuple[str, ...]:
+    """Return the names of the readings that are not plain, in the order of the ledger."""
+    return tuple(name for name, reading in READINGS.items() if getattr(readings, reading.field) == reading.id)
+
+
+def by_decision(readings: Readings) -> dict[str, str]:
+    """Return the ids of the readings that are not plain, by decision, as files and bodies have them."""
+    return {READINGS[name].decision: READINGS[name].id for name in chosen(readings)}
+
+
+def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Readings:
+    """Return readings with some of them chosen; `D26=plain` takes one back. Raises ValueError for an unknown name."""
+    changed: dict[str, str] = {}
+    for name in names:
+        decision, _, identifier = name.partition("=")
+        fields = [known.field for known in READINGS.values() if known.decision == decision]
+        if not fields or (identifier != PLAIN and name not in READINGS):
+            raise ValueError(name)
+        changed[fields[0]] = identifier
+    return structs.replace(base, **changed)
+
+
+def parse_readings(text: str) -> Readings:
+    """Read what `--readings` takes: names and sets with commas between, such as `stingy,D66=silent`.
+
+    A later part overrides an earlier one.
+
+    Raises:
+        ValueError: the part that is neither a reading nor a set.
+    """
+    readings = NO_READINGS
+    for part in map(str.strip, text.split(",")):
+        if part != "floor":  # which lets the sets contain readings that leave the contract; there are none
+            readings = with_readings([part] if "=" in part else _names_of_set(part), readings)
+    return readings
+
+
+_OF_SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
+    PLAIN: (),
+    "other": ("less", "refuses", "other", "more"),
+    "stingy": ("less", "refuses"),
+}
+"""What the readings of a set give: of each decision it holds the first that gives one of these."""
+
+
+def _names_of_set(name: str) -> Iterable[str]:
+    """Return the readings of a set. Raises ValueError for an unknown set."""
+    word, _, seed = name.partition(":")
+    if word == "any" and seed.isdecimal() and int(seed) <= MAX_SEED:
+        return _mixture(Seed(int(seed)))
+    if name not in _OF_SETS:
+        raise ValueError(name)
+    fitting = [reading for reading in READINGS.values() if reading.gives in _OF_SETS[name]]
+    return {reading.decision: reading.name for reading in reversed(fitting)}.values()
+
+
+def _mixture(seed: Seed) -> Iterator[str]:
+    """Choose for each decision one of its readings or the plain one, by chance."""
+    for decision in DECISIONS:
+        names = [f"{decision}={PLAIN}", *(name for name, known in READINGS.items() if known.decision == decision)]
+        yield names[seed.number("reading", decision) % len(names)]

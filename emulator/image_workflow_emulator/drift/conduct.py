@@ -1,0 +1,194 @@
+"""Recordings of the real service as the examiner wants them: records of requests, and what became of the work.
+
+Owns what a recording can show of the client's conduct, and says of each rule that it cannot show why not. Judges nothing.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from image_workflow_emulator.contract import BASE_PATH, Contract
+from image_workflow_emulator.domain.resources import (
+    OPERATION_TYPES,
+    WORKFLOWS,
+    Generation,
+    Operation,
+    UploadSession,
+    operation_admitting,
+)
+from image_workflow_emulator.examiner.conduct import examine
+from image_workflow_emulator.examiner.judgement import Judgement
+from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.kernel.timestamps import MINUTE_MS
+from image_workflow_emulator.service.record import Observed, RequestRecord, digest
+from image_workflow_emulator.traffic.calls import RecordedCall, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.traffic.exchanges import RecordedExchange, instant_of
+from image_workflow_emulator.traffic.journals import ORIGIN
+
+_EARLIER_MS: Final = MINUTE_MS
+"""How much earlier than its request work may seem to be created: two clocks are not the same."""
+
+
+class RecordedConduct(Struct, frozen=True):
+    """What a recording shows of a client's conduct."""
+
+    judgement: Judgement
+    not_checked: Mapping[str, str]
+    """By rule: why the recording cannot show it."""
+    places: Mapping[int, str]
+    """By the number of a request: where it was recorded."""
+
+
+class _Record(RequestRecord, frozen=True, eq=False):  # type: ignore[misc]  # as RequestRecord itself
+    """A record whose answer and code are known from the recording alone."""
+
+    recorded_code: str | None = None
+
+    @property
+    def loss(self) -> str | None:
+        """How the answer was lost: nobody knows."""
+        return "lost" if self.status is None else None
+
+    @property
+    def code(self) -> str | None:
+        """The code that was answered, one of the specification or not."""
+        return self.recorded_code
+
+
+def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract) -> RecordedConduct | None:
+    """Judge the client that was recorded; None if no exchange is a call of the service."""
+    traffic = Traffic(exchanges, contract)
+    if not traffic.calls:
+        return None
+    records = list(_records(traffic))
+    observed = Observed("recording", records, _RecordedWorks(traffic), max(record.left_at for record in records))
+    judgement = examine(observed, has_ended=True)
+    places = {call.number + 1: call.where for call in traffic.calls}
+    return RecordedConduct(judgement, _not_checked(traffic, judgement.off), places)
+
+
+def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
+    reasons = {rule.name: "the recording has no times" for rule in RULES if rule.name in off}
+    is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
+    if not is_shown or traffic.base_url.startswith(ORIGIN):  # a journal shows it of operations alone
+        reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"
+    return reasons
+
+
+# Records --------------------------------------------------------------------------------------------------------------
+
+
+def _records(traffic: Traffic) -> Iterable[RequestRecord]:
+    admitted = _admitted_unseen(traffic)
+    arrivals = [call.at for call in traffic.calls]
+    for call in traffic.calls:
+        headers, operation = call.request_headers, call.operation
+        authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
+        left_at = call.at + round(call.took_ms or 0)
+        is_body_lost = call.is_partial and not call.request_body
+        yield _Record(
+            sequence=call.number + 1,
+            at=call.at,
+            arrived_ms=float(call.at),
+            left_at=left_at,
+            duration_ms=float(left_at - call.at),
+            is_timed=call.is_timed,
+            last_arrival=bisect_left(arrivals, left_at, lo=call.number + 1),
+            request_id="",
+            method=call.method,
+            path=_path(call, traffic),
+            query=call.url.partition("?")[2].encode() if operation else b"",
+            unknown_credential=digest(authorization.encode()) if authorization else None,
+            has_authorization=authorization is not None,
+            key_header=None if call.key is None else call.key.encode(),
+            user_agent_header=None if user_agent is None else _latin(user_agent),
+            operation=operation.id if operation else None,
+            byte_surface=call.surface,
+            is_committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
+            work_id=admitted.get(call.number),
+            request_body=call.request_body if operation else None,
+            request_digest=f"unknown body {call.number}" if is_body_lost else "",
+            status=call.status,
+            response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
+            response_body=call.response_body if operation else None,
+            recorded_code=call.code,
+        )
+
+
+def _latin(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
+
+
+def _path(call: RecordedCall, traffic: Traffic) -> str:
+    """Return the path as the emulator would have it: below its own base path; of an upload, with the id of its session."""
+    address = call.url.partition("?")[0]
+    if call.operation is not None:
+        return BASE_PATH + address.partition(BASE_PATH)[2]
+    upload = traffic.uploads.get(without_fragment(call.url))
+    return address if upload is None else f"{BASE_PATH}/uploads/{upload.id}/bytes"
+
+
+def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
+    """Return the work that a call admitted although its answer does not say so, as the recording shows it later.
+
+    It is work that no answer admitted, was not there before the call, and echoes the call's body.
+    """
+    found: dict[int, str] = {}
+    unclaimed = [work for work in traffic.works.values() if work.admission is None]
+    for call in traffic.calls:
+        if call.status in (None, 500) and call.body and call.key is not None:
+            now = traffic.service_time(call)
+            work = next((work for work in unclaimed if _echoes(work, call, now)), None)
+            if work is not None:
+                unclaimed.remove(work)
+                found[call.number] = work.id
+    return found
+
+
+def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
+    echo, created_at = work.last.get("request"), instant_of(work.last.get("created_at"))
+    if work.kind not in (*WORKFLOWS, *OPERATION_TYPES) or not isinstance(echo, dict) or created_at is None:
+        return False
+    is_new = now is None or created_at >= now - _EARLIER_MS
+    is_of_call = operation_admitting(work.kind) == call.name
+    return is_of_call and is_new and all(echo.get(name) == value for name, value in call.body.items())
+
+
+# What became of it ----------------------------------------------------------------------------------------------------
+
+
+class _RecordedWorks:
+    """The work and the uploads as the recording last shows them."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self._traffic = traffic
+
+    def find_work(self, identifier: str) -> Operation | Generation | None:
+        """Return a piece of work as it was seen last: what the rules ask of it, and nothing in all other fields."""
+        work = self._traffic.works.get(identifier)
+        if work is None:
+            return None
+        amounts = work.last.get("credits")
+        amounts = amounts if isinstance(amounts, dict) else {}
+        known = {
+            "id": work.id,
+            "reserved_credits": _count(amounts.get("reserved")) or 0,
+            "charged_credits": _count(amounts.get("charged")),
+            "finished_at": instant_of(work.last.get("finished_at")),
+            "outputs": (),
+        }
+        kind: Any = Operation if work.last.get("object") == "operation" else Generation
+        found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
+        return found
+
+    def find_upload(self, identifier: str) -> UploadSession | None:
+        """Return an Upload Session as it was seen last."""
+        upload = self._traffic.uploads.get(identifier)
+        expires_at = instant_of(upload.session.answer["upload"].get("expires_at")) if upload else None
+        return None if expires_at is None else UploadSession(identifier, "", "image/png", 0, 0, expires_at)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) else None

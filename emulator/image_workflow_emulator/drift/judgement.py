@@ -1,0 +1,192 @@
+"""The judgement of a recording: which reading of each decision the service has, and what no reading explains.
+
+First each decision is observed by itself. Then the recording is replayed by an emulator with the readings that were
+found, and what still differs is a breach of the specification, a defect of ours, or something that nobody wrote down.
+A first difference silences what depends on it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from msgspec import Struct, field, to_builtins
+
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, Readings, by_decision, chosen
+from image_workflow_emulator.drift.comparison import Difference, breaches, compare
+from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
+from image_workflow_emulator.traffic.calls import Traffic
+from image_workflow_emulator.traffic.decisions import observed
+from image_workflow_emulator.traffic.exchanges import RecordedExchange, leaves
+from image_workflow_emulator.traffic.observations.base import NEITHER, Seen
+
+Verdict = Literal["assumed", "other", "neither", "untold"]
+MAX_SHOWN: Final = 20
+"""The most exchanges that are named for one decision."""
+_CLEAR_SHARE: Final = 0.75
+"""The share of the evidence that a reading needs where not all of it agrees; below it, none explains what was seen."""
+
+
+class DecisionRow(Struct, frozen=True, omit_defaults=True):
+    """What is known of one decision."""
+
+    decision: str = field(name="id")
+    verdict: Verdict
+    reading: str | None
+    """The bare id, `plain` included; None if the verdict is `untold` or `neither`."""
+    seen: int
+    """How much of the evidence speaks for it."""
+    of: int
+    """How much evidence there is."""
+    last: int
+    """The instant of the last evidence."""
+    where: tuple[str, ...]
+    what: str = ""
+    """What was observed that no reading explains."""
+
+
+class Report(Struct, frozen=True):
+    """The judgement."""
+
+    compared: int
+    """The calls that the emulator answered too."""
+    rows: tuple[DecisionRow, ...] = field(name="decisions")
+    breaches: tuple[Difference, ...]
+    differences: tuple[Difference, ...]
+    """What no reading explains, and no sentence forbids."""
+    bugs: tuple[Difference, ...]
+    noise: int
+    """Exchanges with other services, calls that could not be asked again, and differences that depend on another."""
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The names of the readings that were found, such as `D26=always-a-cursor`."""
+        return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
+
+    @property
+    def groups(self) -> Mapping[str, tuple[Difference, ...]]:
+        """What differs beside the decisions, by its verdict."""
+        return {"breach": self.breaches, "neither": self.differences, "bug": self.bugs}
+
+    def as_json(self) -> Any:
+        """Return it as JSON."""
+        return to_builtins(self)
+
+
+async def judge(
+    exchanges: Sequence[RecordedExchange],
+    contract: Contract,
+    known: Readings = NO_READINGS,
+    ignored: frozenset[str] = frozenset(),
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Report:
+    """Judge a recording.
+
+    `known` are readings that were found before, `ignored` the decisions to leave out. `tell` hears after each
+    call how many have been sent again, and how many there are.
+    """
+    traffic = Traffic(exchanges, contract)
+    rows = tuple(
+        _row(decision, observed(decision, traffic), known) for decision in DECISIONS if decision not in ignored
+    )
+    found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
+    replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
+    replayed = await replay.run(tell)
+    kept, silenced = _first_differences(replayed, replay, contract)
+    unexplained = {row.decision for row in rows if row.verdict == NEITHER}
+    return Report(
+        compared=sum(item.answered is not None for item in replayed),
+        rows=rows,
+        breaches=tuple(found for found in kept if found.sentence),
+        differences=tuple(found for found in kept if not found.sentence and not _is_observed(found, unexplained)),
+        bugs=tuple(_bugs(replayed)),
+        noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
+    )
+
+
+def _row(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
+    """Weigh the evidence for one decision: each of its aspects by itself, and one that is not as assumed before the others."""
+    aspects = sorted({evidence.aspect for evidence in seen}) or [""]
+    rows = [_aspect(decision, [one for one in seen if one.aspect == aspect], known) for aspect in aspects]
+    return min(rows, key=lambda row: _RANKS.index(row.verdict))
+
+
+_RANKS: Final = ("neither", "other", "assumed", "untold")
+
+
+def _aspect(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
+    counts = Counter(evidence.reading for evidence in seen)
+    if not counts:
+        return DecisionRow(decision, "untold", None, 0, 0, 0, ())
+    reading, number = counts.most_common(1)[0]
+    of, last = len(seen), max(evidence.call.at for evidence in seen)
+    if NEITHER in counts or number / len(seen) < _CLEAR_SHARE:
+        odd = [evidence for evidence in seen if evidence.reading == NEITHER] or seen
+        return DecisionRow(decision, "neither", None, of, of, last, _places(odd), odd[0].what or _mixed(counts))
+    usual = by_decision(known).get(decision, PLAIN)
+    places = _places([evidence for evidence in seen if evidence.reading == reading])
+    return DecisionRow(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
+
+
+def _mixed(counts: Counter[str]) -> str:
+    listed = ", ".join(f"{reading} {number} times" for reading, number in counts.most_common())
+    return f"the service does both: {listed}"
+
+
+def _places(seen: Iterable[Seen]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(evidence.call.where for evidence in seen))[:MAX_SHOWN]
+
+
+# Differences ----------------------------------------------------------------------------------------------------------
+
+
+def _first_differences(
+    replayed: Sequence[Replayed], replay: Replay, contract: Contract
+) -> tuple[list[Difference], int]:
+    """Return the differences that depend on no earlier one, and how many calls were passed over."""
+    kept: list[Difference] = []
+    doubtful: set[str] = set()
+    silenced = 0
+    for item in replayed:
+        names = set(_names_in(item))
+        if names & doubtful:
+            kept += breaches(item.call, contract)  # which depend on nothing else
+            silenced += 1
+            continue
+        found = list(compare(item, replay, contract))
+        kept += found
+        if any(not difference.sentence for difference in found):
+            doubtful |= names - set(
+                _names(item.call.body)
+            )  # what it names was there before, and is not what it changes
+    return kept, silenced
+
+
+def _names_in(item: Replayed) -> Iterator[str]:
+    """Iterate over the ids, links and keys that a call mentions."""
+    yield from item.call.parameters.values()
+    for holder in (item.call.body, item.call.answer):
+        yield from _names(holder)
+    if item.call.surface is not None:
+        yield item.call.url
+    if item.call.key is not None:
+        yield f"key {item.call.key}"
+
+
+def _names(value: Mapping[str, Any]) -> Iterator[str]:
+    """Iterate over the ids and links in a body, but for those in the items of a list."""
+    whole = {member: inner for member, inner in value.items() if member != "data"}
+    return (leaf for name, leaf in leaves(whole) if isinstance(leaf, str) and is_name(name))
+
+
+def _is_observed(found: Difference, observed: set[str]) -> bool:
+    """Whether a status differs where an observation has already said that no reading explains it."""
+    return found.where == "status" and bool(observed & {"D04", "D10", "D14", "D32", "D33", "D57"})
+
+
+def _bugs(replayed: Iterable[Replayed]) -> Iterator[Difference]:
+    """Iterate over the calls that the emulator failed to answer as it should: defects of ours."""
+    for call, answered in replayed:
+        is_defect = answered and answered.status == 500 and "emulator-rule" not in answered.headers
+        if is_defect and call.code != "internal_error":
+            yield Difference(call.where, call.name, "status", str(call.status), "500")

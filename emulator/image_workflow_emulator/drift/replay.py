@@ -1,0 +1,298 @@
+"""A recording sent again to an emulator: with its ids learnt, at its times, in the world that it shows.
+
+What the service's world did (a pause, a failed slot, how long work took) is brought about before anything is compared,
+so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+from urllib.parse import quote, urlencode, urlsplit
+
+import orjson
+
+from image_workflow_emulator.app import Application
+from image_workflow_emulator.contract import BASE_PATH, Contract
+from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from image_workflow_emulator.drift.beginning import found_at_start, put
+from image_workflow_emulator.imaging.helpers import Helpers
+from image_workflow_emulator.imaging.messages import Head, Message
+from image_workflow_emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
+from image_workflow_emulator.scenario.scenario import FAILURE_CODES
+from image_workflow_emulator.settings import read_settings
+from image_workflow_emulator.testing.exchanges import Answer, ask
+from image_workflow_emulator.testing.files import option_texts
+from image_workflow_emulator.traffic.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.traffic.exchanges import with_leaves
+from image_workflow_emulator.traffic.pictures import description_of
+
+_KEY: Final = "iwe_recorded_full"
+_CREDITS: Final = 1_000_000
+_BEFORE_MS: Final = HOUR_MS
+"""How long before the first call the emulator begins, to make what was there."""
+_BY_THE_WORLD: Final = frozenset(
+    {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
+    | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
+)
+"""Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
+_QUEUE_MS: Final = 1
+"""How long work is queued; the rest of its time is what the recording shows."""
+_FORMATS: Final = {"image/jpeg": "jpeg", "image/webp": "webp"}
+
+_Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
+"""Method, path with query, headers and body."""
+
+
+class DescribedPictures(Helpers):
+    """Does the jobs of helper processes with descriptions in place of pictures.
+
+    What the pictures are does not matter to a recording, only their format and size. So nothing is drawn.
+    """
+
+    async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
+        """Answer a job at once."""
+        description = description_of(parts[0]) if parts else None
+        if head["job"] != "normalize":
+            return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
+        description = description or {}
+        if description.get("refusal"):
+            return {"refusal": description["refusal"]}, []
+        size = {"width": description.get("width") or 1_000, "height": description.get("height") or 1_000}
+        stored = head.get("stored_as") or description.get("stored_format") or _FORMATS.get(head["content_type"], "png")
+        return {"format": stored, "scene": "clean", **size}, [parts[0]]
+
+
+class Replayed(NamedTuple):
+    """A call and what the emulator answered to it; None where it could not be asked."""
+
+    call: RecordedCall
+    answered: Answer | None
+
+
+class Replay:
+    """One replay of a recording, by an emulator with some readings (as `--readings` takes them)."""
+
+    def __init__(self, traffic: Traffic, contract: Contract, readings: str = "plain") -> None:
+        self._traffic = traffic
+        self._contract = contract
+        self.mapped: dict[str, str] = {}
+        """Recorded ids, links and tokens, and what the emulator has in their place."""
+        self.stands_for: dict[str, str] = {}
+        """The emulator's ids, and the recorded one that each stands for."""
+        self.beginning: frozenset[str] = frozenset()
+        """The recorded ids of what was there before the recording."""
+        admitted = ((call.number, work) for call, work in traffic.admissions())
+        self._admitted = {number: work for number, work in admitted if work.kind in (*WORKFLOWS, *OPERATION_TYPES)}
+        self._upload_headers: dict[str, Mapping[str, str]] = {}
+        """By the emulator's upload address: the headers that it asks for."""
+        self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
+        self._now = self._start
+        with option_texts(self._options(readings)) as texts:
+            self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
+
+    def _options(self, readings: str) -> dict[str, Any]:
+        team = next((call.answer for call in self._traffic.of("getTeam") if call.is_success), {})
+        limit = ((team.get("capabilities") or {}).get("api_concurrency") or {}).get("limit")
+        world = {
+            "timings": {"queue": f"{_QUEUE_MS}ms"},
+            "teams": {
+                "Recorded": {
+                    "credits": _CREDITS,
+                    "subscription": "active",
+                    "concurrency_limit": limit if isinstance(limit, int) and limit > 0 else 1_000,
+                    "credentials": [{"key": _KEY, "name": "Recorded", "profile": "full"}],
+                }
+            },
+        }
+        start = format_timestamp(self._start - _BEFORE_MS)
+        return {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": world}
+
+    async def run(self, tell: Callable[[int, int], None]) -> list[Replayed]:
+        """Put what was there into the emulator, and send every call again, in order."""
+        found = found_at_start(self._traffic)
+        self.beginning = frozenset(resource.id for resource in found)
+        for resource in found:
+            self._map(resource.id, put(resource, self._application.sandboxes.default, self.mapped))
+        replayed = []
+        for call in self._traffic.calls:
+            replayed.append(await self._send(call))
+            tell(len(replayed), len(self._traffic.calls))
+        return replayed
+
+    def _map(self, recorded: str, own: str) -> None:
+        self.mapped[recorded] = own
+        self.stands_for[own] = recorded
+
+    # The calls ------------------------------------------------------------------------------------------------------
+
+    async def _send(self, call: RecordedCall) -> Replayed:
+        """Send one call again at its time, after what the service's world did to it was brought about."""
+        await self._go_to(call.at)
+        if call.name == "completeUpload" and call.is_success:
+            await self._send_unrecorded_bytes(call)
+        prepared = self._prepare(call)
+        if prepared is None:
+            return Replayed(call, None)
+        work = self._admitted.get(call.number)
+        if work is not None:
+            await self._control("PUT", "/scenario", _fate(call, work))
+        answered = await ask(self._application, *prepared)
+        if work is not None:
+            await self._control("DELETE", "/scenario")
+        self._learn(call, answered)
+        return Replayed(call, answered)
+
+    async def _go_to(self, instant: int) -> None:
+        if instant > self._now or self._now == self._start:
+            self._now = max(instant, self._now)
+            await self._control("POST", "/clock/advance", {"to": format_timestamp(self._now)})
+
+    def _prepare(self, call: RecordedCall) -> _Request | None:
+        """Return the request to send; None where there was no answer, or it needs what was before the recording."""
+        if call.status is None:
+            return None
+        if call.operation is None:
+            return self._prepare_bytes(call)
+        needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
+        if call.is_success and needed - self.mapped.keys() - {""}:
+            return None
+        own = {name: quote(self.mapped.get(value, value), safe="") for name, value in call.parameters.items()}
+        path = call.operation.path.format_map(own)
+        query = urlencode({name: self.mapped.get(value, value) for name, value in call.query.items()})
+        headers = self._headers(call)
+        body = self._body(call)
+        return call.operation.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
+
+    def _headers(self, call: RecordedCall) -> dict[str, str]:
+        """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
+        assert call.operation is not None
+        sent = call.request_headers
+        headers = {} if call.code == "authentication_required" else {"authorization": f"Bearer {_KEY}"}
+        if call.key is not None:
+            headers["idempotency-key"] = call.key
+        elif call.operation.takes_key and call.status != 400:
+            headers["idempotency-key"] = f"recorded-{call.number}"
+        if call.request_body is not None:
+            headers["content-type"] = sent.get("content-type", "application/json")
+        if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
+            headers["emulator-fault"] = call.code
+        return headers
+
+    def _body(self, call: RecordedCall) -> bytes:
+        if not call.body:
+            return call.request_body or b""
+        body = with_leaves(call.body, lambda _, leaf: self.mapped.get(leaf, leaf) if isinstance(leaf, str) else leaf)
+        upload = self._traffic.uploads.get(str(call.answer.get("id")))
+        if upload is not None and upload.session is call:
+            body["size_bytes"] = len(self._file(upload))
+        return orjson.dumps(body)
+
+    # Bytes ----------------------------------------------------------------------------------------------------------
+
+    def _prepare_bytes(self, call: RecordedCall) -> _Request | None:
+        url = without_fragment(call.url)
+        if url not in self.mapped:
+            return None
+        target = _target(self.mapped[url])
+        if call.surface == "download":
+            return call.method, target, {}, b""
+        upload = self._traffic.uploads.get(url)
+        if upload is None:
+            return None
+        too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
+        headers = dict(self._upload_headers.get(self.mapped[url], {}))
+        return call.method, target, headers, self._file(upload, call) + too_much
+
+    async def _send_unrecorded_bytes(self, completion: RecordedCall) -> None:
+        """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
+        upload = self._traffic.uploads.get(completion.parameters["upload_id"])
+        if upload is None or upload.sent or upload.url not in self.mapped:
+            return
+        address, data = self.mapped[upload.url], self._file(upload)
+        answered = await ask(self._application, "POST", _target(address), self._upload_headers[address], data)
+        token = answered.json.get("upload_token")
+        if isinstance(token, str):
+            self.mapped[str(completion.body.get("upload_token"))] = token
+
+    def _file(self, upload: RecordedUpload, sent: RecordedCall | None = None) -> bytes:
+        """Return what stands for the bytes of an upload: a description, with what became of them."""
+        sent = sent or next(iter(upload.sent), None)
+        description = dict(description_of(sent.request_body) or {}) if sent else {}
+        description.setdefault("digest", upload.url)
+        completion = next((call for call in upload.completions if call.code != "invalid_request"), None)
+        if completion is not None and completion.is_success:
+            description |= {name: completion.answer.get(name) for name in ("width", "height")}
+            if upload.session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
+                description["stored_format"] = completion.answer.get("format")
+        elif completion is not None and completion.code == "invalid_input":
+            description["refusal"] = "the service refused it"
+        return orjson.dumps({"recorded_picture": description})
+
+    # Learning -------------------------------------------------------------------------------------------------------
+
+    def _learn(self, call: RecordedCall, answered: Answer) -> None:
+        """Learn which of the emulator's values stand for the recorded ones."""
+        if call.is_success and 200 <= answered.status < 300:
+            for name, recorded, own in _pairs("", call.answer, answered.json):
+                if not is_identifier(name):
+                    self.mapped.setdefault(recorded, own)
+                elif recorded not in self.mapped and own not in self.stands_for:
+                    self._map(recorded, own)
+            upload = answered.json.get("upload")
+            if isinstance(upload, dict):
+                self._upload_headers[upload["url"]] = upload["headers"]
+        location = call.response_headers.get("location"), answered.headers.get("location")
+        if call.surface == "download" and all(location):
+            self.mapped.setdefault(str(location[0]), str(location[1]))
+
+    async def _control(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
+        sent = ({"content-type": "application/json"}, orjson.dumps(body)) if body is not None else ({}, b"")
+        answered = await ask(self._application, method, f"/_emulator{path}", *sent)
+        assert answered.status < 400, answered.body
+
+
+def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
+    """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
+    finished = work.finished_by()
+    then: dict[str, Any] = {"stall": True}
+    if finished is not None:
+        then = {"duration": f"{max(1, finished.at - call.at - _QUEUE_MS) / SECOND_MS:.3f}s"}
+        outputs = work.last.get("outputs") or []
+        failed = [(slot, one) for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"]
+        if work.last.get("status") == "failed":
+            then["fail"] = _failure_code([*outputs, work.last][0])
+        elif failed:
+            then["outputs"] = {str(slot): _failure_code(one) for slot, one in failed}
+    return {"scenario": "recorded", "rules": [{"match": {"work": work.kind}, "then": then}]}
+
+
+def _failure_code(holder: Mapping[str, Any]) -> str:
+    code = (holder.get("error") or {}).get("code")
+    return code if code in FAILURE_CODES else "processing_failed"
+
+
+def _pairs(name: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]:
+    """Iterate over the texts at the named places where ids, links, cursors and tokens stand, in both answers."""
+    if isinstance(recorded, dict) and isinstance(own, dict):
+        for member, value in recorded.items():
+            if member in own and member != "data":  # whose items may stand in another order
+                yield from _pairs(member, value, own[member])
+    elif isinstance(recorded, list) and isinstance(own, list):
+        for value, counterpart in zip(recorded, own, strict=False):
+            yield from _pairs(name, value, counterpart)
+    elif isinstance(recorded, str) and isinstance(own, str) and recorded and is_name(name):
+        yield name, recorded, own
+
+
+def is_name(member: str) -> bool:
+    """Whether a member of an answer holds a name of something: an id, a link, a cursor or a token."""
+    return is_identifier(member) or member in ("next_cursor", "upload_token") or member.endswith(("url", "urls"))
+
+
+def is_identifier(member: str) -> bool:
+    """Whether a member of an answer holds the id of a resource, or several."""
+    return member == "id" or (member.endswith(("_id", "_ids")) and member != "request_id")
+
+
+def _target(url: str) -> str:
+    """Return the path and the query of a link of the emulator."""
+    return urlsplit(url)._replace(scheme="", netloc="").geturl()

@@ -1,0 +1,118 @@
+"""Coverage: of what the contract declares and the service can do, what clients have covered, as one document.
+
+Documents of several sandboxes, processes and shards are merged into one. Must not know how a point is covered.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct, ValidationError, convert, to_builtins
+
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.examiner.points import LOST, LOST_AFTER, Point, all_points, closed_by
+
+Coverage = dict[str, Any]
+"""`percent` of the contract, `percent_of_used` of the operations that were used, `next_gaps`, and `operations`: by
+operation id (and `upload`, `download`) its `points`."""
+_MAX_NEXT: Final = 3
+_WORTH_CLOSING: Final = (
+    LOST_AFTER,
+    "429 rate_limited",
+    "503 service_unavailable",
+    "work failed",
+    "output failed with content_rejected",
+    "402 insufficient_credits",
+    "429 concurrency_limit_reached",
+    "500 internal_error",
+    LOST,
+    "401 credential_revoked",
+    "410 upload_expired",
+    "409 idempotency_in_progress",
+)
+"""What costs most where a client does not know it, first."""
+_MAX_COUNT: Final = 2**53
+
+
+def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
+    """Return the coverage document of some counts."""
+    operations: dict[str, Any] = {}
+    for name, points in all_points(contract).items():
+        rows = [(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]
+        operations[name] = {"points": [{"point": point, "met": met, "closed_by": by} for point, met, by in rows]}
+    return _with_totals(operations)
+
+
+def _with_totals(operations: Mapping[str, Any]) -> Coverage:
+    used = {name: one for name, one in operations.items() if any(point["met"] for point in one["points"])}
+    return {
+        "percent": percent(operations),
+        "percent_of_used": percent(used),
+        "next_gaps": _next_gaps(used),
+        "operations": operations,
+    }
+
+
+def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
+    gaps: dict[str, dict[str, Any]] = {}
+    use = {name: sum(point["met"] for point in operation["points"]) for name, operation in used.items()}
+    for name in sorted(use, key=lambda name: (-use[name], name)):
+        for point in used[name]["points"]:
+            if not point["met"]:
+                gap = {"operation": name, "point": point["point"], "closed_by": point["closed_by"]}
+                gaps.setdefault(point["point"], gap)
+    return [gaps[worth] for worth in _WORTH_CLOSING if worth in gaps][:_MAX_NEXT]
+
+
+def percent(operations: Mapping[str, Any]) -> float:
+    """Return the percentage of the points that are covered, rounded down to a tenth: 100 means all."""
+    points = [point["met"] > 0 for operation in operations.values() for point in operation["points"]]
+    return sum(points) * 1000 // len(points) / 10 if points else 0.0
+
+
+def merged(documents: Sequence[Coverage]) -> Coverage:
+    """Return the coverage of several runs together."""
+    operations: dict[str, dict[str, dict[str, Any]]] = {}
+    for one in documents:
+        for name, operation in one["operations"].items():
+            points = operations.setdefault(name, {})
+            for point in operation["points"]:
+                known = points.setdefault(point["point"], {**point, "met": 0})
+                known["met"] += point["met"]
+    listed = {name: {"points": list(points.values())} for name, points in operations.items()}
+    return _with_totals(listed)
+
+
+def read(value: object) -> Coverage:
+    """Check that a JSON value is a coverage document, and return it.
+
+    Raises:
+        ValueError: it is not; the text says where, and what was expected.
+    """
+    try:
+        document = convert(value, _Document)
+    except ValidationError as error:
+        raise ValueError(f"no coverage document: {error}") from None
+    return _with_totals(to_builtins(document.operations))
+
+
+class _Point(Struct):
+    point: str
+    met: Annotated[int, Meta(ge=0, le=_MAX_COUNT)]
+    closed_by: dict[str, Any]
+
+
+class _Points(Struct):
+    points: list[_Point]
+
+
+class _Document(Struct):
+    operations: dict[str, _Points]
+
+
+def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:
+    """Iterate over the operations: name, number of covered points, number of points, and the gaps."""
+    for name, operation in coverage["operations"].items():
+        points = operation["points"]
+        gaps = [point["point"] for point in points if not point["met"]]
+        yield name, len(points) - len(gaps), len(points), gaps

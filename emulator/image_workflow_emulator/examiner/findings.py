@@ -1,0 +1,55 @@
+"""What clients did wrong, as JSON has it: the one shape in which the control plane, `image_workflow_emulator.testing` and reports show it.
+
+Must not know a rule: most readers run in another process.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from image_workflow_emulator.kernel.wording import first_of
+
+SEVERITIES: Final = ("error", "warning", "note")
+"""The worst first."""
+_MAX_SHOWN_REQUESTS: Final = 10
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A mistake of a client. As a text, it is one line with its rule, requests and remedy."""
+
+    rule: str
+    severity: str
+    """`error`, `warning` or `note`."""
+    message: str
+    source: str
+    """The sentence of the specification."""
+    requests: list[int]
+    """Sequence numbers of the recorded requests."""
+    client: Mapping[str, str | None]
+    """`credential` (its id) and `user_agent`."""
+    remedy: str
+
+    def __str__(self) -> str:
+        numbers = request_numbers(self.requests)
+        return f"{self.severity}: {self.rule}: {self.message} ({numbers}); remedy: {self.remedy}"
+
+
+class Conduct(Struct, frozen=True, kw_only=True):
+    """What the clients of a sandbox did wrong, and how often each rule could have been broken.
+
+    `Sandbox.conduct` returns it.
+    """
+
+    findings: list[Finding]
+    checked: Mapping[str, int]
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that cost money, leak a credential or get a client banned."""
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+
+def request_numbers(requests: Sequence[int]) -> str:
+    """Name requests by their sequence numbers, such as `requests 2, 5`."""
+    return f"{'request' if len(requests) == 1 else 'requests'} {first_of(requests, _MAX_SHOWN_REQUESTS)}"

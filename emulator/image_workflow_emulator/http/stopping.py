@@ -1,0 +1,40 @@
+"""Stopping the emulator: ends the waits of requests that only a scenario keeps waiting."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+
+
+class Stop:
+    """Whether the emulator is stopping, and the waits that this ends. Belongs to the event loop that requests run in."""
+
+    def __init__(self) -> None:
+        self.has_begun = False
+        self._waiting: set[asyncio.Future[Any]] = set()
+
+    def begin(self) -> None:
+        """End all waits, from now on."""
+        self.has_begun = True
+        for waiting in self._waiting:
+            waiting.cancel()
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time; a stop of the emulator ends the wait."""
+        await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
+
+    async def cut_short(self, awaitable: Awaitable[Any]) -> bool:
+        """Wait for something; a stop of the emulator ends the wait. Return whether it did."""
+        waiting = asyncio.ensure_future(awaitable)
+        self._waiting.add(waiting)
+        if self.has_begun:
+            waiting.cancel()
+        try:
+            await asyncio.wait([waiting])
+            if not waiting.cancelled():
+                waiting.result()  # raises what went wrong
+            return waiting.cancelled()
+        finally:
+            self._waiting.discard(waiting)
+            waiting.cancel()

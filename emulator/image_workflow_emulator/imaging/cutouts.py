@@ -1,0 +1,76 @@
+"""Subjects: what a photo shows, cut out of its ground, and in another colour."""
+
+from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
+
+from image_workflow_emulator.imaging.decoding import load, remembered
+from image_workflow_emulator.imaging.drawing import BLACK, WHITE, Color, mix, opaque, trimmed
+
+SUBJECT_EDGE, HELD_EDGE = 960, 400  # pixels; more makes no visible difference, by itself and in somebody's hands
+_EDGE = 64  # pixels of the small picture in which the outside is found
+_ALIKE, _OTHER = 14, 44  # levels of a channel: a difference that is none, and one that is full
+_PLAIN_SHARE = 0.75  # of the border, that must have one colour
+_ALL = (1 << _EDGE * _EDGE) - 1  # of its pixels, as bits
+_LEAST_SHARE, _MOST_SHARE = 0.01, 0.97  # of the picture, that a subject takes
+
+
+@remembered
+def subject_of(data: bytes, enough: int = SUBJECT_EDGE, color: Color | None = None) -> Image.Image:
+    """The subject of a photo that may be needed again, in a colour if one is given."""
+    subject = subject_in(load(data, enough))
+    return recolored(subject, color) if color else subject
+
+
+def subject_in(photo: Image.Image) -> Image.Image:
+    """The subject of a photo: cut out in RGBA if it is transparent or has a plain ground, else the photo in RGB."""
+    image = trimmed(photo)
+    return image if image.mode == "RGBA" else cut_out(image) or image
+
+
+def cut_out(image: Image.Image) -> Image.Image | None:
+    """What stands before a plain ground, without it, in RGBA; None if there is no such ground."""
+    if min(image.size) < 2:
+        return None
+    small = image.reduce(2) if min(image.size) > 2 * _EDGE else image
+    ring = Image.new("L", small.size, 255)
+    inset = max(1, min(small.size) // 32)
+    ring.paste(0, (inset, inset, small.width - inset, small.height - inset))
+    ground = ImageStat.Stat(small, ring).median
+    red, green, blue = small.point([abs(level - plain) for plain in ground for level in range(256)]).split()
+    steps = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    if sum(steps.histogram(ring)[: _ALIKE * 2]) < _PLAIN_SHARE * ring.histogram()[255]:
+        return None
+    slope = [max(0, min(255, (level - _ALIKE) * 255 // (_OTHER - _ALIKE))) for level in range(256)]
+    alpha = ImageChops.lighter(steps.point(slope), _inside(steps).resize(small.size, Image.Resampling.BILINEAR))
+    box = alpha.point([255 * (level > _OTHER) for level in range(256)]).getbbox()
+    if box is None or not _LEAST_SHARE < ImageStat.Stat(alpha).mean[0] / 255 < _MOST_SHARE:
+        return None
+    left, top, right, bottom = (edge * image.width // small.width for edge in box)
+    subject = image.crop((left, top, right, min(bottom, image.height)))
+    subject.putalpha(alpha.resize(subject.size, Image.Resampling.BILINEAR, box))
+    return subject
+
+
+def _inside(steps: Image.Image) -> Image.Image:
+    """A small mask of what cannot be reached from the border through the ground: a label on a product is no hole."""
+    ground = steps.resize((_EDGE, _EDGE), Image.Resampling.BOX).point([255 * (level < _ALIKE) for level in range(256)])
+    border = ImageOps.expand(Image.new("L", (_EDGE - 2, _EDGE - 2)), 1, 255)
+    free, outside = (int.from_bytes(mask.convert("1").tobytes()) for mask in (ground, border))
+    reached, outside = 0, outside & free
+    while outside != reached:  # a bit is a pixel; from row to row only pixels of the border are neighbours
+        reached = outside
+        outside |= (outside << 1 | outside >> 1) & free
+        outside |= (outside << _EDGE | outside >> _EDGE) & free
+    inside = Image.frombytes("1", (_EDGE, _EDGE), (~outside & _ALL).to_bytes(_EDGE * _EDGE // 8))
+    return inside.convert("L").filter(ImageFilter.MinFilter(5))
+
+
+def recolored(image: Image.Image, color: Color) -> Image.Image:
+    """A subject whose lights and shadows stay, and whose middle is a colour."""
+    alpha = image.getchannel("A") if image.mode == "RGBA" else None
+    solid = alpha and alpha.point([255 * (level == 255) for level in range(256)])
+    grey = opaque(image).convert("L")
+    middle = round(ImageStat.Stat(grey, solid).mean[0]) if solid is None or solid.getbbox() else 127
+    result = ImageOps.colorize(grey, mix(color, BLACK, 0.8), mix(color, WHITE, 0.85), color, midpoint=middle)
+    if alpha is not None:
+        result.putalpha(alpha)
+    return result

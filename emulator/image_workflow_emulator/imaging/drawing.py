@@ -1,0 +1,162 @@
+"""Small drawing tools that every picture uses: colours, gradients, masks, canvases, and what is painted on these.
+
+Must not know any recipe, nor what a picture shows.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from PIL import Image, ImageColor, ImageDraw, ImageFilter, ImageOps
+
+from image_workflow_emulator.imaging.layout import Box, arrange
+
+Color = tuple[int, int, int]
+
+WHITE: Color = (255, 255, 255)
+BLACK: Color = (0, 0, 0)
+INK: Color = (30, 32, 38)
+
+_SMOOTHING = 2  # masks are drawn this much larger, then reduced, for soft edges
+
+
+def chance(*words: object) -> float:
+    """A pseudo-random number from 0 to 1; the same words give the same number."""
+    return hashlib.sha256("\x1f".join(map(str, words)).encode("utf-8", "surrogatepass")).digest()[0] / 255
+
+
+def color_of(text: str) -> Color:
+    """The colour that Pillow knows by this text: a name in lower case, or six hex digits after a #."""
+    red, green, blue, *_ = ImageColor.getrgb(text)
+    return red, green, blue
+
+
+def color_of_hue(hue: float, saturation: float, value: float) -> Color:
+    """A colour by hue, saturation and value, each from 0 to 1."""
+    return color_of(f"hsv({hue % 1 * 360:f},{saturation:%},{value:%})")
+
+
+def mix(first: Color, second: Color, share: float) -> Color:
+    """`first` with this share of `second`."""
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
+    return red, green, blue
+
+
+def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> Image.Image:
+    """A column, one pixel wide, through colours at heights from 0 (top) to 1 (bottom), which are given in order."""
+    column = Image.new("RGB", (1, length))
+    for (start, first), (end, second) in pairwise(((0.0, stops[0][1]), *stops, (1.0, stops[-1][1]))):
+        top, bottom = round(start * length), round(end * length)
+        if top < bottom:
+            ends = Image.frombytes("RGB", (1, 2), bytes((*first, *second)))
+            column.paste(ends.resize((1, bottom - top), Image.Resampling.BILINEAR, (0, 0.5, 1, 1.5)), (0, top))
+    return column
+
+
+@lru_cache(maxsize=16)
+def rounded_mask(width: int, height: int, radius: float) -> Image.Image:
+    """A mask of a rounded rectangle, with soft edges."""
+    mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING))
+    corner = mask.width - 1, mask.height - 1
+    ImageDraw.Draw(mask).rounded_rectangle((0, 0, *corner), radius * _SMOOTHING, fill=255)
+    return mask.reduce(_SMOOTHING)
+
+
+def disc(content: Image.Image | Color, edge: int = 256) -> Image.Image:
+    """A colour, or the middle of a picture, as a disc in RGBA with soft edges."""
+    image = Canvas.of((edge, edge), opaque(content) if isinstance(content, Image.Image) else content).image
+    image.putalpha(rounded_mask(edge, edge, edge / 2))
+    return image
+
+
+@lru_cache(maxsize=1)
+def _shadow() -> Image.Image:
+    """A mask of a small blurred ellipse, to be stretched; its edges are left empty."""
+    mask = Image.new("L", (96, 96))
+    ImageDraw.Draw(mask).ellipse((16, 16, 79, 79), fill=90)
+    return mask.filter(ImageFilter.GaussianBlur(6))
+
+
+def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
+    """A picture in RGB or RGBA in RGB, on a colour where it is transparent."""
+    if image.mode != "RGBA":
+        return image
+    ground = Image.new("RGB", image.size, ground_color)
+    ground.paste(image, mask=image)
+    return ground
+
+
+def trimmed(image: Image.Image) -> Image.Image:
+    """A cut-out without the transparent room around it; without transparency, the picture in RGB."""
+    alpha = image.getchannel("A") if image.mode == "RGBA" else None
+    box = alpha.getbbox() if alpha else None
+    if alpha is None or box is None or alpha.getextrema()[0] == 255:
+        return opaque(image)
+    return image.crop(box)
+
+
+def stretched(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """The image at this size; itself if it has it."""
+    if image.size == size:
+        return image
+    if image.width == 1:  # a gradient needs no arithmetic from left to right
+        image = image.resize((1, size[1]), Image.Resampling.BILINEAR)
+        return image.resize(size, Image.Resampling.NEAREST)
+    return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=1.0)
+
+
+class Canvas:
+    """A picture in the making, in RGB or RGBA."""
+
+    def __init__(self, image: Image.Image) -> None:
+        self.image = image
+
+    @classmethod
+    def of(cls, size: tuple[int, int], ground: Image.Image | Color | None) -> "Canvas":
+        """A canvas in RGB, full of a colour, a gradient or a picture's middle; without a `ground` transparent, in RGBA."""
+        if not isinstance(ground, Image.Image):
+            return cls(Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground))
+        is_gradient = ground.width == 1
+        return cls(stretched(ground, size) if is_gradient else ImageOps.fit(ground, size, Image.Resampling.BILINEAR))
+
+    @classmethod
+    def pale(cls, size: tuple[int, int], hue: float) -> "Canvas":
+        """A plain backdrop, a little darker at the bottom."""
+        stops = (0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))
+        return cls.of(size, gradient_column(stops))
+
+    def paint(self, image: Image.Image, box: Box) -> None:
+        """Paint as much of a picture in RGB or RGBA, stretched into a box, as lies within the canvas."""
+        left, top = round(box.left), round(box.top)
+        width, height = max(1, round(box.width)), max(1, round(box.height))
+        seen = max(0, left), max(0, top), min(self.image.width, left + width), min(self.image.height, top + height)
+        if seen[0] >= seen[2] or seen[1] >= seen[3]:
+            return
+        across, down = image.width / width, image.height / height
+        source = (seen[0] - left) * across, (seen[1] - top) * down, (seen[2] - left) * across, (seen[3] - top) * down
+        size = seen[2] - seen[0], seen[3] - seen[1]
+        piece = image.resize(size, Image.Resampling.BILINEAR, source, reducing_gap=1.0)
+        if self.image.mode == "RGB":
+            self.image.paste(piece, seen, piece if piece.mode == "RGBA" else None)
+        else:
+            self.image.alpha_composite(piece.convert("RGBA"), seen[:2])
+
+    def paint_all(self, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:
+        """Paint pictures side by side: as they are if they are cut out, with a shadow, else with white borders."""
+        gap = min(self.image.size) * 0.03
+        boxes = arrange([image.width / image.height for image in images], room, gap, down)
+        for image, box in zip(images, boxes, strict=True):
+            if image.mode == "RGBA":
+                self.paint_shadow(box)
+                self.paint(image, box)
+            else:
+                self.paint(Image.new("RGB", (1, 1), WHITE), box)
+                self.paint(image, box.grown(-gap * 0.3))
+
+    def paint_shadow(self, box: Box) -> None:
+        """Paint the shadow on the floor of what stands in a box; a transparent canvas has no floor."""
+        if self.image.mode == "RGB":
+            width, height = max(1, round(box.width * 1.28)), max(1, round(min(box.width, box.height) * 0.22))
+            left, top = round(box.left - box.width * 0.14), round(box.top + box.height - height * 0.55)
+            self.image.paste(BLACK, (left, top), stretched(_shadow(), (width, height)))

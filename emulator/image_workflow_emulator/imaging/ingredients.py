@@ -1,0 +1,147 @@
+"""Pictures of ingredients: of premade ones, drawn from their names and attributes, and of a Team's own, from their sources.
+
+Owns which word of a name selects which drawing; without one of them it is the first of its kind.
+"""
+
+from collections.abc import Sequence
+
+from PIL import Image, ImageDraw, ImageOps
+
+from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
+from image_workflow_emulator.imaging.captions import Plaque, swatch, with_plaque
+from image_workflow_emulator.imaging.decoding import load
+from image_workflow_emulator.imaging.drawing import (
+    Canvas,
+    chance,
+    color_of_hue,
+    disc,
+    gradient_column,
+    mix,
+    opaque,
+    trimmed,
+)
+from image_workflow_emulator.imaging.layout import Box, arrange
+from image_workflow_emulator.imaging.looks import filtered, named_look
+from image_workflow_emulator.imaging.people import draw_figure, paint_portrait, person_of, stance_of
+
+_BALL_EDGE = 320  # pixels
+_HORIZON = 0.62
+
+
+def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
+    """The picture of an ingredient above its name; of its own sources one is large, the others are swatches."""
+    sources = [load(data, max(recipe.width, recipe.height)) for data in inputs]
+    main = sources.pop(recipe.index % len(sources)) if sources else None
+    if recipe.kind == "background":  # it appears behind subjects, so it has no caption
+        ground = opaque(main) if main else _background(recipe.name)
+        return Canvas.of((recipe.width, recipe.height), ground).image
+    attributes = recipe.attributes if isinstance(recipe, PremadeRecipe) else ()
+    facts = " · ".join((recipe.kind.replace("_", " ").capitalize(), *attributes))
+    plaque = Plaque(recipe.name, facts, [("", swatch(source)) for source in sources])
+
+    def draw(size: tuple[int, int], room: Box) -> Image.Image:
+        if isinstance(recipe, PremadeRecipe):
+            return _DRAWINGS[recipe.kind](recipe, size, room)
+        canvas = Canvas.pale(size, chance(recipe.name, *recipe.inputs))
+        canvas.paint_all([trimmed(main)] if main else (), room)
+        return canvas.image
+
+    return with_plaque(recipe, plaque, draw)
+
+
+# ---------------------------------------------------------------------------------------------------------- backgrounds
+
+
+def _background(name: str) -> Image.Image:
+    draw = next((draw for word, draw in _PLACES.items() if word in name.casefold()), _paper)
+    return draw(name)
+
+
+def _paper(_: str) -> Image.Image:
+    return gradient_column(((0, (234, 234, 232)), (0.55, (249, 249, 248)), (1, (226, 226, 224))))
+
+
+def _vignette(_: str) -> Image.Image:
+    return ImageOps.colorize(Image.radial_gradient("L"), (214, 209, 204), (112, 107, 102))
+
+
+def _beach(_: str) -> Image.Image:
+    """Sky, sea, surf and sand."""
+    return gradient_column(
+        ((0.0, (116, 178, 222)), (0.45, (236, 238, 226)), (0.45, (44, 128, 150)), (0.60, (150, 214, 204)),
+         (0.60, (250, 252, 250)), (0.62, (250, 252, 250)), (0.62, (206, 178, 138)), (0.68, (222, 196, 154)),
+         (0.70, (236, 214, 174)), (1.0, (214, 184, 138))), 1024,
+    )  # fmt: skip
+
+
+def _street(_: str) -> Image.Image:
+    """A brick wall in daylight, and the pavement before it."""
+    image = Image.new("RGB", (512, 512), (206, 196, 184))
+    draw = ImageDraw.Draw(image)
+    for row in range(16):
+        for left in range(-32 * (row % 2), 512, 64):
+            color = mix((158, 82, 62), (112, 54, 46), chance("brick", row, left))
+            draw.rectangle((left + 2, row * 26 + 2, left + 61, row * 26 + 23), fill=color)
+    draw.rectangle((0, 416, 512, 512), fill=(172, 170, 166))
+    draw.rectangle((0, 416, 512, 424), fill=(140, 136, 132))
+    return image
+
+
+def _shirt(name: str) -> Image.Image:
+    """A product before a plain ground, to be photographed where nobody has uploaded one."""
+    image, hue = Image.new("RGB", (1024, 1024), (246, 246, 244)), chance(name)
+    draw = ImageDraw.Draw(image)
+    draw.polygon(
+        [(512 + side * x * 2, y * 2) for side, outline in ((-1, _SLEEVE), (1, _SLEEVE[::-1])) for x, y in outline],
+        fill=color_of_hue(hue, 0.7, 0.66),
+    )
+    for x in range(380, 680, 44):
+        draw.line((x, 240, x, 896), fill=color_of_hue(hue, 0.7, 0.54), width=8)
+    draw.ellipse((440, 84, 584, 156), fill=(246, 246, 244))
+    return image
+
+
+_SLEEVE = ((60, 60), (105, 70), (180, 165), (140, 205), (100, 165), (100, 450))
+"""The outline of half a shirt."""
+_PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _shirt}
+"""What a word in the name of a Background draws."""
+
+# ------------------------------------------------------------------------------------- styles, poses and people
+
+
+def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
+    """One to three balls in the style's light, by `index`."""
+    hue = chance("ball", recipe.name)
+    wall, floor = (224, 224, 222), (198, 197, 195)
+    canvas = Canvas.of(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
+    floor_room, _ = room.split("bottom", room.height * 0.6, 0)
+    canvas.paint_all([disc(_ball(hue), _BALL_EDGE)] * (recipe.index % 3 + 1), floor_room.part(0.85, 0.5, 0.7))
+    look = named_look(recipe.name)
+    return filtered(canvas.image, look) if look else canvas.image
+
+
+def _ball(hue: float) -> Image.Image:
+    """Shaded by its distance from the lit spot."""
+    size, place = (_BALL_EDGE, _BALL_EDGE), (36, 90, 164, 218)
+    spot = Image.radial_gradient("L").resize(size, Image.Resampling.BILINEAR, place)
+    light, color, dark = color_of_hue(hue, 0.15, 0.93), color_of_hue(hue, 0.5, 0.75), color_of_hue(hue, 0.5, 0.3)
+    return ImageOps.colorize(spot, light, dark, color, midpoint=96)
+
+
+def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
+    hue = chance("pose", recipe.name)
+    canvas = Canvas.pale(size, hue)
+    figure = draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255)))
+    canvas.paint_all([figure], room.part(0.98))
+    return canvas.image
+
+
+def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
+    gender = next((word for word in recipe.attributes if word in ("female", "male", "neutral")), "neutral")
+    age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
+    canvas = Canvas.of(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
+    paint_portrait(canvas, person_of(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
+    return canvas.image
+
+
+_DRAWINGS = {"photography_style": _still_life, "pose": _pose, "fashion_model": _fashion_model}

@@ -1,0 +1,50 @@
+"""The messages between the server and its helper processes, and their form in a pipe.
+
+A message is a head, which is JSON, and any number of parts, which are pictures. Written as a line with the head, which
+also has the size of each part, and then all of these. Owns this form, and the limits of a job that follow from its head: `job`
+is its name, `max_pixels` how many pixels an uploaded image may have. Must not import Pillow, nor know what a job does.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS
+
+Head = Mapping[str, Any]
+Message = tuple[Head, Sequence[bytes]]
+
+IS_LARGE: Head = {"is_large": True}
+"""The answer to a job that has a large picture in it and was not announced as large: nothing was done."""
+
+MAX_DECODING_SECONDS = 4.5
+MAX_DRAWING_SECONDS = 20
+
+
+def max_seconds(head: Head) -> float:
+    """How much processor time a job may take."""
+    return scale(head) * (MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS)
+
+
+def scale(head: Head) -> float:
+    """How many times the usual limits apply: who allows larger images than usual allows what they take."""
+    return float(max(1.0, head["max_pixels"] / DEFAULT_MAX_UPLOAD_PIXELS))
+
+
+def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
+    """Write a message. Raises OSError if the reader is gone."""
+    line = json.dumps([head, list(map(len, parts))]).encode()
+    stream.writelines((line, b"\n", *parts))
+    stream.flush()
+
+
+def receive_message(stream: IO[bytes]) -> Message:
+    """Read a message. Raises EOFError if the other side has ended."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    head, sizes = json.loads(line)
+    parts = [stream.read(size) for size in sizes]
+    if sizes != list(map(len, parts)):
+        raise EOFError
+    return head, parts

@@ -1,0 +1,210 @@
+"""From the bytes of an upload to the picture an Asset stores.
+
+Owns normalization (D17, D18) and the limits that are told from a header (D57). For any bytes, the outcome is a
+NormalizedImage or an UnusableImage. Limits of time and memory are those of the process.
+"""
+
+import contextlib
+import io
+from collections.abc import Mapping
+from itertools import product
+
+from msgspec import Struct
+from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, JpegImagePlugin
+
+from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
+from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.imaging.decoding import FORMATS, MAX_EDGE, SourceFormat, open_as, size_of, sniff
+from image_workflow_emulator.imaging.encoding import encode
+from image_workflow_emulator.imaging.scene import Scene, examine_scene
+
+CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
+
+_DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
+"""Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they may have."""
+MAX_SCANS = 12
+"""Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
+MAX_FILL_BYTES = 2 << 20
+"""Of a JPEG, whose decoder reads them more than once."""
+BAND_ROWS = 64
+"""Rows of a large picture that are worked on at a time, which takes little memory."""
+
+_SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
+_START_OF_SCAN = b"\xff\xda"
+_MAX_REASON_LENGTH = 200  # characters of a decoder's message
+
+
+class UnusableImage(Exception):
+    """Bytes that cannot become an Asset. The text is a sentence: what was found and what was expected."""
+
+
+class NormalizedImage(Struct, frozen=True):
+    """A still, upright, 8-bit sRGB picture without metadata; `data` is its file."""
+
+    format: PictureFormat
+    width: int
+    height: int
+    data: bytes
+    scene: Scene
+
+
+def normalize(
+    data: bytes,
+    content_type: str,
+    max_pixels: int = DEFAULT_MAX_UPLOAD_PIXELS,
+    stored_as: PictureFormat | None = None,
+) -> NormalizedImage:
+    """Return the normalized picture of an upload declared as `content_type` (D17, D18). Raises UnusableImage."""
+    declared = CONTENT_TYPES.get(content_type)
+    if declared is None:
+        raise UnusableImage(f"The content type is {content_type}; expected one of {', '.join(CONTENT_TYPES)}.")
+    found = sniff(data)
+    if found != declared:
+        what = f"The bytes are {found.upper()}" if found else "The bytes are no image of a known format"
+        raise UnusableImage(f"{what}; expected {declared.upper()}, as declared by {content_type}.")
+    try:
+        _check_size(size_of(data, declared), declared, max_pixels)
+        return _normalized(data, declared, max_pixels, stored_as)
+    except UnusableImage:
+        raise
+    except Exception as error:  # decoders raise nearly anything on hostile bytes, from struct.error to MemoryError
+        words = " ".join((str(error) or type(error).__name__)[:_MAX_REASON_LENGTH].split())
+        raise UnusableImage(f"The bytes do not decode as {declared.upper()}: {words}.") from error
+
+
+def _check_size(size: tuple[int, int], source: SourceFormat, max_pixels: int) -> None:
+    width, height = size
+    share = _DEMANDING.get(source)
+    limit = int(min(max_pixels, DEFAULT_MAX_UPLOAD_PIXELS) * share) if share else max_pixels
+    what = f"The image has {width} x {height} pixels"
+    if max(width, height) > MAX_EDGE:
+        raise UnusableImage(f"{what}; expected at most {MAX_EDGE} an edge.")
+    if width * height > limit:
+        raise UnusableImage(f"{what}; expected at most {limit / MEGAPIXEL:g} megapixels in {source.upper()}.")
+
+
+def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: PictureFormat | None) -> NormalizedImage:
+    opened = open_as(data, source)
+    if source == "jpeg":
+        _check_jpeg(data, opened, max_pixels)
+    is_large = opened.width * opened.height > DEFAULT_MAX_UPLOAD_PIXELS
+    if is_large and _takes_too_much(opened):
+        raise UnusableImage(
+            f"The image has {opened.width} x {opened.height} pixels; expected at most 100 megapixels of one that is turned, "
+            "in CMYK, has a transparent colour, or is progressive and not grey."
+        )
+    needs_bands = is_large and source == "jpeg" and opened.mode == "RGB" and _is_turned(opened)
+    upright = _turned_in_bands(data, opened) if needs_bands else _turned(opened)
+    image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
+    del opened, upright  # and with them what the decoder holds, which is more than the picture
+    target = stored_as or _target_format(source, image)
+    return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
+
+
+def _turned(opened: Image.Image) -> Image.Image:
+    opened.load()
+    with contextlib.suppress(Exception):  # broken metadata raises several of them
+        ImageOps.exif_transpose(opened, in_place=True)
+    return opened
+
+
+def _is_turned(opened: Image.Image) -> bool:
+    with contextlib.suppress(Exception):  # likewise
+        return bool(opened.getexif().get(ExifTags.Base.Orientation, 1) != 1)
+    return False
+
+
+def _takes_too_much(opened: Image.Image) -> bool:
+    """Whether to decode a large picture takes more than a gibibyte: another one beside it, or all its coefficients."""
+    if isinstance(opened, JpegImagePlugin.JpegImageFile) and opened.mode == "RGB":
+        return "progressive" in opened.info
+    if "transparency" in opened.info and opened.mode in ("RGB", "I;16"):
+        return True
+    return opened.mode in ("CMYK", "LA") or (opened.mode in ("RGB", "RGBA") and _is_turned(opened))
+
+
+def _turned_in_bands(data: bytes, opened: Image.Image) -> Image.Image:
+    """A JPEG, upright: lightness is turned by itself, and colours at half the size, which is how most files hold them."""
+
+    def part(mode: str, share: int) -> Image.Image:
+        reduced = open_as(data, "jpeg")
+        reduced.draft(mode, (opened.width // share, opened.height // share))
+        return _turned(reduced)
+
+    light = part("L", 1)
+    _, blue, red = part("YCbCr", 2).split()
+    image = Image.new("RGB", light.size)
+    for top in range(0, light.height, BAND_ROWS):
+        band = light.crop((0, top, light.width, min(top + BAND_ROWS, light.height)))
+        inner = (0, top / 2, blue.width, min((top + band.height) / 2, blue.height))
+        tints = (tint.resize(band.size, Image.Resampling.NEAREST, inner) for tint in (blue, red))
+        image.paste(Image.merge("YCbCr", (band, *tints)).convert("RGB"), (0, top))
+    return image
+
+
+def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:
+    """Refuse a file that its decoder goes over again and again. Raises UnusableImage."""
+    scans = data.count(_START_OF_SCAN) if "progressive" in opened.info else 1
+    if opened.width * opened.height * scans > max_pixels * MAX_SCANS:
+        raise UnusableImage(f"The image has {scans} scans; expected about ten, as encoders make.")
+    if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
+        raise UnusableImage(f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any.")
+
+
+def _to_eight_bits(image: Image.Image) -> Image.Image:
+    """The picture in mode L, RGB, RGBA or CMYK; transparency of any kind becomes an alpha channel."""
+    if image.mode.startswith("I"):
+        return _from_sixteen_bits(image)
+    if image.has_transparency_data:
+        return image if image.mode == "RGBA" else image.convert("RGBA")
+    if image.mode in ("L", "RGB", "CMYK"):
+        return image
+    return image.convert("L" if image.mode == "1" else "RGB")
+
+
+def _from_sixteen_bits(image: Image.Image) -> Image.Image:
+    """A grey picture in mode L, or in RGBA if one of its levels is hidden."""
+    narrow = image.point(lambda level: level / 256).convert("L")
+    hidden = image.info.get("transparency")
+    if not isinstance(hidden, int):
+        return narrow
+    alpha = image.convert("I").point([0 if level == hidden else 255 for level in range(1 << 16)], "L")
+    return Image.merge("RGBA", (narrow, narrow, narrow, alpha))
+
+
+def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+    """The picture in sRGB. A profile that is broken, or of another colour space, is ignored."""
+    if profile:
+        with contextlib.suppress(Exception):  # so do broken profiles
+            image = _apply_profile(image, profile)
+    return image.convert("RGB") if image.mode == "CMYK" else image
+
+
+def _apply_profile(image: Image.Image, profile: bytes) -> Image.Image:
+    embedded = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+    mode = "RGBA" if image.mode == "RGBA" else "RGB"
+    transform = ImageCms.buildTransform(embedded, ImageCms.createProfile("sRGB"), image.mode, mode)
+    if image.mode != mode:
+        return ImageCms.applyTransform(image, transform) or image
+    if not _is_srgb(transform, mode):
+        ImageCms.applyTransform(image, transform, inPlace=True)
+    return image
+
+
+def _is_srgb(transform: ImageCms.ImageCmsTransform, mode: str) -> bool:
+    """Whether the transformation to sRGB changes no colour by more than can be seen."""
+    levels = range(0, 256, 17)
+    colors = Image.new("RGB", (len(levels) ** 2, len(levels)))
+    colors.putdata(list(product(levels, repeat=3)))
+    colors = colors.convert(mode)
+    changed = ImageCms.applyTransform(colors, transform) or colors
+    return max(ImageChops.difference(colors, changed).tobytes()) <= _SRGB_TOLERANCE
+
+
+def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
+    if source == "gif":
+        return "png"
+    if source == "avif":
+        is_transparent = image.mode == "RGBA" and image.getchannel("A").getextrema() != (255, 255)
+        return "png" if is_transparent else "jpeg"
+    return source

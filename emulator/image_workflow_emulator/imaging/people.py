@@ -1,0 +1,152 @@
+"""People: heads, and whole figures in a pose that wear or hold a product in front of them.
+
+Must not know any picture that they appear in. Lengths are in heights of the figure, from its middle line and its top.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from PIL import Image, ImageDraw
+
+from image_workflow_emulator.imaging.drawing import BLACK, Canvas, Color, disc, mix
+from image_workflow_emulator.imaging.layout import Box, arrange
+
+Point = tuple[float, float]
+
+_SMOOTHING = 2  # people are drawn this much larger, in RGBa, of which Pillow reduces the fastest, then reduced
+FIGURE_HEIGHT = 720  # pixels
+FIGURE_ASPECT = 0.56  # width by height
+_PRODUCT = Box(-0.16, 0.195, 0.32, 0.29)
+_HEAD = Box(-0.095, -0.008, 0.19, 0.19)
+
+_SKINS: tuple[Color, ...] = ((224, 178, 144), (136, 90, 64), (244, 213, 190), (188, 134, 98), (98, 62, 46))
+_HAIRS: tuple[Color, ...] = ((58, 42, 34), (30, 28, 30), (120, 78, 44), (92, 56, 40), (70, 44, 40))
+_CLOTHES: tuple[Color, ...] = ((92, 112, 138), (168, 110, 96), (104, 128, 108), (198, 164, 112), (120, 104, 140))
+_TOP: Color = (238, 234, 228)
+_SHOES: Color = (52, 50, 54)
+_GREY: Mapping[str, float] = {"45-55": 0.55, "55+": 1.0}
+"""How grey the hair is, by age range."""
+
+
+class Stance(Struct, frozen=True):
+    """Elbow and wrist of the arms, knee and ankle of the legs; an arm holds a product, if there is one and it may."""
+
+    arms: tuple[tuple[Point, Point], tuple[Point, Point]]
+    legs: tuple[tuple[Point, Point], tuple[Point, Point]]
+    holds: tuple[bool, bool] = (True, True)
+
+
+STANCES: Mapping[str, Stance] = {
+    "stand": Stance((((-0.135, 0.34), (-0.14, 0.48)), ((0.135, 0.34), (0.14, 0.48))), (((-0.055, 0.70), (-0.06, 0.95)), ((0.055, 0.70), (0.06, 0.95)))),
+    "turn": Stance((((-0.10, 0.34), (-0.05, 0.46)), ((0.14, 0.33), (0.12, 0.47))), (((-0.045, 0.70), (-0.02, 0.95)), ((0.075, 0.70), (0.12, 0.94)))),
+    "walk": Stance((((-0.16, 0.33), (-0.215, 0.45)), ((0.13, 0.34), (0.19, 0.45))), (((-0.085, 0.69), (-0.18, 0.93)), ((0.09, 0.69), (0.125, 0.95))), (False, True)),
+    "hip": Stance((((-0.135, 0.34), (-0.15, 0.48)), ((0.215, 0.33), (0.10, 0.435))), (((-0.055, 0.70), (-0.045, 0.95)), ((0.085, 0.69), (0.115, 0.94))), (True, False)),
+}  # fmt: skip
+"""By a part of a Pose's name."""
+
+
+class Person(Struct, frozen=True):
+    """How somebody looks: the shape of the hair, and colours."""
+
+    gender: str
+    hair: Color
+    skin: Color
+    cloth: Color
+
+
+def person_of(gender: str = "neutral", age_range: str = "25-35", index: int = 0, skin: Color | None = None) -> Person:
+    """Somebody; `index` chooses the colours, and that of the skin if it is None."""
+    hair = mix(_HAIRS[index % len(_HAIRS)], (196, 194, 194), _GREY.get(age_range, 0.0))
+    return Person(gender, hair, skin or _SKINS[index % len(_SKINS)], _CLOTHES[index % len(_CLOTHES)])
+
+
+def stance_of(name: str | None) -> Stance:
+    """The stance that the name of a Pose contains; else that of standing."""
+    return next((stance for word, stance in STANCES.items() if word in (name or "").casefold()), STANCES["stand"])
+
+
+@lru_cache(maxsize=8)
+def draw_head(person: Person, edge: int) -> Image.Image:
+    """A head with its neck, in RGBA, in a square."""
+    unit = edge * _SMOOTHING
+    image = Image.new("RGBa", (unit, unit))
+    draw = ImageDraw.Draw(image)
+    skin, hair = person.skin, person.hair
+
+    def box(left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
+        return left * unit, top * unit, right * unit, bottom * unit
+
+    if person.gender == "female":
+        draw.rounded_rectangle(box(0.19, 0.04, 0.81, 0.94), unit * 0.3, fill=mix(hair, BLACK, 0.15))
+    elif person.gender == "neutral":
+        draw.rounded_rectangle(box(0.2, 0.04, 0.8, 0.7), unit * 0.25, fill=mix(hair, BLACK, 0.15))
+    draw.rounded_rectangle(box(0.41, 0.6, 0.59, 1.05), unit * 0.09, fill=mix(skin, BLACK, 0.14))
+    draw.rounded_rectangle(box(0.28, 0.13, 0.72, 0.76), unit * 0.22, fill=skin)
+    draw.chord(box(0.245, 0.035, 0.755, 0.67), *((196, 344) if person.gender == "male" else (182, 358)), fill=hair)
+    if person.gender != "male":
+        draw.chord(box(0.3, 0.2, 0.9, 0.76), 180, 270, fill=skin)
+    for x in (0.41, 0.59):
+        draw.ellipse(box(x - 0.022, 0.42, x + 0.022, 0.464), fill=(44, 36, 36))
+    draw.arc(box(0.41, 0.47, 0.59, 0.62), 25, 155, fill=mix(skin, (140, 40, 40), 0.55), width=max(1, unit // 48))
+    return image.reduce(_SMOOTHING).convert("RGBA")
+
+
+def draw_figure(
+    stance: Stance, person: Person, head: Image.Image | None = None, product: Image.Image | None = None
+) -> Image.Image:
+    """A figure in RGBA, with another head and with a product if these are given, both in RGB or RGBA."""
+    held = arrange([product.width / product.height], _in_pixels(_PRODUCT), 0)[0] if product else None
+    grip = (held.width / 2 / FIGURE_HEIGHT, (held.top + held.height * 0.62) / FIGURE_HEIGHT) if held else None
+    figure = Canvas(_draw_body(stance, person, grip).copy())
+    head = head or draw_head(person, 160)
+    figure.paint(head, arrange([head.width / head.height], _in_pixels(_HEAD), 0, 1.0)[0])
+    if product and held and grip:
+        figure.paint(product, held)
+        for side, holds in zip((-1, 1), stance.holds, strict=True):
+            if holds:
+                hand = Box(side * grip[0] - 0.022, grip[1] - 0.022, 0.044, 0.05)
+                figure.paint(disc(mix(person.skin, BLACK, 0.06), 64), _in_pixels(hand))
+    return figure.image
+
+
+@lru_cache(maxsize=8)
+def _draw_body(stance: Stance, person: Person, grip: Point | None) -> Image.Image:
+    """All of a figure but its head, in RGBA; `grip` is where its right hand holds something."""
+    height = FIGURE_HEIGHT * _SMOOTHING
+    image = Image.new("RGBa", (round(height * FIGURE_ASPECT), height))
+    draw = ImageDraw.Draw(image)
+    skin, trousers = person.skin, mix(person.cloth, BLACK, 0.3)
+
+    def limb(points: Sequence[Point], width: float, color: Color) -> None:
+        line = [(image.width / 2 + x * height, y * height) for x, y in points]
+        draw.line(line, fill=color, width=round(width * height))
+        for x, y in line:
+            radius = width * height / 2 - 1
+            draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=color)
+
+    for side, (knee, ankle) in zip((-1, 1), stance.legs, strict=True):
+        limb(((ankle[0], 0.972), (ankle[0] + side * 0.03, 0.974)), 0.044, _SHOES)
+        limb(((side * 0.042, 0.48), knee, ankle), 0.062, trousers)
+    limb(((-0.045, 0.465), (0.045, 0.465)), 0.075, trousers)
+    limb(((-0.062, 0.22), (0.062, 0.22), (0.04, 0.42), (-0.04, 0.42), (-0.062, 0.22)), 0.07, _TOP)
+    limb(((0, 0.22), (0, 0.43)), 0.1, _TOP)
+    for side, arm, holds in zip((-1, 1), stance.arms, stance.holds, strict=True):
+        elbow, wrist = ((side * max(0.15, grip[0] + 0.02), 0.36), (side * grip[0], grip[1])) if grip and holds else arm
+        shoulder, middle = (side * 0.088, 0.222), ((side * 0.088 + elbow[0]) / 2, (0.222 + elbow[1]) / 2)
+        limb((shoulder, elbow, wrist), 0.038, skin)
+        limb((shoulder, middle), 0.056, mix(_TOP, BLACK, 0.05))
+    return image.reduce(_SMOOTHING).convert("RGBA")
+
+
+def _in_pixels(box: Box) -> Box:
+    left, top, width, height = (length * FIGURE_HEIGHT for length in box)
+    return Box(left + FIGURE_HEIGHT * FIGURE_ASPECT / 2, top, width, height)
+
+
+def paint_portrait(canvas: Canvas, person: Person, box: Box) -> None:
+    """Paint head and shoulders into a box, a square; the shoulders end below it."""
+    head = box.part(0.655, 0.5, 0.15)
+    shoulders = Box(box.left + box.width * 0.16, head.top + head.height * 0.96, box.width * 0.68, box.height * 0.7)
+    canvas.paint(disc(person.cloth), shoulders)
+    canvas.paint(draw_head(person, round(head.width)), head)

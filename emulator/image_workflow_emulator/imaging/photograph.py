@@ -1,0 +1,210 @@
+"""A Product Photography output: people who wear or hold the products, or these alone, and every choice of the request.
+
+Owns the scene and from where a slot shows it. A photoshoot is one scene from four sides; single shots are scenes of
+their own.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from PIL import Image, ImageOps, ImageStat
+
+from image_workflow_emulator.domain.recipes import PhotographRecipe
+from image_workflow_emulator.imaging.captions import Chip, Plaque, signs_of, swatch, with_plaque
+from image_workflow_emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
+from image_workflow_emulator.imaging.decoding import load, remembered
+from image_workflow_emulator.imaging.drawing import (
+    Canvas,
+    Color,
+    chance,
+    color_of,
+    color_of_hue,
+    disc,
+    gradient_column,
+    opaque,
+)
+from image_workflow_emulator.imaging.layout import Box
+from image_workflow_emulator.imaging.looks import filtered, look_of, named_color, named_look
+from image_workflow_emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
+
+_SCENE_EDGE = 1024  # pixels; more makes no visible difference
+_HEAD_EDGE, _SWATCH_EDGE = 240, 160
+_PERSON_WIDTH = 0.46  # of a figure's height
+
+
+class View(Struct, frozen=True):
+    """From where a scene is seen: what part of a figure, from its top, is in the picture, and how large products are."""
+
+    bottom: float
+    share: float
+    across: float = 0.5
+    turn: float = 0.0
+    """To the left below 0, to the right above 0; by three quarters at 1."""
+    is_detail: bool = False
+
+
+_DISTANCES: Mapping[str | None, View] = {
+    "close": View(0.54, 1.0), "medium": View(0.76, 0.82), "far": View(1.5, 0.55), None: View(1.02, 0.86),
+}  # fmt: skip
+_PHOTOSHOOT = (View(1.02, 0.74), View(0.54, 1.0), View(0.66, 0.84, 0.3, 1.0), View(0.54, 1.7, is_detail=True))
+"""By slot: full, close, three-quarter, detail."""
+_SINGLE_SHOTS = (
+    (1.0, 0.5, 0.0), (0.94, 0.2, 0.6), (0.92, 0.8, -0.6), (0.86, 0.35, -1.0), (0.83, 0.65, 1.0), (0.74, 0.5, 0.3),
+)  # fmt: skip
+"""By slot: how large, where across, and how far turned."""
+
+
+def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
+    """The picture of a Product Photography slot; `inputs` as in the recipe."""
+    shot = _Shot(recipe, inputs)
+    return with_plaque(recipe, shot.plaque(), shot.draw)
+
+
+class _Shot:
+    """What is seen in one picture, prepared from its inputs."""
+
+    def __init__(self, recipe: PhotographRecipe, inputs: Sequence[bytes]) -> None:
+        pictures, color = iter(inputs), _colorway(recipe)
+        self._recipe, self._color, self._view = recipe, color, _view(recipe)
+        enough = HELD_EDGE if recipe.people and not self._view.is_detail else SUBJECT_EDGE
+        self._subjects = [subject_of(next(pictures), enough, color) for _ in range(recipe.subject_count)]
+        self._scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
+        self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
+        self._previews = [_preview_of(data, _SWATCH_EDGE) for data in pictures]
+
+    def plaque(self) -> Plaque:
+        recipe, count = self._recipe, len(self._subjects)
+        chips: list[Chip] = [("", swatch(subject)) for subject in self._subjects] if count > 1 else []
+        names = (name for name in (recipe.photography_style, recipe.pose) if name is not None)
+        chips += [(name, swatch(preview)) for name, preview in zip(names, self._previews, strict=True)]
+        if recipe.colorway is not None and self._color is not None:
+            chips.append((recipe.colorway, swatch(self._color)))
+        title = ", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}"
+        accent = color_of_hue(recipe.slot * 0.38, 0.5, 1.0)
+        badge, people = f"{recipe.slot}/{recipe.slot_count}", "👤" * recipe.people or "0👤"
+        signs = signs_of(recipe, badge, accent, recipe.camera_distance or "", people)
+        return Plaque(title, "", chips, recipe.directions, signs)
+
+    def draw(self, size: tuple[int, int], room: Box) -> Image.Image:
+        """The scene, of this width and height, with all that matters in `room`."""
+        view, others = self._view, self._subjects
+        canvas = Canvas.of(size, self._ground())
+        if view.is_detail:  # of one product, beyond the edges of the picture
+            others, room = others[:1], room.grown(min(room.width, room.height) * 0.3)
+        elif self._recipe.people:
+            others, room = self._paint_people(canvas, room)
+        else:
+            room = room.part(view.share, view.across, 0.8)
+        if others:
+            canvas.paint_all([_seen(image, view, room) for image in others], room, 0.9)
+        style = self._recipe.photography_style
+        look = named_look(style) or look_of(self._previews[0]) if style is not None else None
+        return filtered(canvas.image, look) if look else canvas.image
+
+    def _chance(self, *words: object) -> float:
+        """The same in all of a photoshoot, and another in each single shot."""
+        return chance(*words, *self._recipe.inputs, "" if self._recipe.is_photoshoot else self._recipe.slot)
+
+    def _ground(self) -> Image.Image | Color | None:
+        recipe, view = self._recipe, self._view
+        if self._scene is not None:
+            ground = self._scene.resize((12, 12), Image.Resampling.BOX) if view.is_detail else self._scene
+            return ImageOps.mirror(ground) if view.turn and recipe.is_photoshoot else ground
+        if recipe.background_kind == "transparent":
+            return None
+        if recipe.background_kind == "color":
+            return _color_of_hex(recipe.background_hex or "")
+        hue, edge = self._chance("backdrop"), 1.0 if view.is_detail else 0.7 if view.bottom > 0.9 else 0.86
+        wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
+        return gradient_column(((0.0, wall), (edge - 0.06, wall), (edge, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
+
+    def _paint_people(self, canvas: Canvas, room: Box) -> tuple[list[Image.Image], Box]:
+        """Paint people, each with a product; return the other products, and the room for these."""
+        recipe, view, people = self._recipe, self._view, self._recipe.people
+        others, aside, across = self._subjects[people:], room, view.across
+        if others:
+            (room, aside), across = room.split("left", room.width * 0.66, room.width * 0.02), 0.5
+        height = min(room.height / view.bottom, room.width / (people * _PERSON_WIDTH))
+        left = room.left + (room.width - people * _PERSON_WIDTH * height) * across
+        top = room.top + max(0.0, room.height - height * min(view.bottom, 1.02))
+        for number in range(people):
+            head = self._heads[number] if number < len(self._heads) else None
+            look = round(self._chance("person", number) * 255)
+            gender, skin = ("female", "male", "neutral")[look % 3], _skin_of(head) if head else None
+            person = person_of(gender, "25-35", look // 3, skin)
+            figure = draw_figure(stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)])
+            middle = left + (number + 0.5) * _PERSON_WIDTH * height
+            canvas.paint_shadow(Box(middle - height * 0.13, top, height * 0.26, height))
+            width = height * FIGURE_ASPECT * _narrowed(view)
+            canvas.paint(figure, Box(middle - width / 2, top, width, height))
+        return others, aside
+
+
+def _view(recipe: PhotographRecipe) -> View:
+    chosen = _DISTANCES.get(recipe.camera_distance, _DISTANCES[None])
+    if recipe.is_photoshoot:
+        is_chosen = recipe.camera_distance is not None and recipe.slot == 1
+        return chosen if is_chosen else _PHOTOSHOOT[(recipe.slot - 1) % len(_PHOTOSHOOT)]
+    share, across, turn = _SINGLE_SHOTS[(recipe.slot - 1) % len(_SINGLE_SHOTS)]
+    return View(chosen.bottom / share, chosen.share * share, across, turn)
+
+
+@remembered
+def _scene_of(data: bytes) -> Image.Image:
+    return opaque(load(data, _SCENE_EDGE))
+
+
+@remembered
+def _preview_of(card: bytes, enough: int) -> Image.Image:
+    """The upper part of an ingredient's card, above its plaque."""
+    picture = opaque(load(card, enough))
+    return picture.crop((0, 0, picture.width, max(1, round(picture.height * 0.74))))
+
+
+def _colorway(recipe: PhotographRecipe) -> Color | None:
+    """The colorway's colour: what its name says, if it has none; and any, if that is not the name of a colour."""
+    if recipe.colorway is None:
+        return None
+    if recipe.colorway_hex is not None:
+        return _color_of_hex(recipe.colorway_hex)
+    name = recipe.colorway.casefold()
+    named = named_color((name.replace(" ", ""), *reversed(name.split())))
+    return named or color_of_hue(chance(name), 0.6, 0.7)
+
+
+def _color_of_hex(text: str) -> Color:
+    return color_of("#" + text.removeprefix("#"))
+
+
+def _narrowed(view: View) -> float:
+    return 1 - 0.16 * abs(view.turn)
+
+
+def _seen(image: Image.Image, view: View, room: Box) -> Image.Image:
+    """A thing as it is seen from the side of a view: narrower, and its farther side lower; hardly larger than a room."""
+    if not view.turn:
+        return image
+    width, height = image.size
+    left, right = (height * 0.1 * max(0.0, side * view.turn) for side in (-1, 1))
+    corners = (0, -left, 0, height + left, width, height + right, width, -right)
+    share = min(1.0, max(room.width / width, room.height / height))
+    size = max(1, round(width * _narrowed(view) * share)), max(1, round(height * share))
+    return image.convert("RGBA").transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
+
+
+@remembered
+def _head_of(card: bytes) -> Image.Image:
+    """The head in a Fashion Model's picture: cut out if it has a plain ground, else in a circle."""
+    picture = _preview_of(card, _HEAD_EDGE * 2)
+    edge = min(picture.size) * 0.66
+    left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.35
+    place = left, top, left + edge, top + edge
+    head = picture.resize((_HEAD_EDGE, _HEAD_EDGE), Image.Resampling.BILINEAR, place, reducing_gap=1.0)
+    return cut_out(head) or disc(head, _HEAD_EDGE)
+
+
+def _skin_of(head: Image.Image) -> Color:
+    """The colour of a face below its eyes."""
+    cheeks = head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
+    red, green, blue = ImageStat.Stat(cheeks).median
+    return red, green, blue

@@ -1,0 +1,100 @@
+"""What a helper process does: one job after another from its input, each answered on its output, until the input ends.
+
+Owns what jobs there are (`normalize`, `render` and `examine`), and keeps their limits of time and memory. A decoder cannot be stopped from within, so the
+process ends with a job that takes too much time; its sender notices that.
+"""
+
+import contextlib
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from typing import IO
+
+import msgspec
+
+from image_workflow_emulator.domain.recipes import Recipe
+from image_workflow_emulator.imaging.decoding import header_of
+from image_workflow_emulator.imaging.memory import give_back_large_blocks
+from image_workflow_emulator.imaging.messages import (
+    IS_LARGE,
+    Head,
+    Message,
+    max_seconds,
+    receive_message,
+    scale,
+    send_message,
+)
+from image_workflow_emulator.imaging.normalize import UnusableImage, normalize
+from image_workflow_emulator.imaging.render import render
+from image_workflow_emulator.imaging.scene import examine_scene_of
+
+MAX_MEMORY_BYTES = 5 << 28
+"""Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
+LARGE_PIXELS = 1 << 24
+"""A picture with more of them is large: of these, one at a time is decoded."""
+MAX_HEADER_SECONDS = 0.5
+"""Processor time to read the headers of a job's pictures; any sound ones take a hundredth of it."""
+
+
+def main() -> None:
+    """Work until the input ends, and then stop at once, even in the middle of a job."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its helpers
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing but answers goes to the output
+    give_back_large_blocks()
+    jobs: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    while True:
+        head, parts = jobs.get()
+        _limit_memory(int(scale(head) * MAX_MEMORY_BYTES))
+        _limit_seconds(MAX_HEADER_SECONDS)
+        headers = filter(None, map(header_of, parts))
+        is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)
+        if is_large and not head["is_large"]:
+            answer: Message = (IS_LARGE, [])
+        else:
+            _limit_seconds(max_seconds(head))
+            answer = do(head, parts)
+        _limit_seconds(0)
+        send_message(output, *answer)
+
+
+def _read_jobs(stream: IO[bytes], jobs: "queue.SimpleQueue[Message]") -> None:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            jobs.put(receive_message(stream))
+    os._exit(0)
+
+
+def _limit_memory(size_bytes: int) -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; a lower hard limit; a system without limits
+        import resource
+
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard_limit))
+
+
+def _limit_seconds(seconds: float) -> None:
+    """End this process, by SIGPROF, when it has used so much more processor time; 0 is no limit."""
+    if hasattr(signal, "setitimer"):  # not on Windows, where the sender's deadline has to do
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def do(head: Head, parts: Sequence[bytes]) -> Message:
+    """Do one job and return its answer; a defect is reported in the answer."""
+    try:
+        if head["job"] == "normalize":
+            normal = normalize(parts[0], head["content_type"], head["max_pixels"], head.get("stored_as"))
+            found = msgspec.structs.asdict(normal)
+            return found, [found.pop("data")]
+        if head["job"] == "render":
+            return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
+        return {"scene": examine_scene_of(parts[0])}, []
+    except UnusableImage as refusal:
+        return {"refusal": str(refusal)}, []
+    except Exception:
+        return {"defect": traceback.format_exc()}, []

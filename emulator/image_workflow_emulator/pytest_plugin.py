@@ -1,0 +1,330 @@
+"""The pytest plugin: a sandbox for each test, and what the emulator recorded in the report of a test that failed.
+
+Every run of pytest imports this wherever the emulator is installed, so nothing is imported here that a run without it does
+not need.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from image_workflow_emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
+
+if TYPE_CHECKING:
+    from image_workflow_emulator.testing import Emulator, RecordedRequest, Sandbox
+
+NAME: Final = "image_workflow"
+"""The name of the fixture and of the marker."""
+URL: Final = "--image-workflow-url"
+COVERAGE: Final = "--image-workflow-coverage"
+READINGS: Final = "--image-workflow-readings"
+SESSIONS: Final = "--image-workflow-sessions"
+OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
+"""What the marker takes."""
+READINGS_INI: Final = "image_workflow_readings"
+CONDUCT_INI: Final = "image_workflow_conduct"
+CONDUCT: Final = ("off", "report", "fail")
+SECTION: Final = "image workflow requests"
+CONDUCT_SECTION: Final = "image workflow conduct"
+MAX_SHOWN_REQUESTS: Final = 100
+"""Limit of the requests in the report of a failed test; the last ones are shown."""
+_MAX_NAME_CHARACTERS: Final = 150
+"""Limit of the characters in the name of a file."""
+_SHARD: Final = "image_workflow_coverage"
+"""Where an xdist worker leaves its coverage for the process that started it."""
+
+_SANDBOX = pytest.StashKey["Sandbox"]()
+_BEGAN_MS = pytest.StashKey[int]()
+"""When a test began, by the host's clock."""
+_SEEN = pytest.StashKey[dict[str, int]]()
+"""By the id of a sandbox that tests share: the number of its last request when the last test ended."""
+_CONDUCT = pytest.StashKey[str]()
+"""What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
+_COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, and what an ini file may say."""
+    group = parser.getgroup("image workflow")
+    url = "use the emulator at this address (default: EMULATOR_URL, else one is started when a test asks for it)"
+    coverage = "write how much of the contract the clients have covered, as JSON, or as a page to FILE.html"
+    readings = (
+        "run every test under other readings of the specification: such as D26=always-a-cursor, a set such as stingy, "
+        "or a file (default: the file image-workflow.readings.yaml, if it is there)"
+    )
+    group.addoption(URL, metavar="URL", help=url)
+    group.addoption(COVERAGE, metavar="FILE", help=coverage)
+    group.addoption(READINGS, metavar="READINGS", help=readings)
+    sessions = "save the sandboxes of each test that failed as sessions, which the page shows with `Open file`"
+    group.addoption(SESSIONS, metavar="FOLDER", help=sessions)
+    unless = "of every sandbox, unless its marker says otherwise"
+    parser.addini(f"{NAME}_clock", f"the clock {unless}", default="auto")
+    parser.addini(f"{NAME}_scenario", f"the scenario {unless}", default="")
+    parser.addini(READINGS_INI, f"as {READINGS}, which goes before it", default="")
+    misdeeds = (
+        "what follows from misdeeds of the client under test: `off`, `report` (in the report of a test that failed)"
+    )
+    parser.addini(CONDUCT_INI, f"{misdeeds}, or `fail`: errors fail the test", default="report")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.stash[_COVERAGE] = []
+    config.addinivalue_line(
+        "markers",
+        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock`, `scenario` and "
+        "`conduct` are as the ini options of these names have them, and the clock is `auto` without one",
+    )
+
+
+def _common_readings(config: pytest.Config) -> dict[str, Any]:
+    """Return the readings of every sandbox, as an option; empty where nothing is said of them."""
+    readings = config.getoption(READINGS) or config.getini(READINGS_INI)
+    return {"readings": readings} if readings else {}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, in a run of a sweep, the tests that its fault cannot strike."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if not folder or not Path(folder, WANTED_TESTS).exists():
+        return
+    tests = set(json.loads(Path(folder, WANTED_TESTS).read_bytes()))
+    wanted = [item for item in items if item.nodeid in tests]
+    if wanted:  # else this is another suite than the one that is struck
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in tests])
+        items[:] = wanted
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Warn of a marker that says how the sandbox begins of a test that has none."""
+    if NAME not in getattr(item, "fixturenames", ()) and any(marker.name == NAME for marker in item.own_markers):
+        item.warn(pytest.PytestWarning(f"@pytest.mark.{NAME} has no effect: the test does not take the fixture {NAME}"))
+
+
+def _note_for_sweep(name: str, row: Any) -> None:
+    """Add a line to a file of the run of a sweep, if this is one."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        with Path(folder, name).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+@pytest.fixture(scope="session")
+def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulator]":
+    """The emulator behind the sandboxes, one for each session and xdist worker.
+
+    One that runs already is used where `--image-workflow-url` or EMULATOR_URL names it, with EMULATOR_CONTROL_TOKEN.
+    """
+    from image_workflow_emulator.testing import Emulator
+
+    url = request.config.getoption(URL) or os.environ.get("EMULATOR_URL")
+    token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
+    with _telling_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
+        emulator = Emulator.connect(url, token) if url else Emulator.start(**_common_readings(request.config))
+    with emulator:
+        yield emulator
+
+
+@contextmanager
+def _telling_refusals(place: str) -> Iterator[None]:
+    """Fail a test by what the emulator refuses, without a traceback; what is wrong comes first, then its place."""
+    from image_workflow_emulator.testing import EmulatorError
+
+    try:
+        yield
+    except EmulatorError as error:
+        raise pytest.fail.Exception(f"{error.detail}\n{place}".rstrip(), pytrace=False) from None
+
+
+@pytest.fixture
+def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emulator") -> "Iterator[Sandbox]":
+    """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
+    options = _options(request.node)
+    conduct = options.pop("conduct")
+    with _telling_refusals(f"  in {_marker_of(request.node)}"):
+        sandbox = image_workflow_emulator.sandbox(**options)
+    with sandbox:
+        _note_for_sweep(NOTED_TESTS, [sandbox.id, request.node.nodeid])
+        request.node.stash[_SANDBOX] = sandbox
+        request.node.stash[_CONDUCT] = conduct
+        yield sandbox
+        del request.node.stash[_SANDBOX]
+        if request.config.getoption(COVERAGE):
+            _add_coverage(request.config, sandbox.coverage(whole=True))
+
+
+def _options(node: pytest.Item) -> dict[str, Any]:
+    """Return what the test's markers ask for; one that is nearer to the test goes before one of its class or module."""
+    ini = {name: node.config.getini(f"{NAME}_{name}") for name in ("clock", "scenario", "conduct")}
+    options = {name: value for name, value in ini.items() if value} | _common_readings(node.config)
+    for marker in reversed(list(node.iter_markers(NAME))):
+        if marker.args:
+            complaint = f"{_marker_of(node)}: found {marker.args[0]!r}; expected options by name"
+            pytest.fail(complaint, pytrace=False)
+        options.update(marker.kwargs)
+    if options["conduct"] not in CONDUCT:
+        complaint = f"conduct: found {options['conduct']!r}; expected one of {', '.join(CONDUCT)}"
+        pytest.fail(f"{complaint}\n  in {_marker_of(node)}, or the ini option {CONDUCT_INI}", pytrace=False)
+    return options
+
+
+def _marker_of(node: pytest.Item) -> str:
+    file, line, _ = node.location
+    return f"@pytest.mark.{NAME} of {node.name} ({file}{'' if line is None else f', line {line + 1}'})"
+
+
+def _add_coverage(config: pytest.Config, coverage: dict[str, Any]) -> None:
+    from image_workflow_emulator.examiner.coverage import merged
+
+    config.stash[_COVERAGE] = [merged([*config.stash[_COVERAGE], coverage])]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over the coverage of an xdist worker that has ended."""
+    for coverage in getattr(node, "workeroutput", {}).get(_SHARD, ()):
+        _add_coverage(node.config, coverage)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the coverage; a worker hands it on."""
+    found, file = session.config.stash.get(_COVERAGE, []), session.config.getoption(COVERAGE, None)
+    worker = getattr(session.config, "workeroutput", None)
+    if worker is not None:
+        worker[_SHARD] = found
+    elif file and found:
+        from image_workflow_emulator.examiner.coverage_page import coverage_text
+
+        Path(file).write_text(coverage_text(found[0], Path(file).suffix), encoding="utf-8")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test whose client did what costs money, leaks a credential or gets it banned, where that is asked for."""
+    yield
+    sandbox = item.stash.get(_SANDBOX, None)
+    if sandbox is not None and item.stash[_CONDUCT] == "fail":
+        errors = sandbox.conduct(whole=True).errors
+        if errors:
+            pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the recorded requests to the report of a test that failed, while its sandboxes are still there."""
+    report = yield
+    if call.when == "setup":
+        item.stash[_BEGAN_MS] = int(call.start * 1000)
+    if report.failed:
+        _note_for_sweep(FAILED_TESTS, item.nodeid)
+        sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
+        report.sections += sections
+        item.user_properties += sections  # which --junitxml writes
+    if call.when == "teardown":
+        _note_seen(item)
+    return report
+
+
+def _note_seen(item: pytest.Item) -> None:
+    """Note which requests to shared sandboxes are of a test that has ended: the next may begin in the same millisecond."""
+    seen = item.session.stash.setdefault(_SEEN, {})
+    for sandbox in (sandbox for fixture, sandbox in _sandboxes(item) if fixture != NAME):
+        from image_workflow_emulator.testing import EmulatorError
+
+        with suppress(EmulatorError):  # it was deleted
+            for request in sandbox.requests(since=seen.get(sandbox.id, 0)):
+                seen[sandbox.id] = request.sequence
+
+
+def _sandboxes(item: pytest.Item) -> "list[tuple[str, Sandbox]]":
+    """Return the sandboxes among the fixtures of a test, each with the name of its fixture."""
+    module = sys.modules.get("image_workflow_emulator.testing.sandbox")
+    fixtures: dict[str, Any] = getattr(item, "funcargs", None) or {}
+    return [(name, value) for name, value in fixtures.items() if module and isinstance(value, module.Sandbox)]
+
+
+def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[tuple[str, str]]":
+    """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the test began."""
+    from image_workflow_emulator.testing import EmulatorError
+
+    is_shared = fixture != NAME
+    name = f" ({fixture})" if is_shared else ""
+    try:
+        requests = sandbox.requests()
+        if is_shared:
+            last = item.stash[_BEGAN_MS], item.session.stash.get(_SEEN, {}).get(sandbox.id, 0)
+            requests = [one for one in requests if (_arrived_ms(one), one.sequence) > last]
+        readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
+        lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
+        is_judged = not is_shared and item.stash[_CONDUCT] != "off"
+        findings = sandbox.conduct(whole=True).findings if is_judged else []
+    except EmulatorError as error:
+        if error.code != "not_found":  # it was deleted at the end of the test
+            yield SECTION + name, f"the journal cannot be read: {error}"
+        return
+    yield SECTION + name, "\n".join([*lines, *_session_lines(item, fixture, sandbox)])
+    if findings:
+        yield CONDUCT_SECTION, "\n".join(map(str, findings))
+
+
+def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Iterator[str]:
+    """Save a session where that is asked for, and name its file."""
+    folder = item.config.getoption(SESSIONS)
+    if not folder:
+        return
+    from image_workflow_emulator.testing import EmulatorError
+
+    file = Path(folder, re.sub(r"[^\w.=-]+", "-", f"{item.nodeid}-{fixture}")[-_MAX_NAME_CHARACTERS:] + ".json")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        sandbox.save(file)
+        yield f"session: {file}"
+    except (EmulatorError, OSError) as error:
+        yield f"session: {file} cannot be written: {error}"
+
+
+def _arrived_ms(request: "RecordedRequest") -> int:
+    from image_workflow_emulator.kernel.timestamps import parse_timestamp
+
+    return parse_timestamp(request.arrived_at or "")
+
+
+def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
+    """Name the rules that never fired, but for those of the library, whose other rules are for other clients."""
+    from image_workflow_emulator.scenario.named_files import is_in_library
+
+    scenario = sandbox.scenario
+    if scenario is not None and not is_in_library(scenario):
+        yield from (rule.never_fired(scenario) for rule in sandbox.rules if not rule.fired)
+
+
+def _requests_lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> Iterator[str]:
+    dropped = len(requests) - MAX_SHOWN_REQUESTS
+    if dropped > 0:
+        yield f"({dropped} earlier requests are not shown)"
+    for request in requests[-MAX_SHOWN_REQUESTS:]:
+        yield from _request_lines(sandbox, request)
+    if not requests:
+        yield f"none: since its start, reset or load, no request came with a key of this sandbox, such as {sandbox.api_key}"
+
+
+def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:
+    """Describe a request, and if it was refused, why and what to do about it."""
+    yield str(request)
+    if request.code is None:
+        return
+    explanation = sandbox.explain(request)
+    decided = explanation.decided_by or {}
+    yield f"    {request.code}: {decided.get('detail') or explanation.summary}"
+    if explanation.remedy:
+        yield f"    remedy: {explanation.remedy}"

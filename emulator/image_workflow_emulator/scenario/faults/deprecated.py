@@ -1,0 +1,28 @@
+"""`deprecated: {sunset, link}`: the true answer, with the headers of deprecated behaviour (section 9, rule 4; D43)."""
+
+from email.utils import formatdate
+
+from image_workflow_emulator.http.responses import Header, Response
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.scenario.faults.base import Fault, FaultContext
+
+
+class DeprecatedFault(Fault, frozen=True):
+    """Every answer, a refusal too, says that the operation is deprecated. `sunset` is an instant, `link` a URL."""
+
+    sunset: int | None = None
+    link: str | None = None
+
+    async def entrance(self, context: FaultContext) -> Response | None:
+        """Count it."""
+        context.fire()
+        return None
+
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
+        """Add Deprecation, Link and Sunset."""
+        headers = [*context.rule_header, (b"deprecation", b"@%d" % (context.began_at // SECOND_MS))]
+        if self.link is not None:
+            headers.append((b"link", f'<{self.link}>; rel="deprecation"'.encode()))
+        if self.sunset is not None:
+            headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
+        return tuple(headers)

@@ -1,0 +1,102 @@
+"""The library: the scenario files that are shipped, and one scenario for each problem code, found by name.
+
+`problem:CODE` is no file: the first call of each operation that can answer with this code does. The caller passes the
+contract.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.documents import shipped_path
+from image_workflow_emulator.documents.complaints import Complaint, DocumentError, clause, nearest, one_of
+from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
+from image_workflow_emulator.scenario.scenario import Scenario
+from image_workflow_emulator.scenario.world import WorldNames
+
+_SUFFIX: Final = ".yaml"
+
+
+class ScenarioLibrary:
+    """The scenarios of one folder, each in a file of its name, and those of the problem codes."""
+
+    def __init__(self, folder: Path, contract: Contract) -> None:
+        self._folder = folder
+        self._contract = contract
+
+    def names(self) -> list[str]:
+        """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
+        return [*sorted(self._files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
+
+    def entries(self) -> list[dict[str, str]]:
+        """Return the name and the description of every scenario.
+
+        Raises:
+            DocumentError: a file cannot be used.
+        """
+        described = {scenario.name: scenario.description for scenario in self.scenarios()}
+        described |= {PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE}
+        return [{"name": name, "description": description} for name, description in described.items()]
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Read every scenario that is a file, in the order of their names.
+
+        Raises:
+            DocumentError: a file cannot be used.
+        """
+        return map(self.load, sorted(self._files()))
+
+    def text(self, name: str) -> str:
+        """Return the text of a scenario: of its file, if it has one.
+
+        Raises:
+            DocumentError: there is no scenario of this name.
+        """
+        files, code = self._files(), name.removeprefix(PROBLEM_PREFIX)
+        if code != name and code in CATALOGUE:
+            return self._problem_text(code)
+        if name not in files:
+            names = self.names() if code != name else [*files]
+            words = clause(excerpt(name), one_of(names, "the name of a scenario"), nearest(name, names))
+            raise DocumentError([Complaint("scenarios", 0, 0, words)])
+        return files[name].read_bytes().decode()
+
+    def _problem_text(self, code: str) -> str:
+        rules = "".join(
+            f"  - {{name: first {name}, match: {{operation: {name}}}, when: {{nth: 1}}, then: {{problem: {code}}}}}\n"
+            for name, operation in self._contract.operations.items()
+            if code in operation.all_codes
+        )
+        description = _problem_description(code)
+        return f"scenario: {PROBLEM_PREFIX}{code}\ndescription: >-\n  {description}\nrules:\n{rules}"
+
+    def load(self, name: str, world: WorldNames | None = None) -> Scenario:
+        """Read a scenario.
+
+        Raises:
+            DocumentError: there is no scenario of this name, or its file cannot be used.
+        """
+        scenario = parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._contract, world)
+        return replace(scenario, is_shipped=True)
+
+    def _files(self) -> dict[str, Path]:
+        return {file.stem: file for file in self._folder.iterdir() if file.suffix == _SUFFIX}
+
+
+def _problem_description(code: str) -> str:
+    kind = CATALOGUE[code]
+    return (
+        f"The first call of each operation that can return {kind.status} {code} does so. "
+        f"What a good client does: {kind.recovery}."
+    )
+
+
+def shipped_library(contract: Contract) -> ScenarioLibrary:
+    """Return the library that this installation ships."""
+    return ScenarioLibrary(shipped_path("scenarios"), contract)

@@ -1,0 +1,200 @@
+"""Matching: which requests and which work a rule means, and on which of them it is due.
+
+Pure functions of facts and data. Owns no counters (the playbook passes the number of the match) and draws nothing (it
+passes the draw). What decides also says why: a match is what misses no condition.
+"""
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Any, Final, Literal, get_args
+
+from msgspec import Struct
+
+from image_workflow_emulator.documents.complaints import clause
+from image_workflow_emulator.kernel.wording import excerpt, pointer
+
+EVERY: Final = "*"
+"""The word for every operation, or every kind of work."""
+_EVERY_NAME: Final = frozenset({EVERY})
+
+ByteSurface = Literal["upload", "download"]
+BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
+Subject = Literal["resource", "credential", "team", "idempotency_key"]
+"""By what the matches of a rule can be counted separately."""
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class RequestFacts(Struct, frozen=True):
+    """What a rule may know of a request.
+
+    `operation` is None for a byte surface, which `bytes` names then. `resource_place` is which of its kind the resource
+    is, counted from 1 in the order of creation; None for none of the sandbox's own.
+    """
+
+    operation: str | None
+    team_id: str
+    team_name: str
+    body: Any = None
+    credential: str = ""
+    """The sandbox's form of the key."""
+    credential_name: str = ""
+    """The key in the world file."""
+    resource_id: str = ""
+    resource_place: int | None = None
+    query: Mapping[str, str] = _NOTHING
+    idempotency_key: str = ""
+    bytes: ByteSurface | None = None
+
+
+class WorkFacts(Struct, frozen=True):
+    """What a rule may know of work: a workflow or an Operation type, its Team, and how many outputs it makes."""
+
+    work: str
+    team_id: str
+    team_name: str
+    operation: str = ""
+    """The operation that admits it."""
+    outputs: int = 1
+
+
+class Miss(Struct, frozen=True):
+    """A condition that does not hold: the way to it in `match`, what was expected, and what was found."""
+
+    steps: tuple[str, ...]
+    expected: object
+    found: object
+    is_kind: bool = False
+    """Whether this is another operation, byte surface or workflow than the rule is about."""
+
+    def __str__(self) -> str:
+        found = "nothing" if self.found is _ABSENT else excerpt(self.found)
+        return f"{pointer(*self.steps)}: {clause(found, excerpt(self.expected))}"
+
+
+_ABSENT: Final = object()
+"""Found where a field is missing: null is a value."""
+
+
+class RequestMatch(Struct, frozen=True):
+    """The requests that a rule means; None or empty: whatever it is.
+
+    `team` is a name or id, `resource` an id or a place of its kind, `body` and `query` are subsets, `idempotency_key` is
+    a glob. With `bytes` the rule means byte surfaces, and no operation.
+    """
+
+    operations: frozenset[str] = _EVERY_NAME
+    team: str | None = None
+    body: Mapping[str, Any] = _NOTHING
+    credential: str | None = None
+    resource: str | int | None = None
+    query: Mapping[str, str] = _NOTHING
+    idempotency_key: str | None = None
+    bytes: frozenset[ByteSurface] = frozenset()
+
+    def matches(self, facts: RequestFacts) -> bool:
+        """Tell whether the rule means this request."""
+        return next(self.misses(facts), None) is None
+
+    def misses(self, facts: RequestFacts) -> Iterator[Miss]:
+        """Iterate over the conditions that do not hold for this request."""
+        if facts.bytes is not None or self.bytes:
+            if facts.bytes not in self.bytes:
+                yield Miss(("bytes",), self.bytes, facts.bytes, is_kind=True)
+        elif facts.operation not in self.operations and EVERY not in self.operations:
+            yield Miss(("operation",), self.operations, facts.operation, is_kind=True)
+        if not is_team(self.team, facts.team_id, facts.team_name):
+            yield Miss(("team",), self.team, facts.team_name)
+        if self.credential is not None and self.credential not in (facts.credential, facts.credential_name):
+            yield Miss(("credential",), self.credential, facts.credential)
+        if self.resource is not None and self.resource not in (facts.resource_id, facts.resource_place):
+            found = facts.resource_place if isinstance(self.resource, int) else facts.resource_id
+            yield Miss(("resource",), self.resource, found)
+        if self.idempotency_key is not None and not fnmatchcase(facts.idempotency_key, self.idempotency_key):
+            yield Miss(("idempotency_key",), self.idempotency_key, facts.idempotency_key)
+        if self.query:
+            yield from missing(facts.query, self.query, ("query",))
+        if self.body:
+            yield from missing(facts.body, self.body, ("body",))
+
+
+class WorkMatch(Struct, frozen=True):
+    """The work that a rule means. `operation` None: whichever admits it."""
+
+    works: frozenset[str] = _EVERY_NAME
+    team: str | None = None
+    operation: str | None = None
+
+    def matches(self, facts: WorkFacts) -> bool:
+        """Tell whether the rule means this work."""
+        return next(self.misses(facts), None) is None
+
+    def misses(self, facts: WorkFacts) -> Iterator[Miss]:
+        """Iterate over the conditions that do not hold for this work."""
+        if facts.work not in self.works and EVERY not in self.works:
+            yield Miss(("work",), self.works, facts.work, is_kind=True)
+        if not is_team(self.team, facts.team_id, facts.team_name):
+            yield Miss(("team",), self.team, facts.team_name)
+        if self.operation not in (None, facts.operation):
+            yield Miss(("operation",), self.operation, facts.operation, is_kind=True)
+
+
+class Nth(Struct, frozen=True):
+    """Which of the matching requests, counted from 1: those from `first` to `last` (None: no end), each `step`-th."""
+
+    first: int = 1
+    last: int | None = None
+    step: int = 1
+
+    def holds(self, number: int) -> bool:
+        """Tell whether the match with this number is meant."""
+        if number < self.first or (self.last is not None and number > self.last):
+            return False
+        return (number - self.first) % self.step == 0
+
+
+class When(Struct, frozen=True):
+    """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning.
+
+    `per` None: matches are counted together; else for each resource, credential and so on separately.
+    """
+
+    nth: Nth = Nth()
+    from_ms: int = 0
+    until_ms: int | None = None
+    probability: float = 1.0
+    per: Subject | None = None
+
+    def holds(self, number: int, elapsed_ms: int, draw: float) -> bool:
+        """Tell whether the rule is due on its match of this number, with a draw from 0 up to but not including 1."""
+        return (
+            self.nth.holds(number)
+            and elapsed_ms >= self.from_ms
+            and (self.until_ms is None or elapsed_ms < self.until_ms)
+            and draw < self.probability
+        )
+
+
+ALWAYS: Final = When()
+EVERY_REQUEST: Final = RequestMatch()
+ALL_WORK: Final = WorkMatch()
+
+
+def value_of(facts: RequestFacts | WorkFacts, subject: Subject) -> str:
+    """Return what identifies the subject; empty if the request has none, and for work unless it is the Team."""
+    name = {"resource": "resource_id", "team": "team_id"}.get(subject, subject)
+    return str(getattr(facts, name, ""))
+
+
+def is_team(wanted: str | None, team_id: str, team_name: str) -> bool:
+    """Tell whether a Team is the wanted one, by its name or its id; None wants any."""
+    return wanted is None or wanted in (team_name, team_id)
+
+
+def missing(value: object, pattern: object, steps: tuple[str, ...]) -> Iterator[Miss]:
+    """Iterate over what a JSON value lacks of a pattern: objects recursively, everything else as it is."""
+    if isinstance(pattern, Mapping) and isinstance(value, Mapping):
+        for key, wanted in pattern.items():
+            yield from missing(value.get(key, _ABSENT), wanted, (*steps, key))
+    elif isinstance(pattern, bool) != isinstance(value, bool) or value != pattern:  # true is no number
+        yield Miss(steps, pattern, value)

@@ -1,0 +1,32 @@
+"""Whether the name of a scenario, as a person types it, means a file or a scenario of the library. Reads neither."""
+
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Final
+
+from image_workflow_emulator.documents import shipped_path
+
+PROBLEM_PREFIX: Final = "problem:"
+"""How the names of the library's scenarios begin that are no files."""
+
+
+def scenario_file(name: "str | PathLike[str]") -> Path | None:
+    """Return the file that is meant, None for a scenario of the library.
+
+    A file is a path, a text with a suffix or a folder, or else something that exists and is not named as one of the library.
+    A text of several lines is a scenario itself, and names neither.
+    """
+    if isinstance(name, str) and "\n" in name:
+        return None
+    path = Path(name)
+    if isinstance(name, PathLike) or path.suffix or os.path.dirname(name):  # noqa: PTH120 (`./x` names a file)
+        return path
+    exists = os.path.exists(name)  # noqa: PTH110 (for which no text is too long to be a name)
+    return path if exists and not is_in_library(name) else None
+
+
+def is_in_library(name: str) -> bool:
+    """Tell whether a scenario of the library has this name."""
+    files = shipped_path("scenarios").glob("*.yaml")
+    return name.startswith(PROBLEM_PREFIX) or any(file.stem == name for file in files)

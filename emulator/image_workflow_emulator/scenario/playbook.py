@@ -1,0 +1,188 @@
+"""The playbook: a scenario as it runs. Owns the live counters, apart from the data, and decides what happens now.
+
+It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are tried in the
+order of the file: each counts every request that it matches, whatever another rule does to that request, and the first
+that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired when
+it has taken effect: a request that is refused before the rule's turn has only matched, and so has work that has none
+of the outputs that are to fail.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, TypeVar
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from image_workflow_emulator.kernel.ranges import Count, Instant
+from image_workflow_emulator.kernel.seed import Seed
+from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts, is_team, value_of
+from image_workflow_emulator.scenario.scenario import (
+    NO_OUTCOME,
+    AdmissionChange,
+    After,
+    RequestRule,
+    Rule,
+    Scenario,
+    TimedChange,
+    WorkOutcome,
+    WorkRule,
+)
+
+AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
+_DRAW_RANGE: Final = 2**32
+MAX_SUBJECTS: Final = 10_000
+"""Limit of the resources, keys and so on that are counted separately."""
+
+
+@dataclass(slots=True)
+class RuleCounts:
+    """How often a rule matched and acted."""
+
+    matched: Count = 0
+    fired: Count = 0
+    each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(default_factory=dict)
+    """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
+
+    def count(self, subject: str | None) -> int:
+        """Count a match, and return which it is: of all, or of the subject's own."""
+        self.matched += 1
+        if subject is None:
+            return self.matched
+        self.each[subject] = number = self.each.pop(subject, 0) + 1
+        if len(self.each) > MAX_SUBJECTS:
+            del self.each[next(iter(self.each))]
+        return number
+
+
+@dataclass(slots=True, eq=False)
+class AwaitedChange:
+    """A change of the timeline that is made after a request: how many such were answered, and when it was made."""
+
+    index: int
+    matched: Count = 0
+    done_at: Instant | None = None
+
+
+class RequestDecision(Struct, frozen=True):
+    """The fault for a request and its rule; `NO_FAULT` and None if there is none."""
+
+    fault: Fault = NO_FAULT
+    rule: RequestRule | None = None
+    _counts: RuleCounts | None = None
+
+    def mark_fired(self) -> None:
+        """Count that the rule fired. Call it at most once."""
+        if self._counts is not None:
+            self._counts.fired += 1
+
+
+class WorkDecision(Struct, frozen=True):
+    """The outcome of work, and its rule with this outcome; `NO_OUTCOME` and None if no rule decides it."""
+
+    outcome: WorkOutcome = NO_OUTCOME
+    rule: WorkRule | None = None
+
+
+NOTHING_HAPPENS: Final = RequestDecision()
+AS_USUAL: Final = WorkDecision()
+
+
+@dataclass(slots=True, eq=False)
+class Playbook:
+    """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team."""
+
+    scenario: Scenario
+    began_at: int
+    seed: Seed
+    team: str | None = None
+    counts: dict[str, RuleCounts] = field(default_factory=dict)
+    """By the names of rules, in the order of the file."""
+    awaited: list[AwaitedChange] = field(default_factory=list)
+    """The changes of the timeline that are made after requests."""
+    _request_rules: Sequence[RequestRule] = field(init=False)
+    _work_rules: Sequence[WorkRule] = field(init=False)
+
+    def __post_init__(self) -> None:
+        rules = self.scenario.rules
+        self.counts = {rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules}
+        known = {awaited.index: awaited for awaited in self.awaited}
+        after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
+        self.awaited = [known.get(index) or AwaitedChange(index) for index in after]
+        self._request_rules = [rule for rule in rules if isinstance(rule, RequestRule)]
+        self._work_rules = [rule for rule in rules if isinstance(rule, WorkRule)]
+
+    def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
+        """Decide what happens to a request. Call it once for each: it counts."""
+        for rule in self._due(self._request_rules, facts, now):
+            return RequestDecision(rule.fault, rule, self.counts[rule.name])
+        return NOTHING_HAPPENS
+
+    def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
+        """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
+        for rule in self._due(self._work_rules, facts, now):
+            outcome = rule.outcome.within(facts.outputs)
+            if outcome != NO_OUTCOME:
+                self.counts[rule.name].fired += 1
+                return WorkDecision(outcome, replace(rule, outcome=outcome))
+        return AS_USUAL
+
+    def _due(self, rules: Sequence[AnyRule], facts: Any, now: int) -> list[AnyRule]:
+        """Count a match for every rule that matches, and return those that are due."""
+        matching = [rule for rule in rules if rule.match.matches(facts)] if self._is_about(facts) else []
+        return [rule for rule in matching if self._is_due(rule, facts, now)]
+
+    def _is_due(self, rule: Rule, facts: RequestFacts | WorkFacts, now: int) -> bool:
+        """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
+        when, counts = rule.when, self.counts[rule.name]
+        number = counts.count(None if when.per is None else value_of(facts, when.per))
+        draw = 0.0
+        if when.probability < 1:
+            draw = self.seed.number("scenario rule", rule.name, counts.matched) / _DRAW_RANGE
+        return when.holds(number, now - self.began_at, draw)
+
+    def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
+        """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
+        timeline, opens_at = self.scenario.timeline, None
+        if isinstance(timeline[index].change, AdmissionChange):
+            later = (place for place in self.scheduled() if place > (now, index))
+            opens_at = next((due for due, other in later if timeline[other].change == AdmissionChange("open")), None)
+        return timeline[index], opens_at
+
+    def scheduled(self) -> list[tuple[int, int]]:
+        """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
+        return [
+            (self.began_at + timed.when, index)
+            for index, timed in enumerate(self.scenario.timeline)
+            if isinstance(timed.when, int)
+        ]
+
+    def answered(self, facts: RequestFacts, now: int) -> list[int]:
+        """Count an answered request, and return the indexes of the changes to be made right after it."""
+        due = []
+        for awaited in self.awaited if self._is_about(facts) else ():
+            after = self.scenario.timeline[awaited.index].when
+            assert isinstance(after, After)
+            if awaited.done_at is None and after.match.matches(facts):
+                awaited.matched += 1
+                if awaited.matched == after.nth:
+                    awaited.done_at = now
+                    due.append(awaited.index)
+        return due
+
+    def done_at(self, index: int, now: int) -> int | None:
+        """Return the instant at which a change of the timeline was made, None if it is to come."""
+        when = self.scenario.timeline[index].when
+        if isinstance(when, int):
+            return self.began_at + when if self.began_at + when <= now else None
+        return next(awaited.done_at for awaited in self.awaited if awaited.index == index)
+
+    def _is_about(self, facts: RequestFacts | WorkFacts) -> bool:
+        return is_team(self.team, facts.team_id, facts.team_name)
+
+    def rules_report(self) -> list[dict[str, Any]]:
+        """Return how often each rule matched and fired, in the order of the file."""
+        return [
+            {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self.counts.items()
+        ]

@@ -1,0 +1,122 @@
+"""The readings file, `image-workflow.readings.yaml`, and the other forms in which readings are given.
+
+Owns the text of `--readings` where it names a file, the mapping of a body or a scenario, and the form in which `drift`
+writes what it found. Which readings there are is said in `image_workflow_emulator.domain.readings`.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.schemas import Schemas
+from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
+from image_workflow_emulator.domain.readings import (
+    DECISIONS,
+    NO_READINGS,
+    PLAIN,
+    READINGS,
+    SETS,
+    Readings,
+    parse_readings,
+    with_readings,
+)
+from image_workflow_emulator.scenario.named_files import scenario_file
+from image_workflow_emulator.settings import SettingError
+
+READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file"
+"""What to expect, in words, where readings are given as a text."""
+
+
+def readings_of_text(text: str) -> Readings:
+    """Read what `--readings` takes.
+
+    Raises:
+        ValueError: the part of the text that is unknown.
+        DocumentError: a file that cannot be used.
+        OSError: a file that cannot be read.
+    """
+    file = file_of_readings(text)
+    return parse_readings(text) if file is None else parse_readings_file(file.read_bytes(), text)
+
+
+def readings_of_option(text: str, option: str = "--readings") -> Readings:
+    """Read the value of an option. Raises SettingError, and as `readings_of_text` ReadingsError and OSError."""
+    try:
+        return readings_of_text(text)
+    except ValueError as error:
+        raise SettingError(option, str(error), READINGS_WORDS, [*READINGS, *SETS]) from None
+
+
+def file_of_readings(text: str) -> Path | None:
+    """Return the file that a text such as that of `--readings` names; None if it is made of readings and sets."""
+    return None if any(sign in text for sign in "=,:") else scenario_file(text)
+
+
+def parse_readings_file(text: str | bytes, file: str) -> Readings:
+    """Read a readings file. Raises DocumentError with every complaint about it."""
+    return _read(read_document(text, file))
+
+
+def readings_of_mapping(data: JsonValue, where: str) -> Readings:
+    """Read the readings of a body, by decision. Raises DocumentError."""
+    return _read(document_of({"readings": data}, "", where.removesuffix("/readings")))
+
+
+def _read(document: Document) -> Readings:
+    document.check(_schemas())
+    readings = read_readings(document)
+    document.raise_complaints()
+    return readings or NO_READINGS
+
+
+def read_readings(document: Document) -> Readings | None:
+    """Read the `readings` of a document: a text as `--readings` takes it, or a mapping. None if it has none, or bad ones."""
+    given = document.texts.get("readings")
+    if given is None:
+        return None
+    if isinstance(given, str):
+        try:
+            return parse_readings(given)
+        except ValueError as error:
+            document.check_word(("readings",), str(error), [*READINGS, *SETS], READINGS_WORDS)
+            return None
+    names = [f"{decision}={name}" for decision, name in given.items() if _is_reading(document, decision, name)]
+    return with_readings(names)
+
+
+def _is_reading(document: Document, decision: str, name: str) -> bool:
+    """Tell whether there is such a reading; complain if there is not."""
+    known = [reading.id for reading in READINGS.values() if reading.decision == decision]
+    if not known:
+        words = "a decision that has readings, such as D26"
+        document.check_word(("readings", decision), decision, DECISIONS, words, at_key=True)
+    else:
+        document.check_word(("readings", decision), name, [*known, PLAIN])
+    return name in (*known, PLAIN) and bool(known)
+
+
+@cache
+def _schemas() -> Schemas:
+    return Schemas(shipped_document("contract/readings.schema.json"))
+
+
+def described_readings() -> list[dict[str, Any]]:
+    """Return every reading with the words of the ledger: the decision, its title, and the fields of the reading."""
+    decisions = shipped_document("contract/decisions.yaml")["decisions"]
+    return [
+        {"decision": decision["id"], "title": decision["title"], **reading}
+        for decision in decisions
+        for reading in decision.get("readings", ())
+    ]
+
+
+def readings_file(readings: Mapping[str, str], evidence: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of a readings file: by decision the reading, and what it rests on."""
+    import yaml
+
+    head = "# What is known of the real service. Written by `image-workflow-emulator drift --pin`.\n"
+    content = {"readings": dict(readings), "evidence": {name: dict(found) for name, found in evidence.items()}}
+    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

@@ -1,0 +1,280 @@
+"""One connection: uvicorn's own protocol, with hooks for limits, clocks, problems and faults on the wire.
+
+Where a head or a body begins and ends is decided by uvicorn's parser alone. The hooks count what it reports, note what a
+connection waits for, answer what is no request with a problem (section 7), and give scenarios a handle on the connection.
+"""
+
+import asyncio
+import re
+from functools import partial
+from itertools import count
+from typing import Any, Final, Literal
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.http.connection import CONNECTION_EXTENSION, WHOLE_BODY, Connection
+from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.responses import OWN_ORIGIN
+
+REQUEST_SECONDS: Final = 30.0
+"""How long the head of a request may take, and its body may go without content while the server waits for it."""
+IDLE_SECONDS: Final = 120.0
+"""How long a connection may be open without a request."""
+ANSWER_SECONDS: Final = 600.0
+"""How long an answer may go on without a byte being taken by the system, which does so in steps of up to a megabyte."""
+MAX_HEAD_BYTES: Final = 64 * 1024
+"""The most bytes in a row that the parser takes without reporting a whole head, content, or the end of a body, but for two
+pieces in which these may begin and end."""
+MAX_UNREAD_BYTES: Final = 1024 * 1024
+"""The most bytes read ahead of the request that is being answered, to see whether the client has gone."""
+PIECE_BYTES: Final = 16 * 1024
+"""The most bytes that the parser gets between two looks at the limits."""
+
+_LAST_REQUEST: Final = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"
+"""In whose place bytes are refused."""
+_ABSOLUTE_TARGET: Final = re.compile(rb"https?://([^/?#]*)/?(.*)", re.IGNORECASE)
+
+
+class Connections(ServerState):
+    """The state that the connections of one server share."""
+
+    connections: "set[WatchedProtocol]"  # type: ignore[assignment]
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+        self.refused = 0
+        """The number of connections refused since the last check, because there were too many."""
+        self.request_ids = (f"req_{number:026x}" for number in count(1))
+        """For bytes that never became a request: unique, and never that of a request."""
+
+    def make_room(self, newcomer: "WatchedProtocol") -> bool:
+        """Close the connection that has been idle for longest; return False if no other one is idle."""
+        idle = [each for each in self.connections if each.is_idle and each is not newcomer]
+        if idle:
+            min(idle, key=lambda each: each.heard_at).transport.close()
+        return bool(idle)
+
+
+class WatchedProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    server_state: Connections
+    _awaited: Literal["request", "head", "body"] = "request"
+    """What the parser has to report next: a request, the end of its head, or the end of its body."""
+    heard_at = 0.0
+    """When the head or body that is awaited began, when content came last, or when the last answer was complete."""
+    _unparsed: bytearray
+    """Bytes that wait until no request does."""
+    _framing_bytes = 0
+    """The bytes that the parser took since it last reported a head, content, or the end of a body."""
+    _answering: RequestResponseCycle | None = None
+    """The last request that the application was given; those behind it are in the pipeline."""
+    _is_refused = False
+    """Whether the connection ends with the answer to the last request in the pipeline. Nothing is parsed any more."""
+    _unsent_bytes = 0
+    """How many bytes of answers the client had not taken when the connection was last looked at."""
+    _taken_at = 0.0
+    """When that number last changed."""
+
+    # What the transport reports -------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin a connection, if there is room for one more."""
+        super().connection_made(transport)
+        self._unparsed = bytearray()
+        self._connection = Connection(transport, self.client)
+        if len(self.connections) > self.server_state.limit and not self.server_state.make_room(self):
+            self.server_state.refused += 1
+            self._refuse(Problem("service_unavailable", "There are too many connections.", retry_after=5))
+            return
+        self.heard_at = self.loop.time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection. uvicorn tells only the last request, which may wait behind the one that is being answered."""
+        super().connection_lost(exc)
+        self.pipeline.clear()
+        if self._answering is not None:
+            _disconnect(self._answering)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse bytes, or keep them while a request waits for the one before it."""
+        self._unparsed += data
+        self._parse()
+
+    def _parse(self) -> None:
+        while self._unparsed and not self.pipeline:
+            if self._is_refused or self.transport.is_closing():
+                self._unparsed.clear()
+                return
+            piece = self._unparsed[:PIECE_BYTES]
+            del self._unparsed[:PIECE_BYTES]
+            self._framing_bytes += len(piece)
+            try:
+                self.parser.feed_data(piece)
+            except httptools.HttpParserUpgrade as stop:
+                self._unparsed[:0] = self._head_without_offer() + piece[stop.args[0] :]
+            except httptools.HttpParserError as error:
+                self.logger.warning("Invalid HTTP request received.")
+                # What a method raised that the parser calls.
+                reason = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
+                detail = f"The bytes are no HTTP/1.1 request: {reason}."
+                self._refuse(reason if isinstance(reason, Problem) else Problem("invalid_request", detail))
+            else:
+                if self._framing_bytes > MAX_HEAD_BYTES:
+                    detail = f"{self._framing_bytes} bytes came without the end of a head, and without content."
+                    self._refuse(Problem("invalid_request", detail))
+        if self._unparsed:
+            self.flow.pause_reading()
+
+    def _head_without_offer(self) -> bytes:
+        """Return the head at which the parser stopped, to be parsed again without its offer of another protocol.
+
+        Java's HttpClient sends `Upgrade: h2c` with its first request. The parser takes such an offer as agreed, and the
+        body of the request as bytes of that protocol.
+        """
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())]
+        lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
+
+    # What the parser reports ----------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """Begin a request, at its first byte."""
+        self._awaited, self.heard_at = "head", self.loop.time()
+        super().on_message_begin()
+        self.scope["extensions"] = {CONNECTION_EXTENSION: {"connection": self._connection}}
+
+    def on_headers_complete(self) -> None:
+        """Let a request be answered, after those before it. Raises Problem."""
+        if (version := self.parser.get_http_version()) not in ("1.1", "1.0"):
+            raise Problem("invalid_request", f"HTTP/{version} is not spoken here; expected HTTP/1.1.")
+        if self.parser.get_method() == b"CONNECT":
+            raise Problem("invalid_request", "CONNECT is not allowed here: the emulator is no proxy.")
+        self._framing_bytes = 0
+        if self.parser.should_upgrade():  # the parser stops here, and gets the head again
+            return
+        if absolute := _ABSOLUTE_TARGET.match(self.url):  # its host overrules the header (RFC 9112)
+            self.headers[:] = [(name, absolute[1] if name == b"host" else value) for name, value in self.headers]
+            self.url = b"/" + absolute[2]
+        super().on_headers_complete()
+        self._awaited, self.heard_at = "body", self.loop.time()
+        self.headers = []  # of trailers, which are no headers of the request
+        if self.expect_100_continue:
+            self.cycle.keep_alive = False  # only the client knows whether its body follows, or its next request
+        if self.pipeline:  # uvicorn reads no more, and would not see the client leave
+            self.flow.resume_reading()
+
+    def on_body(self, body: bytes) -> None:
+        """Take content."""
+        self._framing_bytes, self.heard_at = 0, self.loop.time()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request, at its last byte."""
+        if not self.parser.should_upgrade():
+            self._framing_bytes, self._awaited = 0, "request"
+            super().on_message_complete()
+
+    # Answers --------------------------------------------------------------------------------------------------------
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, partial(self._answer, cycle, app))
+
+    async def _answer(self, cycle: RequestResponseCycle, app: Any, scope: Any, receive: Any, send: Any) -> None:
+        """Let the application answer; write head and body of an answer in one piece that it hands in whole."""
+
+        async def send_at_once(message: Any) -> None:
+            if WHOLE_BODY not in message:
+                await send(message)
+                return
+            if self.flow.write_paused:
+                await self.flow.drain()
+            if cycle.disconnected:
+                return
+            cycle.response_started = cycle.response_complete = True
+            lines = [b"%s: %s" % header for header in message["headers"]]  # known to be sound: the emulator's own
+            if not cycle.keep_alive:
+                lines.append(b"connection: close")
+            head = STATUS_LINE[message["status"]] + b"\r\n".join(lines)
+            self.transport.write(b"%s\r\n\r\n%s" % (head, message[WHOLE_BODY]))
+            if not cycle.keep_alive:
+                self.transport.close()
+            self.on_response_complete()
+
+        await app(scope, receive, send_at_once)
+
+    def on_response_complete(self) -> None:
+        """Go on with the requests behind the one that is answered. uvicorn would start a timer after each answer."""
+        if self.transport.is_closing():
+            return
+        self.heard_at = self.loop.time()
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        if self._unparsed:
+            self._parse()
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer bytes that are no request with a problem, as if they were one more, and close the connection."""
+        if self._awaited == "body":  # it never comes to its end
+            if self.cycle.response_started:
+                self.transport.close()
+                return
+            _disconnect(self.cycle)
+            self.cycle.response_complete = True
+            if self.pipeline:
+                self.pipeline.popleft()
+                self.cycle = self.pipeline[0][0] if self.pipeline else self._answering or self.cycle
+        answer = problem_response(problem, next(self.server_state.request_ids), problem.retry_after, (OWN_ORIGIN,))
+
+        async def refuse(_scope: Any, _receive: Any, send: Any) -> None:
+            start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
+            await send({**start, WHOLE_BODY: answer.body})
+
+        self.app, self._is_refused = refuse, True
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.feed_data(_LAST_REQUEST)
+
+    # What the server asks -------------------------------------------------------------------------------------------
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open without a request."""
+        is_answered = self._answering is None or (self._answering.response_complete and not self.pipeline)
+        return self._awaited == "request" and is_answered and not self.transport.is_closing()
+
+    def end_if_overdue(self, now: float) -> bool:
+        """Close the connection if it is idle for long, or its client keeps the server waiting; return whether it did the latter."""
+        unsent_bytes = self.transport.get_write_buffer_size()
+        if unsent_bytes != self._unsent_bytes:
+            self._unsent_bytes, self._taken_at = unsent_bytes, now
+        if unsent_bytes and now - self._taken_at > ANSWER_SECONDS:
+            self.transport.abort()
+            return True
+        if self._is_refused or self.transport.is_closing():
+            return False
+        if self._unparsed or self.flow.read_paused:
+            self.heard_at = now  # the server keeps its client waiting
+            if len(self._unparsed) + len(self.cycle.body) < MAX_UNREAD_BYTES:
+                self.flow.resume_reading()  # that the client has left is behind what it sent
+            return False
+        silence = now - self.heard_at
+        if self.is_idle and silence > IDLE_SECONDS:
+            self.transport.close()
+            return False
+        if self._awaited == "request" or silence <= REQUEST_SECONDS:
+            return False
+        detail = f"The {self._awaited} of a request must come within {REQUEST_SECONDS:g} s."
+        self._refuse(Problem("invalid_request", detail, status=408))
+        return True
+
+
+def _disconnect(cycle: RequestResponseCycle) -> None:
+    """Tell a request that its client has gone."""
+    cycle.disconnected = True
+    cycle.message_event.set()

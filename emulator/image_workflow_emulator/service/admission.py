@@ -1,0 +1,148 @@
+"""Admission: the checks of every operation that depend on the credential, the Team and the pause of admission.
+
+In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
+"""
+
+from image_workflow_emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
+from image_workflow_emulator.domain.idempotency import MAX_RECORDS
+from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
+from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.service.calls import Call
+from image_workflow_emulator.service.scenarios import EVERYONE
+
+
+def check_credential(call: Call) -> None:
+    """401: the credential is neither revoked nor past its expiry (section 5, rule 5)."""
+    credential = call.caller.credential
+    state = credential.state_at(call.now)
+    if state != "active":
+        ended = "was revoked; expected an active one"
+        if state == "expired":
+            ended = f"expired at {format_timestamp(credential.expires_at)}; expected one that has not"
+        found = f"Authorization: found the credential {credential.name!r}, which {ended}"
+        raise _credential_problem(call, f"credential_{state}", found)
+
+
+def _credential_problem(call: Call, code: str, detail: str, only_full: bool = False) -> Problem:
+    remedy = _by_another_credential(call, only_full)
+    return Problem(
+        code, detail, remedy=remedy, cause=call.sandbox.causes.get(("credential", call.caller.credential.id))
+    )
+
+
+def _by_another_credential(call: Call, only_full: bool = False) -> str:
+    """Name a credential of the same Team that would be accepted."""
+    for credential in call.sandbox.credentials_of(call.team_id):
+        if credential.state_at(call.now) == "active" and (credential.profile == "full" or not only_full):
+            return f"use the Team's credential {credential.name!r}"
+    profile = "full " if only_full else ""
+    return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
+
+
+def check_rate(call: Call) -> None:
+    """429: count the request against the credential's and the Team's limit, or refuse it (section 8, D41, D42)."""
+    if not call.sandbox.rate_limits:
+        return
+    caller, now = call.caller, call.now
+    rate, team_rate, limit = caller.rate, caller.account.rate, caller.account.team.requests_per_minute
+    wait_ms = rate.wait_ms(now, limit)
+    team_wait_ms = team_rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
+    if wait_ms or team_wait_ms:
+        whose = (
+            f"this credential: found {count_of(limit, 'request')}"
+            if wait_ms >= team_wait_ms
+            else f"this Team: found {TEAM_REQUESTS_PER_MINUTE} requests"
+        )
+        wait_ms = max(wait_ms, team_wait_ms)
+        raise Problem(
+            "rate_limited",
+            f"{whose} within 60 s; expected a wait of {wait_ms} ms",
+            retry_after=seconds_up(wait_ms),
+            retry_wait_ms=wait_ms,
+        )
+    rate.admit(now)
+    team_rate.admit(now)
+
+
+def forget_request(call: Call) -> None:
+    """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
+    if call.sandbox.rate_limits:
+        call.caller.rate.take_back()
+        call.caller.account.rate.take_back()
+
+
+def check_profile(call: Call) -> None:
+    """403: only a full credential writes (section 5, rule 2)."""
+    profile = call.caller.credential.profile
+    if profile != "full":
+        detail = f"Authorization: found a {profile} credential; expected a full one, for a write"
+        raise _credential_problem(call, "permission_denied", detail, only_full=True)
+
+
+def check_records(call: Call) -> None:
+    """503: one more Idempotency-Key can be remembered (D58)."""
+    full_until = call.sandbox.idempotency.full_until(call.now)
+    if full_until is not None:
+        raise Problem(
+            "service_unavailable",
+            f"Idempotency-Key: found {MAX_RECORDS} that were first used in the last 24 hours; expected fewer",
+            retry_after=seconds_up(full_until - call.now),
+        )
+
+
+def check_pause(call: Call) -> None:
+    """503: new writes are let in, for all Teams and for this one (section 7)."""
+    for pause in (call.sandbox.pause, call.caller.account.pause):
+        if pause.paused:
+            name = call.caller.account.team.name
+            where = "all Teams" if pause is call.sandbox.pause else f"the Team {name!r}"
+            raise Problem(
+                "service_unavailable",
+                f"{where}: found new writes paused; expected a wait until they are let in again",
+                retry_after=None if call.sandbox.readings.pause_hint == "silent" else pause.retry_after,  # D66
+                retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or call.now) - call.now),
+                remedy=f"wait until {format_timestamp(pause.opens_at)}" if pause.opens_at is not None else None,
+                cause=call.sandbox.causes.get(("pause", EVERYONE if pause is call.sandbox.pause else call.team_id)),
+            )
+
+
+def check_subscription(call: Call) -> None:
+    """403: creative writes need an active Subscription (section 5, rule 4; D20)."""
+    team = call.caller.account.team
+    if not team.subscription_active:
+        raise Problem(
+            "subscription_required",
+            f"the Team {team.name!r}: found an inactive Subscription; expected an active one",
+            cause=call.sandbox.causes.get(("subscription_active", team.id)),
+        )
+
+
+def check_budget(call: Call, places: int = 1) -> None:
+    """429: the Team's concurrency budget has places for more work (section 8, D40, D42)."""
+    budget, team = call.caller.account.budget, call.caller.account.team
+    if budget.used + places > team.concurrency_limit:
+        wait_ms = budget.wait_ms(call.now)
+        raise Problem(
+            "concurrency_limit_reached",
+            f"the Team {team.name!r}: found {count_of(budget.used, 'piece')} of creative work in progress; "
+            f"expected fewer than {team.concurrency_limit}",
+            retry_after=max(seconds_up(wait_ms), 1),
+            retry_wait_ms=wait_ms,
+        )
+    call.passed.append(Check.CONCURRENCY)
+
+
+def check_credits(call: Call, price: int) -> None:
+    """402: the Team can pay the full price (section 4)."""
+    account = call.caller.account
+    available = account.ledger.available
+    if available < price:
+        raise Problem(
+            "insufficient_credits",
+            f"the Team {account.team.name!r}: found {count_of(available, 'Credit')} available; "
+            f"expected at least {price}, the full price of this request",
+            remedy=f"add {count_of(price - available, 'Credit')}",
+            cause=call.sandbox.causes.get(("credits", account.team.id)),
+        )
+    call.passed.append(Check.CREDITS)

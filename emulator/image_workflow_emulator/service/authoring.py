@@ -1,0 +1,261 @@
+"""Reusable ingredients and the Operations that author them (sections 2 to 4, D20, D21, D25, D27 to D31).
+
+The four kinds differ in their fields and in what is charged; all else is the same and written once. This file owns both
+ends of an Operation's life: its admission, and the ingredient that it makes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, structs
+
+from image_workflow_emulator.domain.intents import Intent
+from image_workflow_emulator.domain.pricing import AUTHORING_PRICES
+from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.recipes import CardRecipe
+from image_workflow_emulator.domain.resources import (
+    Background,
+    FashionModel,
+    Ingredient,
+    Operation,
+    OperationOutcome,
+    PhotographyStyle,
+    Pose,
+)
+from image_workflow_emulator.scenario.scenario import WorkOutcome
+from image_workflow_emulator.service import work
+from image_workflow_emulator.service.admission import check_budget, check_credits
+from image_workflow_emulator.service.calls import Call, Commit
+from image_workflow_emulator.service.lookups import ASSET, INGREDIENTS, find, refer, refer_to_all
+from image_workflow_emulator.service.premade import CARD_SIZE
+from image_workflow_emulator.service.sandbox import Sandbox
+
+
+class Authoring(Struct, frozen=True):
+    """How one kind is authored: its class, and the field of its sources in a body."""
+
+    resource: type[Ingredient]
+    sources: str
+    described_as: str = ""
+    """The description of a new one, where no field of the body gives it."""
+
+
+AUTHORING: Mapping[str, Authoring] = {
+    "photography_style": Authoring(PhotographyStyle, "asset_ids"),
+    "background": Authoring(Background, "asset_id", "A background made from a picture."),
+    "pose": Authoring(Pose, "asset_id", "A pose read from a picture."),
+    "fashion_model": Authoring(FashionModel, "asset_ids"),
+}
+
+
+def create(call: Call, kind: str) -> Commit[Operation]:
+    """Admit the making of an ingredient; until it succeeds there is no trace of it (section 3, rule 3).
+
+    Raises:
+        Problem: invalid_reference, concurrency_limit_reached, insufficient_credits.
+    """
+    return _admission(call, kind, None)
+
+
+def update(call: Call, kind: str) -> Commit[Ingredient] | Commit[Operation]:
+    """Change metadata at once, or admit the replacement of the sources (section 4; metadata sent along waits, D25).
+
+    Raises:
+        Problem: not_found, permission_denied, resource_operation_in_progress, and those of `create`.
+    """
+    ingredient = _find_changeable(call, kind)
+    if AUTHORING[kind].sources in call.intent:
+        return _admission(call, kind, ingredient)
+
+    def commit() -> Ingredient:
+        changed = structs.replace(ingredient, updated_at=call.now, **_metadata(kind, call.intent))
+        call.sandbox.store.ingredients[kind].replace(changed)
+        return changed
+
+    return commit
+
+
+def delete(call: Call, kind: str) -> Commit[None]:
+    """Delete a Team's ingredient for good; admitted Generations captured what they need of it.
+
+    Raises:
+        Problem: not_found, permission_denied, resource_operation_in_progress.
+    """
+    ingredient = _find_changeable(call, kind)
+
+    def commit() -> None:
+        call.sandbox.store.ingredients[kind].remove(ingredient)
+        for key in ingredient.picture_keys:
+            call.sandbox.images.withdraw(key)
+
+    return commit
+
+
+def _find_changeable(call: Call, kind: str) -> Ingredient:
+    """Return an ingredient that may be changed now: the Team's own (D21), with no source-changing work on it."""
+    ingredient = find(call, INGREDIENTS[kind])
+    if ingredient.scope == "global":
+        raise Problem(
+            "permission_denied",
+            f"{kind}_id: {ingredient.id} is premade and read-only; expected one of the Team's own",
+            check=Check.READ_ONLY,
+            remedy=f"use the id of a {kind.replace('_', ' ')} of the Team's own",
+        )
+    call.passed.append(Check.READ_ONLY)
+    for operation in work.unfinished_operations(call):
+        if operation.target_id == ingredient.id:
+            replaces = f"{ingredient.id}, whose sources the unfinished Operation {operation.id} replaces"
+            raise work.operation_in_progress(f"{kind}_id", replaces, operation)
+    call.passed.append(Check.STATE)
+    return ingredient
+
+
+def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
+    """Return the Assets that the work is made from. Raises Problem invalid_reference."""
+    field = AUTHORING[kind].sources
+    sources = call.intent[field]
+    if field == "asset_id":
+        refer(call, ASSET, "/asset_id", sources)
+        sources = [sources]
+    else:
+        refer_to_all(call, ASSET, "/asset_ids", sources)
+    call.passed.append(Check.REFERENCES)
+    return tuple(sources)
+
+
+def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
+    """Return the attributes that a body sets: its fields, the sources aside."""
+    return {
+        "background_kind" if field == "kind" else field: tuple(value) if isinstance(value, list) else value
+        for field, value in intent.items()
+        if field != AUTHORING[kind].sources
+    }
+
+
+def source_to_examine(call: Call) -> str | None:
+    """Return the Asset whose scene a Background's admission must know (D30), if it is not known yet."""
+    asset_id = call.intent.get("asset_id")
+    if asset_id is None or call.sandbox.store.assets.visible(call.team_id, asset_id) is None:
+        return None
+    return None if call.sandbox.images.pictures[asset_id].scene else str(asset_id)
+
+
+def _admission(call: Call, kind: str, target: Ingredient | None) -> Commit[Operation]:
+    source_ids = _check_sources(call, kind)
+    check_budget(call)
+    price = AUTHORING_PRICES[kind]
+    check_credits(call, price)
+    return lambda: _admit(call, kind, target, source_ids, price)
+
+
+def _admit(call: Call, kind: str, target: Ingredient | None, source_ids: tuple[str, ...], price: int) -> Operation:
+    sandbox = call.sandbox
+    operation_type = f"{kind}.{'create' if target is None else 'update'}"
+    outcome = _plan(call, kind, work.decide(call, operation_type), source_ids, price)
+    operation = Operation(
+        id=sandbox.identifiers.next("op"),
+        type=operation_type,
+        target_id=target.id if target else _target_of_create(sandbox, kind),
+        result_id=None,
+        error=None,
+        outcome=outcome,
+        **work.queued(call, price),
+    )
+    work.admit(call, operation.id, price, outcome.finishes_at)
+    sandbox.store.operations.add(operation)
+    sandbox.images.hold(source_ids)
+    if work.skips_queue(sandbox):
+        start_operation(sandbox, operation.id, call.now)
+    else:
+        sandbox.timeline.schedule(outcome.starts_at, "operation_started", operation.id)
+    if work.skips_queue(sandbox) and outcome.finishes_at == call.now:
+        finish_operation(sandbox, operation.id, call.now)
+    elif outcome.finishes_at is not None:
+        sandbox.timeline.schedule(outcome.finishes_at, "operation_finished", operation.id)
+    return sandbox.store.operations.items[operation.id]
+
+
+def _target_of_create(sandbox: Sandbox, kind: str) -> str | None:
+    """Return the target that the Operation of a create names before it exists: none, unless D27 is read otherwise."""
+    is_known = sandbox.readings.target == "target-at-once"
+    return sandbox.identifiers.next(AUTHORING[kind].resource.prefix) if is_known else None
+
+
+def _plan(call: Call, kind: str, planned: WorkOutcome, source_ids: tuple[str, ...], price: int) -> OperationOutcome:
+    """Decide the outcome of the work at admission, from the scenario and the scene of the source (D30)."""
+    sandbox = call.sandbox
+    charge = price
+    if kind == "background":
+        scene = planned.scene or sandbox.images.pictures[source_ids[0]].scene
+        charge = price if scene == "foreground" else 0
+    duration_ms = getattr(sandbox.timings, f"{kind}_ms") if planned.duration_ms is None else planned.duration_ms
+    if work.skips_queue(sandbox) and price == 0 and planned.duration_ms is None:  # D71
+        duration_ms = 0
+    starts_at = call.now + work.queue_ms(sandbox)
+    finishes_at = None if planned.stall else starts_at + duration_ms
+    failed = work.failure(planned.fail) if planned.fail else None
+    return OperationOutcome(starts_at, finishes_at, failed, 0 if failed else charge, source_ids)
+
+
+def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
+    """Start an Operation: its time in the queue is over."""
+    operations = sandbox.store.operations
+    operations.replace(work.started(operations.items[operation_id], now))
+
+
+def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
+    """Finish an Operation: write its ingredient, or leave everything unchanged (section 3, rule 3)."""
+    store = sandbox.store
+    operation = store.operations.items[operation_id]
+    outcome = operation.outcome
+    result_id = None if outcome.failure else _write_ingredient(sandbox, operation, now).id
+    ended = work.finished(sandbox, operation, "failed" if outcome.failure else "succeeded", outcome.charge, now)
+    store.operations.replace(structs.replace(ended, result_id=result_id, error=outcome.failure))
+    sandbox.images.release(outcome.source_keys)
+
+
+def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingredient:
+    """Create the ingredient of an Operation, or replace it by its new version."""
+    kind_name = operation.ingredient_kind
+    kind = AUTHORING[kind_name]
+    collection = sandbox.store.ingredients[kind_name]
+    changes = _metadata(kind_name, operation.request)
+    sources = operation.outcome.source_keys
+    if operation.target_id not in collection.items:
+        if kind.described_as:
+            changes["description"] = kind.described_as
+        ingredient = kind.resource(
+            id=operation.target_id or sandbox.identifiers.next(kind.resource.prefix),
+            team_id=operation.team_id,
+            source_asset_ids=sources,
+            created_at=now,
+            updated_at=now,
+            version=1,
+            **changes,
+        )
+        collection.add(ingredient)
+    else:
+        previous = collection.items[operation.target_id]
+        for key in previous.picture_keys:
+            sandbox.images.withdraw(key)
+        ingredient = structs.replace(
+            previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
+        )
+        collection.replace(ingredient)
+    _plan_cards(sandbox, ingredient)
+    return ingredient
+
+
+def _plan_cards(sandbox: Sandbox, ingredient: Ingredient) -> None:
+    width, height = CARD_SIZE
+    for index, key in enumerate(ingredient.picture_keys):
+        card = CardRecipe(
+            kind=ingredient.kind,
+            name=ingredient.name,
+            index=index,
+            width=width,
+            height=height,
+            format="png",
+            inputs=ingredient.source_asset_ids,
+        )
+        sandbox.images.plan(key, card)

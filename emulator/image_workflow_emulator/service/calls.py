@@ -1,0 +1,142 @@
+"""A call of an operation: caller, time and input. Lives as long as its request.
+
+Every operation is a function from a call to a commit: it checks without changing anything, and returns the function
+that carries out what it found to be allowed. Nothing happens between the two that could forbid it.
+
+The caller is the credential behind a key, with its sandbox and its Team's account: identity only, `admission` decides what
+it may do. Also which key a client gets that brings none.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from image_workflow_emulator.domain.admission import RateWindow
+from image_workflow_emulator.domain.intents import Intent
+from image_workflow_emulator.domain.problems import Check
+from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.domain.resources import Credential, Scene, Team
+from image_workflow_emulator.scenario.scenario import WorkRule
+from image_workflow_emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
+
+# The caller -----------------------------------------------------------------------------------------------------------
+
+
+PREFERRED_TEAM: Final = "Demo"
+"""The Team whose key a client gets by default."""
+
+
+class Standing(Struct, frozen=True, gc=False):
+    """What GET /team tells a caller of itself."""
+
+    team: Team
+    credential: Credential
+    available: int
+    """Credits."""
+    used: int
+    """Places of the concurrency budget that are taken."""
+
+
+@dataclass(slots=True, eq=False)
+class Caller:
+    """A credential with its sandbox and its Team's account: what one lookup by key gives."""
+
+    sandbox: Sandbox
+    account: TeamAccount
+    credential_account: CredentialAccount
+
+    @property
+    def credential(self) -> Credential:
+        """The credential as it is now."""
+        return self.credential_account.credential
+
+    @property
+    def rate(self) -> RateWindow:
+        """The admitted requests of the credential."""
+        return self.credential_account.rate
+
+    @property
+    def team_id(self) -> str:
+        """The Team it acts as."""
+        return self.account.team.id
+
+    def standing(self) -> Standing:
+        """Return how the caller stands now."""
+        account = self.account
+        is_gross = self.sandbox.readings.team_credits == "gross"  # D29
+        available = account.ledger.available + (account.ledger.reserved if is_gross else 0)
+        return Standing(account.team, self.credential, available, account.budget.used)
+
+
+def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
+    """Return the keys of a Team's credentials that may write, in the order of their creation."""
+    credentials = sandbox.credentials_of(team_id)
+    return [
+        credential.key
+        for credential in credentials
+        if credential.profile == "full" and credential.state_at(now) == "active"
+    ]
+
+
+def key_for_clients(sandbox: Sandbox, now: int) -> str:
+    """Return the key that a client gets that brings none: Demo's, else the first that may write; "" if there is none.
+
+    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
+    """
+    teams = (account.team for account in sandbox.accounts.values())
+    for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
+        keys = full_keys(sandbox, team.id, now)
+        if team.name == PREFERRED_TEAM:
+            keys += [credential.key for credential in sandbox.credentials_of(team.id) if credential.profile == "full"]
+        if keys:
+            return keys[0]
+    return ""
+
+
+# The call -------------------------------------------------------------------------------------------------------------
+
+
+Result = TypeVar("Result")
+Commit: TypeAlias = Callable[[], Result]
+"""Carries out what was checked, and returns the result. It cannot fail; a Problem that it returns is the answer."""
+
+_NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class DecodedUpload(Struct, frozen=True):
+    """The result of decoding an upload: a normalized picture, or the reason why there is none."""
+
+    data: bytes = b""
+    format: PictureFormat = "png"
+    width: int = 0
+    height: int = 0
+    scene: Scene = "clean"
+    refusal: str | None = None
+
+
+class Call(Struct, eq=False, gc=False):
+    """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
+
+    sandbox: Sandbox
+    caller: Caller
+    now: int
+    passed: list[Check]
+    """The checks that the request has passed so far; every check of an operation adds itself."""
+    resource_id: str = ""
+    operation: str = ""
+    """The operation's id."""
+    query: Mapping[str, str] = _NO_QUERY
+    intent: Intent = {}
+    decoded: DecodedUpload | None = None
+    work_id: str | None = None
+    """The Operation or Generation that this call admitted."""
+    work_rule: WorkRule | None = None
+    """The rule of a scenario that decided what becomes of it."""
+
+    @property
+    def team_id(self) -> str:
+        """The Team that calls."""
+        return self.caller.account.team.id

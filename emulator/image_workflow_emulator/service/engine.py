@@ -1,0 +1,126 @@
+"""How time passes in a sandbox: events that are due are applied, each at its own instant, when a request comes.
+
+There is no background task and no sleep. Every request first enters its sandbox, which settles it up to now; so what is
+observed does not depend on when requests come. Owns the list of the kinds of events.
+"""
+
+from math import inf
+
+from image_workflow_emulator.domain import lifecycles
+from image_workflow_emulator.domain.resources import Generation, Operation
+from image_workflow_emulator.kernel.clock import ClockSetting, host_elapsed_ms
+from image_workflow_emulator.kernel.timeline import Event
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.service import authoring, generations, scenarios, uploads
+from image_workflow_emulator.service.sandbox import Sandbox
+
+HOLD_EVENT = "hold_ended"
+SLICE_MS = 10
+"""How long, in real time, a move of the clock may block other requests."""
+STALLED_POLL_MS = 5 * SECOND_MS
+"""The wait that a poll of stalled work asks of its client (D47)."""
+_EVENTS_OF_WORK = frozenset(("operation_started", "operation_finished", "generation_started", "output_finished"))
+
+
+def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
+    """Apply all events due by an instant, in order, each at its own; return their number.
+
+    The clock goes from event to event, if it is not there yet. With `slice_ms` it stops after so much real time.
+    """
+    fired, began_ms = 0, 0.0
+    while (event := sandbox.timeline.pop_due(instant)) is not None:
+        began_ms = began_ms or host_elapsed_ms()
+        sandbox.clock.advance_to(event.due)
+        _apply(sandbox, event)
+        fired += 1
+        if host_elapsed_ms() - began_ms >= slice_ms:
+            break
+    return fired
+
+
+def _apply(sandbox: Sandbox, event: Event) -> None:
+    """Apply an event at its own instant. These are all the kinds there are."""
+    subject, due = event.subject, event.due
+    match event.kind:
+        case "operation_started":
+            authoring.start_operation(sandbox, subject, due)
+        case "operation_finished":
+            authoring.finish_operation(sandbox, subject, due)
+        case "generation_started":
+            generations.start_generation(sandbox, subject, due)
+        case "output_finished":
+            generations.finish_output(sandbox, subject, event.detail, due)
+        case "upload_expired":
+            uploads.expire(sandbox, subject)
+        case scenarios.CHANGE_EVENT:
+            scenarios.make_change(sandbox, subject, event.detail, due)
+        case _:
+            assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
+            _end_hold(sandbox, subject)
+    work = sandbox.store.find_work(subject)
+    if work is not None:
+        _note_change(sandbox, work)
+
+
+def _end_hold(sandbox: Sandbox, name: str) -> None:
+    held = sandbox.held_admissions.pop(name, None)
+    if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
+        held.ended.set()
+
+
+def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
+    """Notify watchers of the state of work, and of its Team's Credits."""
+    sandbox.feed.note("work", (work.id, work.status))
+    if work.status in lifecycles.TERMINAL:
+        sandbox.feed.note("team", work.team_id)
+
+
+def enter(sandbox: Sandbox) -> int:
+    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes."""
+    now = sandbox.clock.now()
+    settle(sandbox, now)
+    return now
+
+
+def advance(sandbox: Sandbox, instant: int) -> int:
+    """Move the clock forward and settle; return how many events fired."""
+    sandbox.clock.advance_to(instant)
+    now = sandbox.clock.now()
+    fired = settle(sandbox, now)
+    sandbox.feed.note("clock", (now, sandbox.clock.setting))
+    return fired
+
+
+def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
+    """Change the clock's mode or rate from now on, without a jump."""
+    sandbox.clock.change_setting(setting)
+    sandbox.feed.note("clock", (sandbox.clock.now(), setting))
+
+
+def idle_at(sandbox: Sandbox) -> int | None:
+    """Return the instant of the last event of unfinished work, after which the rest is stalled; None if there is none."""
+    return max((event.due for event in sandbox.timeline.pending() if event.kind in _EVENTS_OF_WORK), default=None)
+
+
+def stalled_work(sandbox: Sandbox) -> int:
+    """Return the number of Operations and Generations that will never finish: a scenario stalls them."""
+    return sum(list(account.budget.finishes_at.values()).count(None) for account in sandbox.accounts.values())
+
+
+def next_change_ms(work: Operation | Generation, now: int) -> int | None:
+    """Return the time until unfinished work next changes (D42); None once it is terminal."""
+    if work.status in lifecycles.TERMINAL:
+        return None
+    if work.status == "queued":
+        starts_at = work.starts_at if isinstance(work, Generation) else work.outcome.starts_at
+        return max(starts_at - now, 0)
+    if isinstance(work, Operation):
+        due = [work.outcome.finishes_at]
+    else:
+        due = [
+            planned.finishes_at
+            for planned, output in zip(work.plan, work.outputs, strict=True)
+            if output.status not in lifecycles.TERMINAL
+        ]
+    instants = [instant for instant in due if instant is not None]
+    return max(min(instants) - now, 0) if instants else STALLED_POLL_MS

@@ -1,0 +1,235 @@
+"""The encoded pictures of one sandbox, by key, and the recipes of those that were never requested.
+
+A generated picture is *planned* when its work completes and *developed* when first needed: the same recipe gives the
+same bytes, so clients see no difference. Pictures of equal recipes share one content, which is drawn once. When memory
+is short, what can be drawn again is dropped, and the picture is planned as before; its size stays known.
+
+A key is held by everything that needs it (its Asset, a recipe that is still to be drawn, unfinished work) and freed
+with its last release. Must not know processes: the bytes of a developed picture are passed to `develop`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from image_workflow_emulator.domain.recipes import Recipe
+from image_workflow_emulator.domain.resources import Scene
+from image_workflow_emulator.kernel.signing import Signer
+
+
+@dataclass(slots=True, eq=False)
+class MemoryBudget:
+    """The image bytes held in all sandboxes, and how many may be (`--max-memory`, D55)."""
+
+    limit_bytes: int
+    held_bytes: int = 0
+    drawn: "OrderedDict[Content, ImageStore]" = field(default_factory=OrderedDict)
+    """What may be dropped and drawn again, oldest first, with the store that has it. Ordered: the more was deleted from an
+    ordinary dict, the longer it takes to find its first key."""
+
+    def make_room(self, size_bytes: int) -> bool:
+        """Drop what can be drawn again until so many more bytes fit, and return whether they do."""
+        while self.held_bytes + size_bytes > self.limit_bytes and self.drawn:
+            content, store = next(iter(self.drawn.items()))
+            store.drop(content)
+        return self.held_bytes + size_bytes <= self.limit_bytes
+
+
+@dataclass(slots=True, eq=False)
+class Content:
+    """The content of one picture, or of several with equal recipes: bytes, or the recipe that gives them, or both."""
+
+    recipe: Recipe | None
+    data: bytes | None = None
+    size_bytes: int | None = None
+    """Known as soon as there have been bytes."""
+    keys: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
+class Picture:
+    """One picture, as its holders know it."""
+
+    content: Content
+    scene: Scene | None
+    secret: str
+    """The unguessable part of its link (D19)."""
+    holds: int = 1
+    is_public: bool = True
+    """Whether its link answers; a deleted Asset's bytes may live on inside work that captured them."""
+
+    @property
+    def data(self) -> bytes | None:
+        """Its bytes, if it is developed."""
+        return self.content.data
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The recipe that its bytes must still be made from; None if it is developed."""
+        return self.content.recipe if self.content.data is None else None
+
+
+@dataclass(slots=True, eq=False)
+class ImageStore:
+    """All pictures of a sandbox."""
+
+    budget: MemoryBudget
+    signer: Signer
+    pictures: dict[str, Picture] = field(default_factory=dict)
+    held_bytes: int = 0
+    is_closed: bool = False
+    _contents: dict[Recipe, Content] = field(default_factory=dict)
+
+    def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
+        """Keep encoded bytes under a new key, held once."""
+        self._add(key, Content(None, data, len(data)), scene)
+        self._account(len(data))
+
+    def plan(self, key: str, recipe: Recipe) -> None:
+        """Keep a recipe under a new key, held once; it holds its inputs until it is developed."""
+        content = self._content_of(recipe)
+        self._add(key, content)
+        if content.data is None:
+            self.hold(recipe.inputs)
+
+    def hold(self, keys: Iterable[str]) -> None:
+        """Keep pictures until they are released once more."""
+        for key in keys:
+            self.pictures[key].holds += 1
+
+    def release(self, keys: Iterable[str]) -> None:
+        """Release pictures; the last release frees them, and the inputs of those never developed."""
+        to_release = list(keys)
+        while to_release:
+            key = to_release.pop()
+            picture = self.pictures[key]
+            picture.holds -= 1
+            if picture.holds == 0:
+                del self.pictures[key]
+                if picture.recipe is not None:
+                    to_release.extend(picture.recipe.inputs)
+                self._leave(picture.content, key)
+
+    def withdraw(self, key: str) -> None:
+        """Remove a picture's link and release it, when its Asset or ingredient is deleted."""
+        self.pictures[key].is_public = False
+        self.release([key])
+
+    def public(self, key: str) -> Picture | None:
+        """Return the picture behind a link, or None if the link is dead."""
+        picture = self.pictures.get(key)
+        return picture if picture is not None and picture.is_public else None
+
+    def undeveloped(self, keys: Iterable[str]) -> list[str]:
+        """Return those of the pictures that must be drawn before their size is known."""
+        return [key for key in keys if self.pictures[key].content.size_bytes is None]
+
+    def size_bytes(self, key: str) -> int:
+        """Return the size of a picture that has been developed before, whether or not its bytes are still here."""
+        size_bytes = self.pictures[key].content.size_bytes
+        assert size_bytes is not None, f"{key} was not developed before its size was asked for"
+        return size_bytes
+
+    def to_draw(self, key: str) -> dict[str, Recipe]:
+        """Return the recipes that must be drawn before a picture has bytes, by key, inputs first."""
+        order: dict[str, Recipe] = {}
+        stack = [(key, False)]
+        while stack:
+            key, inputs_done = stack.pop()
+            recipe = self.pictures[key].recipe
+            if recipe is None or key in order:
+                continue
+            if inputs_done:
+                order[key] = recipe
+            else:
+                stack.append((key, True))
+                stack.extend((source, False) for source in recipe.inputs)
+        return order
+
+    def planned(self, recipe: Recipe) -> str | None:
+        """Return the key of a picture that is to be drawn by a recipe, if there is one."""
+        content = self._contents.get(recipe)
+        return min(content.keys) if content and content.data is None else None
+
+    def drawn(self, recipe: Recipe) -> bytes | None:
+        """Return the picture of a recipe, if it is here."""
+        content = self._contents.get(recipe)
+        return content.data if content else None
+
+    def develop(self, recipe: Recipe, data: bytes) -> None:
+        """Give the bytes of a recipe to all of its pictures; those freed or developed meanwhile stay as they are."""
+        content = self._contents.get(recipe)
+        if content is None or content.data is not None:
+            return
+        content.data, content.size_bytes = data, len(data)
+        self._account(len(data))
+        if not self.is_closed:
+            self.budget.drawn[content] = self
+        for _ in list(content.keys):
+            self.release(recipe.inputs)
+        self.budget.make_room(0)
+
+    def drop(self, content: Content) -> None:
+        """Plan developed pictures again if their inputs still exist; otherwise keep their bytes."""
+        del self.budget.drawn[content]
+        assert content.recipe is not None
+        if all(source in self.pictures for source in content.recipe.inputs):
+            for _ in content.keys:
+                self.hold(content.recipe.inputs)
+            self._account(-len(content.data or b""))
+            content.data = None
+
+    @contextmanager
+    def arriving(self) -> Iterator[Callable[[int], None]]:
+        """Count the bytes of an upload as they come, until they are put or gone."""
+        arrived_bytes = 0
+
+        def count(size_bytes: int) -> None:
+            nonlocal arrived_bytes
+            arrived_bytes += size_bytes
+            self._account(size_bytes)
+
+        try:
+            yield count
+        finally:
+            self._account(-arrived_bytes)
+
+    def restore(self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None) -> None:
+        """Add a picture of a saved state, held and linked by nothing yet. Raises KeyError if what it is made from is missing."""
+        if recipe is None:
+            self.put(key, data or b"")
+        else:
+            self.plan(key, recipe)
+        picture = self.pictures[key]
+        picture.scene, picture.holds, picture.is_public = scene, 0, False
+
+    def close(self) -> None:
+        """Give the bytes back to the budget: the sandbox was deleted or reset.
+
+        Requests that are still being answered keep what they hold.
+        """
+        self._account(-self.held_bytes)
+        for content in self._contents.values():
+            self.budget.drawn.pop(content, None)
+        self.is_closed = True
+
+    def _content_of(self, recipe: Recipe) -> Content:
+        return self._contents.setdefault(recipe, Content(recipe))
+
+    def _add(self, key: str, content: Content, scene: Scene | None = None) -> None:
+        content.keys.add(key)
+        self.pictures[key] = Picture(content, scene, self.signer.sign("file", key))
+
+    def _leave(self, content: Content, key: str) -> None:
+        content.keys.remove(key)
+        if not content.keys:
+            self._account(-len(content.data or b""))
+            self.budget.drawn.pop(content, None)
+            if content.recipe is not None:
+                del self._contents[content.recipe]
+
+    def _account(self, size_bytes: int) -> None:
+        if not self.is_closed:
+            self.held_bytes += size_bytes
+            self.budget.held_bytes += size_bytes

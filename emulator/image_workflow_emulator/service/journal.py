@@ -1,0 +1,157 @@
+"""The journal of a sandbox: a record of every request, in the order of arrival.
+
+Bounded by requests and by bytes; what is dropped is counted. The control plane words the records on request. Must not know
+its readers: watchers are called with each request that has left; nothing here waits.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from msgspec import structs
+
+from image_workflow_emulator.kernel.clock import host_elapsed_ms, host_now
+from image_workflow_emulator.service.feed import Feed
+from image_workflow_emulator.service.record import RequestBuilder, RequestRecord
+
+MAX_REQUESTS = 10_000
+MAX_BYTES = 64 * 1024 * 1024
+_MAX_LEAVING = 500
+"""How many records are handed over at once: whoever takes them wakes, which costs as much as ten requests."""
+_MAX_LEAVING_BYTES = 4 * 1024 * 1024
+
+Watcher: TypeAlias = Callable[[RequestRecord], None]
+
+
+@dataclass(slots=True, eq=False)
+class Journal:
+    """The requests, oldest first: a record of each that has left, and the builders of those in flight."""
+
+    feed: Feed = field(default_factory=Feed)
+    watchers: list[Watcher] = field(default_factory=list)
+    """Called with each request that has left, or that stays in admission. They must be quick, and must not raise."""
+    hand_over: Callable[[list[RequestRecord]], None] | None = None
+    """Called once with each record of a complete request that the journal keeps no longer, many at a time."""
+    requests: deque[RequestBuilder | RequestRecord] = field(default_factory=deque)
+    last_sequence: int = 0
+    dropped: int = 0
+    held_bytes: int = 0
+    _cleared_up_to: int = 0
+    _leaving: list[RequestRecord] = field(default_factory=list)
+    """Dropped, and not handed over yet."""
+    _leaving_bytes: int = 0
+
+    def arrive(self, request: RequestBuilder) -> None:
+        """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
+        self.last_sequence += 1
+        request.sequence = self.last_sequence
+        request.arrived_at, request.arrived_ms = host_now(), host_elapsed_ms()
+        self.requests.append(request)
+        request.change = self.feed.note("arrived", self.last_sequence)
+        if len(self.requests) > MAX_REQUESTS:
+            self._drop_oldest()
+
+    def leave(self, request: RequestBuilder, left_at: int, *, is_timed: bool) -> None:
+        """Put the record of a request that has left in its place, within the bounds."""
+        request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
+        request.duration_ms = host_elapsed_ms() - request.arrived_ms
+        record = request.complete()
+        index = record.sequence - self._first_sequence
+        if index >= 0:
+            self.requests[index] = record
+            self.held_bytes += record.held_bytes
+            while self.held_bytes > MAX_BYTES:
+                self._drop_oldest()
+        else:
+            self._drop(record)
+        if record.sequence > self._cleared_up_to:
+            self.feed.note("left", record)
+            self.report(record)
+
+    def note_unheard(self, sequence: int) -> None:
+        """Write down that the client of a request had gone before its answer was sent."""
+        index = sequence - self._first_sequence
+        if 0 <= index < len(self.requests) and isinstance(record := self.requests[index], RequestRecord):
+            self.requests[index] = structs.replace(record, is_unheard=True)
+
+    def report(self, record: RequestRecord) -> None:
+        """Let the watchers know of a request: it has left, or it is kept in admission."""
+        for watcher in tuple(self.watchers):
+            watcher(record)
+
+    def clear(self) -> None:
+        """Forget every request; one still in flight leaves no trace either."""
+        self._leaving += self.completed()
+        self._release()
+        self.requests.clear()
+        self.feed.forget_before(self.feed.last_number + 1)
+        self.held_bytes = 0
+        self.dropped = 0
+        self._cleared_up_to = self.last_sequence
+        self.feed.note("cleared", self.last_sequence)
+
+    # Reading ------------------------------------------------------------------------------------------------------------
+
+    def completed(self) -> list[RequestRecord]:
+        """Return the records of the requests that have left."""
+        return [request for request in self.requests if isinstance(request, RequestRecord)]
+
+    def remaining(self) -> list[RequestRecord]:
+        """Return the records that were not handed over: of those that were dropped, the last, and of all that are kept."""
+        return [*self._leaving, *self.completed()]
+
+    def find(self, identifier: str) -> RequestRecord | None:
+        """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is none.
+
+        So of a request and its replays, which all carry the same one, the last replay is found; the first answer, and
+        every other, has a sequence number of its own.
+        """
+        ids = (record for record in self.newest_first() if identifier in (record.request_id, record.replay_of))
+        return next(ids, None)
+
+    def at_sequence(self, sequence: int) -> RequestRecord | None:
+        """Return the request of a sequence number, or None if there is none (any more)."""
+        index = sequence - self._first_sequence  # each number has one request
+        return _record(self.requests[index]) if 0 <= index < len(self.requests) else None
+
+    def original_of(self, replay: RequestRecord) -> RequestRecord | None:
+        """Return the request whose stored answer a replay sent again, or None if it was dropped."""
+        return next((record for record in self.newest_first() if record.request_id == replay.replay_of), None)
+
+    def newest_first(self, since: int = 0) -> Iterator[RequestRecord]:
+        """Go through the requests from the newest on, down to those later than a sequence number."""
+        for request in reversed(self.requests):
+            if request.sequence <= since:
+                return
+            yield _record(request)
+
+    # Dropping -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _first_sequence(self) -> int:
+        return self.requests[0].sequence if self.requests else self.last_sequence + 1
+
+    def _drop_oldest(self) -> None:
+        request = self.requests.popleft()
+        self.dropped += 1
+        self.feed.forget_before(request.change + 1)
+        if isinstance(request, RequestRecord):
+            self.held_bytes -= request.held_bytes
+            self._drop(request)
+
+    def _drop(self, record: RequestRecord) -> None:
+        self._leaving.append(record)
+        self._leaving_bytes += record.held_bytes
+        if len(self._leaving) >= _MAX_LEAVING or self._leaving_bytes > _MAX_LEAVING_BYTES:
+            self._release()
+
+    def _release(self) -> None:
+        """Hand over the records that are kept no longer."""
+        records, self._leaving, self._leaving_bytes = self._leaving, [], 0
+        if self.hand_over is not None and records:
+            self.hand_over(records)
+
+
+def _record(request: RequestBuilder | RequestRecord) -> RequestRecord:
+    return request if isinstance(request, RequestRecord) else request.record

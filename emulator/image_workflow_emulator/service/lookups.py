@@ -1,0 +1,89 @@
+"""Resources that a request names, by its path or in its body: found for the Team that asks, or refused.
+
+Another Team's resource is refused like one that does not exist (section 5, rule 6); only the remedy tells them apart.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic
+
+from msgspec import Struct
+
+from image_workflow_emulator.domain.problems import Check, Problem, invalid_reference
+from image_workflow_emulator.domain.resources import (
+    INGREDIENT_KINDS,
+    AnyResource,
+    Asset,
+    Generation,
+    Ingredient,
+    Operation,
+    Product,
+)
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.service.calls import Call
+from image_workflow_emulator.service.store import Collection, Resource, Store
+
+
+class Lookup(Struct, Generic[Resource], frozen=True):
+    """How resources of one kind are found, and how one that is not there is refused."""
+
+    collection: Callable[[Store], Collection[Resource]]
+    noun: str
+    expected: str
+    code: str = "not_found"
+    """The problem code, where the path names the resource."""
+
+
+ASSET: Lookup[Asset] = Lookup(lambda store: store.assets, "asset", "a live Asset of this Team", "asset_not_found")
+PRODUCT: Lookup[Product] = Lookup(
+    lambda store: store.products, "product", "a Product of this Team", "product_not_found"
+)
+OPERATION: Lookup[Operation] = Lookup(lambda store: store.operations, "operation", "an Operation of this Team")
+GENERATION: Lookup[Generation] = Lookup(lambda store: store.generations, "generation", "one of this Team's")
+
+
+def _ingredient(kind: str) -> Lookup[Ingredient]:
+    expected = f"a {kind.replace('_', ' ')} that the Team can use"
+    return Lookup(lambda store: store.ingredients[kind], kind, expected)
+
+
+INGREDIENTS: Mapping[str, Lookup[Ingredient]] = {kind: _ingredient(kind) for kind in INGREDIENT_KINDS}
+
+
+def find(call: Call, lookup: Lookup[Resource]) -> Resource:
+    """Return the resource that the path names. Raises Problem with the code of the lookup."""
+    resource = _visible(call, lookup, call.resource_id)
+    if resource is None:
+        detail = f"{lookup.noun}_id: found {excerpt(call.resource_id)}; expected {lookup.expected}"
+        raise Problem(lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id))
+    call.passed.append(Check.RESOURCE)
+    return resource
+
+
+def refer(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> Resource:
+    """Return the resource that the body refers to at a place. Raises Problem invalid_reference."""
+    resource = _visible(call, lookup, identifier)
+    if resource is None:
+        raise invalid_reference(where, identifier, lookup.expected, _remedy(call, lookup, identifier))
+    return resource
+
+
+def refer_to_all(call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]) -> list[Resource]:
+    """Return the resources that a list in the body refers to. Raises Problem invalid_reference."""
+    return [refer(call, lookup, f"{where}/{place}", identifier) for place, identifier in enumerate(identifiers)]
+
+
+def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource | None:
+    return lookup.collection(call.sandbox.store).visible(call.team_id, identifier)
+
+
+def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
+    item = lookup.collection(call.sandbox.store).items.get(identifier)
+    return remedy_for_absent(call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists")
+
+
+def remedy_for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
+    """Say what to do about a resource that this Team cannot see; another Team's is visible to that Team's keys only."""
+    owner = None if item is None or item.team_id is None else call.sandbox.accounts.get(item.team_id)
+    if owner is None or owner is call.caller.account:
+        return otherwise
+    return f"send it with a credential of the Team {owner.team.name!r}, which owns it"

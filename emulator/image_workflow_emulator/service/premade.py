@@ -1,0 +1,100 @@
+"""The premade global ingredients: read-only to every Team, with pictures that are made on demand (D65)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from image_workflow_emulator.domain.recipes import PremadeRecipe
+from image_workflow_emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
+from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.service.images import ImageStore
+from image_workflow_emulator.service.store import Store
+
+CARD_SIZE = (512, 640)
+"""The size of every picture of an ingredient, a Team's own too, except premade Backgrounds."""
+_BACKGROUND_SIZE = (1024, 1024)
+"""Larger than a card: it also stands behind the subjects of Generations."""
+
+_PER_KIND = 4
+
+_STYLES = (
+    ("Soft daylight", "Even light from a large window, gentle shadows, true colours."),
+    ("Hard studio flash", "One strong lamp from the side, crisp shadows, high contrast."),
+    ("Golden hour", "Low warm sun, long shadows, a glow at the edges."),
+    ("Moody low key", "Dark surroundings, one narrow beam on the subject."),
+)
+_BACKGROUNDS = (
+    ("Seamless white", "backdrop", "A white paper roll without a horizon."),
+    ("Warm grey gradient", "backdrop", "A grey wall that darkens towards its edges."),
+    ("Sandy beach", "location", "Sand in front, sea and a bright sky behind."),
+    ("Brick street", "location", "A brick wall beside a pavement in daylight."),
+)
+_POSES = (
+    ("Standing front", ("close", "medium", "far"), "Upright, facing the camera, arms at the sides."),
+    ("Three-quarter turn", ("medium", "far"), "Turned a little away, weight on one leg."),
+    ("Walking", ("far",), "In mid stride, arms swinging."),
+    ("Hand on hip", ("close", "medium"), "Facing the camera, one hand on the hip."),
+)
+_MODELS = (
+    ("Ava", "18-25", "female"),
+    ("Ben", "25-35", "male"),
+    ("Cleo", "35-45", "neutral"),
+    ("Dora", "55+", "female"),
+)
+_PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[str]]] = (
+    (PhotographyStyle, _STYLES, ("description",)),
+    (Background, _BACKGROUNDS, ("background_kind", "description")),
+    (Pose, _POSES, ("supported_camera_distances", "description")),
+    (FashionModel, _MODELS, ("age_range", "gender")),
+)
+"""Each kind, its rows, and the fields that follow the name in them."""
+
+
+def add_premade_ingredients(
+    store: Store, images: ImageStore, identifiers: Identifiers, now: int, rounds: int = 1
+) -> None:
+    """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn."""
+    for resource, rows, fields in _PREMADE:
+        for index, (name, *values) in enumerate([*rows] * rounds):
+            ingredient = resource(
+                id=identifiers.next(resource.prefix),
+                team_id=None,
+                name=_numbered(name, index),
+                source_asset_ids=(),
+                created_at=now,
+                updated_at=now,
+                version=1,
+                **dict(zip(fields, values, strict=True)),
+            )
+            store.ingredients[ingredient.kind].add(ingredient)
+            _plan_pictures(images, ingredient, index)
+
+
+def _plan_pictures(images: ImageStore, ingredient: Ingredient, index: int) -> None:
+    width, height = _BACKGROUND_SIZE if isinstance(ingredient, Background) else CARD_SIZE
+    for preview, key in enumerate(ingredient.picture_keys):
+        recipe = PremadeRecipe(
+            kind=ingredient.kind,
+            name=ingredient.name,
+            attributes=_attributes(ingredient),
+            index=index * ingredient.picture_count + preview,
+            width=width,
+            height=height,
+            format="png",
+        )
+        images.plan(key, recipe)
+
+
+def _attributes(ingredient: Ingredient) -> tuple[str, ...]:
+    """Return the words of an ingredient that its pictures show."""
+    match ingredient:
+        case Background():
+            return (ingredient.background_kind,)
+        case FashionModel():
+            return ingredient.gender, ingredient.age_range
+    return ()
+
+
+def _numbered(name: str, index: int) -> str:
+    """Return a name that no other round has: with a number from the second on."""
+    number = index // _PER_KIND + 1
+    return name if number == 1 else f"{name} {number}"

@@ -1,0 +1,424 @@
+"""The record of a request: who sent what, which checks it passed, what decided, and what was answered.
+
+The one description of a request. The exchange fills a builder while a request is on its way; when the request leaves, one
+frozen record is made of it, for the journal, the control plane, the examiner and every report. A record keeps references,
+not copies: headers and bodies are decoded when somebody asks. Never holds image bytes, nor the header Authorization.
+
+No record is part of a circle, and there are thousands: the garbage collector need not look at them (`gc=False`). Its passes,
+which stop everything else, would take 5 ms and more.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+from urllib.parse import parse_qsl, urlencode
+
+import orjson
+from msgspec import Struct, field, structs
+
+from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.resources import Credential, Generation, Operation, Team, UploadSession
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.matching import ByteSurface
+from image_workflow_emulator.scenario.scenario import RequestRule, WorkRule
+
+MAX_KEPT_BODY_BYTES = 64 * 1024
+"""A longer body is left out of a record; its size is kept."""
+_KEPT_END_BYTES = 512
+"""How much is kept of the end of a long answer, where a list has its cursor."""
+
+LOOKS = ("getOperation", "getGeneration")
+"""Operations that read work. Their answers alone, of those that succeed, say how long to wait."""
+_WORK_KINDS = ("operation", "generation")
+_CURSOR = b'"next_cursor":"'
+_STATUS = b'"status":"'
+_MAX_TEXT = 300
+"""The characters of a query or User-Agent that tell clients and requests apart."""
+
+Client: TypeAlias = tuple[str | None, str | None]
+"""A credential with a User-Agent."""
+Intent: TypeAlias = tuple[Client, str, str, str, str]
+"""Client, method, path, query, and a digest of the body."""
+
+RequestOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
+"""How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
+anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
+
+
+class RequestData(Struct, eq=False, gc=False):
+    """What is known of one request; what is not known yet, or does not apply, is None. Instants and spans are in milliseconds."""
+
+    # When it arrived:
+    at: int
+    """The emulator's time."""
+    request_id: str
+    """The id that it was given when it arrived; a replay is answered with another, `replay_of`."""
+    method: str
+    path: str
+    sequence: int = 0
+    """Its number in the journal, which is used once."""
+    query: bytes = b""
+    credential: Credential | None = None
+    team: Team | None = None
+    unknown_credential: str | None = None
+    """A digest of the header Authorization that names no credential."""
+    has_authorization: bool = False
+    """Whether it had the header Authorization."""
+    shows_key: bool = False
+    """Whether the key of a credential stands where none belongs: in the query or the Idempotency-Key; in a request for bytes,
+    in any header."""
+    key_header: bytes | None = None
+    user_agent_header: bytes | None = None
+    content_type_header: bytes | None = None
+    """The header Content-Type of a request that announced a body, empty if it had none; None for one without a body."""
+    fault_header: bytes | None = None
+    """The header Emulator-Fault, of a request to an operation."""
+    connection: str | None = None
+    """The client's end of the connection that it came on; None where the server does not tell."""
+    connected_ms: float | None = None
+    """When that connection was made, as `arrived_ms`."""
+    operation: str | None = None
+    byte_surface: ByteSurface | None = None
+    """Which of the byte surfaces it came to; None for an operation."""
+    checks: tuple[Check, ...] = ()
+    """The checks that its operation has, in their order."""
+    arrived_at: int = 0
+    """The host's time as an instant."""
+    arrived_ms: float = 0.0
+    """The host's monotonic time."""
+
+    # On its way:
+    passed: list[Check] = field(default_factory=list)
+    """The checks that it has passed."""
+    is_committed: bool = False
+    """Whether it was carried out."""
+    rule: RequestRule | None = None
+    """The rule that was due."""
+    has_rule_acted: bool = False
+    """Whether the rule fired."""
+    work_id: str | None = None
+    """The Operation or Generation that it admitted."""
+    work_rule: WorkRule | None = None
+    """The rule that decided what becomes of the work that it admitted."""
+    request_body: bytes | None = None
+    request_body_bytes: int = 0
+    """The size of a request's body that is not kept: it is long, or not JSON."""
+    request_digest: str = ""
+    """The digest of a body that was left out because it is long."""
+
+    # When it left:
+    outcome: RequestOutcome = "in flight"
+    status: int | None = None
+    problem: Problem | None = None
+    replay_of: str | None = None
+    """The id of the request whose stored answer was sent again (D11)."""
+    available_credits: int | None = None
+    """The Team's available Credits, if they were too few for it."""
+    response_headers: tuple[tuple[bytes, bytes], ...] | None = None
+    response_body: bytes | None = None
+    response_body_bytes: int = 0
+    """The size of an answer's body that is not kept."""
+    response_end: bytes = b""
+    """The end of an answer's body that was left out because it is long."""
+    is_unheard: bool = False
+    """Whether its client had closed the connection before the answer was sent."""
+    left_at: int = 0
+    """The emulator's time."""
+    is_timed: bool = True
+    """Whether its time tells how long its client waited: an auto clock skips the waits that it asks for."""
+    last_arrival: int = 0
+    """The number of the last request that had arrived when this one left: later ones may know its answer."""
+    duration_ms: float | None = None
+    """How long the answer took, by the host's clock; None while the request is in flight."""
+    change: int = 0
+    """The number of its arrival among the changes of its sandbox."""
+    held_bytes: int = 0
+    """What it counts for in the journal, once it is complete."""
+
+    # What is read when somebody asks ----------------------------------------------------------------------------------
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The Idempotency-Key that it came with, whatever became of it."""
+        return None if self.key_header is None else self.key_header.strip().decode("latin-1")
+
+    @property
+    def user_agent(self) -> str | None:
+        """The header User-Agent."""
+        return _text(self.user_agent_header)
+
+    @property
+    def content_type(self) -> str | None:
+        """The header Content-Type of a request with a body."""
+        return _text(self.content_type_header) or None
+
+    @property
+    def emulator_fault(self) -> str | None:
+        """The header Emulator-Fault."""
+        return _text(self.fault_header)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the request has left: answered, or given up by its client."""
+        return self.duration_ms is not None
+
+    @property
+    def left_ms(self) -> float:
+        """When it left, by the host's monotonic time."""
+        return self.arrived_ms + (self.duration_ms or 0)
+
+    @property
+    def is_injected(self) -> bool:
+        """Whether its problem was asked for, by a scenario or the header Emulator-Fault: not the service's own."""
+        return self.problem is not None and self.problem.is_injected
+
+    @property
+    def loss(self) -> str | None:
+        """How a scenario lost its answer on the wire, whatever was done; None if it did not."""
+        return self.rule.fault.loss if self.rule is not None and self.has_rule_acted else None
+
+    @property
+    def answered_id(self) -> str:
+        """The Request-Id that its answer carries: on a replay, the first answer's own."""
+        return self.replay_of or self.request_id
+
+    @property
+    def code(self) -> str | None:
+        """The code of the problem that was answered with, if one was."""
+        if self.problem is not None:
+            return self.problem.code
+        if self.replay_of is None or self.status is None or self.status < 400:
+            return None
+        code: str | None = self.answer.get("code")
+        return code
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The JSON object that was answered; an empty one if there was none, or it is not kept."""
+        answer = orjson.loads(self.response_body or b"{}")
+        return answer if isinstance(answer, dict) else {}
+
+    # Who asked for what -----------------------------------------------------------------------------------------------
+
+    @property
+    def credential_id(self) -> str | None:
+        """The id of its credential; for an unknown one, a digest of the header Authorization."""
+        return self.unknown_credential if self.credential is None else self.credential.id
+
+    @property
+    def client(self) -> Client:
+        """Who sent it."""
+        return self.credential_id, self.user_agent and self.user_agent[:_MAX_TEXT]
+
+    @property
+    def sorted_query(self) -> str:
+        """The query with its parameters in order; a long one as a digest."""
+        text = urlencode(sorted(parse_qsl(self.query.decode("latin-1"), keep_blank_values=True)))
+        return text if len(text) <= _MAX_TEXT else digest(text.encode())
+
+    @property
+    def body_digest(self) -> str:
+        """The digest of its body, whatever the order of its members; of one that is not kept, its size."""
+        body = self.request_body
+        if not body:
+            return self.request_digest or (str(self.request_body_bytes) if self.request_body_bytes else "")
+        try:
+            return digest(orjson.dumps(orjson.loads(body), option=orjson.OPT_SORT_KEYS))
+        except (orjson.JSONDecodeError, TypeError):
+            return digest(body)
+
+    @property
+    def intent(self) -> Intent:
+        """What identifies it apart from its key."""
+        return self.client, self.method, self.path, self.sorted_query, self.body_digest
+
+    @property
+    def title(self) -> str:
+        """Its name in a message."""
+        if self.operation is not None:
+            return self.operation
+        return f"the {self.byte_surface}" if self.byte_surface else f"{excerpt(self.method)} {excerpt(self.path)}"
+
+    # What it is about -------------------------------------------------------------------------------------------------
+
+    @property
+    def named_work_id(self) -> str | None:
+        """The id of the work that it reads or admits; on a replay, of the work that was admitted."""
+        if self.operation in LOOKS:
+            return self.path.rpartition("/")[2]
+        if self.status == 202 and self.work_id is None:
+            return str(self.answer["id"]) if self.answer.get("object") in _WORK_KINDS else None
+        return self.work_id
+
+    @property
+    def named_upload_id(self) -> str | None:
+        """The id of the Upload Session that it opens, sends bytes to, or completes."""
+        if self.operation == "createUpload":
+            identifier = self.answer.get("id")
+            return None if identifier is None else str(identifier)
+        if self.operation == "completeUpload" or self.byte_surface == "upload":
+            steps = self.path.split("/")
+            return steps[3] if len(steps) > 3 else None
+        return None
+
+    @property
+    def shown_status(self) -> str | None:
+        """The status of the work that the answer shows: the first in it."""
+        if not (self.operation in LOOKS or self.status == 202) or not self.response_body:
+            return None
+        return self.response_body.partition(_STATUS)[2].partition(b'"')[0].decode() or None
+
+    @property
+    def next_cursor(self) -> str | None:
+        """The cursor to the next page, which stands at the end of an answer."""
+        end = self.response_body or self.response_end
+        start = end.rfind(_CURSOR)
+        return None if start < 0 else end[start + len(_CURSOR) :].partition(b'"')[0].decode() or None
+
+    # What its client knows --------------------------------------------------------------------------------------------
+
+    @property
+    def lost_how(self) -> str | None:
+        """How the answer was lost, by its client too; None for one that arrived."""
+        return "abandoned" if self.outcome == "abandoned" or self.is_unheard else self.loss
+
+    def is_answered(self, *statuses: int) -> bool:
+        """Whether the client got an answer of one of these statuses."""
+        return self.status in statuses and self.lost_how is None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether it succeeded, as far as the client knows."""
+        return self.status is not None and self.status < 400 and self.lost_how is None
+
+    @property
+    def is_effect_unknown(self) -> bool:
+        """Whether the client cannot know if its write was carried out: the answer was lost, or says nothing of it."""
+        return self.lost_how not in (None, "abandoned") or self.status == 500
+
+    @property
+    def shows_end(self) -> bool:
+        """Whether the answer showed that some work is finished."""
+        return self.shown_status in TERMINAL and self.is_answered(200, 202)
+
+    @property
+    def retry_after(self) -> int | None:
+        """How many seconds an answer that arrived told its client to wait."""
+        value = self._header(b"retry-after")
+        return int(value) if value is not None and value.isdigit() and self.lost_how is None else None
+
+    @property
+    def sunset(self) -> bytes | None:
+        """The header Sunset of the answer."""
+        return self._header(b"sunset")
+
+    def _header(self, name: bytes) -> bytes | None:
+        headers = reversed(self.response_headers or ())  # these stand behind the others
+        return next((value for found, value in headers if found == name), None)
+
+
+class RequestBuilder(RequestData, eq=False):
+    """A request on its way, which the exchange fills."""
+
+    @property
+    def record(self) -> "RequestRecord":
+        """The record of the request as it is now."""
+        return RequestRecord(*structs.astuple(self))
+
+    def complete(self) -> "RequestRecord":
+        """Return the record of the request, which has left. Long bodies are left out."""
+        if self.problem is not None:  # the frames of its traceback would keep all local values alive
+            self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
+        self.passed = _PASSED.setdefault(tuple(self.passed), self.passed)
+        self.held_bytes = self._size_bytes()
+        if self.held_bytes > MAX_KEPT_BODY_BYTES:
+            self._leave_out_long_bodies()
+            self.held_bytes = self._size_bytes()
+        return self.record
+
+    def _size_bytes(self) -> int:
+        """Return the size of what a client can make long."""
+        return (
+            len(self.path)
+            + len(self.query)
+            + len(self.request_body or b"")
+            + len(self.response_body or b"")
+            + len(self.key_header or b"")
+            + len(self.user_agent_header or b"")
+            + len(self.content_type_header or b"")
+        )
+
+    def _leave_out_long_bodies(self) -> None:
+        request, response = self.request_body, self.response_body
+        if request is not None and len(request) > MAX_KEPT_BODY_BYTES:
+            self.request_body, self.request_body_bytes, self.request_digest = None, len(request), digest(request)
+        if response is not None and len(response) > MAX_KEPT_BODY_BYTES:
+            self.response_body, self.response_body_bytes = None, len(response)
+            self.response_end = response[-_KEPT_END_BYTES:]
+
+
+class RequestRecord(RequestData, frozen=True, eq=False):  # type: ignore[misc]  # of Structs, a frozen one may inherit
+    """One request: frozen, as it was when it left, or at some moment before."""
+
+    @property
+    def as_arrived(self) -> "RequestRecord":
+        """The record as it was when the request arrived."""
+        return RequestRecord(*structs.astuple(self)[:_FIELDS_OF_ARRIVAL])
+
+
+_PASSED: dict[tuple[Check, ...], list[Check]] = {}
+"""The lists of checks that requests passed: there are few different ones, and complete records share them."""
+_FIELDS_OF_ARRIVAL = RequestRecord.__struct_fields__.index("passed")
+
+
+Records: TypeAlias = Sequence[RequestRecord]
+
+
+class Works(Protocol):
+    """What has become of the work and the uploads that requests were about."""
+
+    def find_work(self, identifier: str) -> Operation | Generation | None:
+        """Return a piece of work as it is now."""
+
+    def find_upload(self, identifier: str) -> UploadSession | None:
+        """Return an Upload Session as it is now."""
+
+
+class Observed(Struct, frozen=True):
+    """What observers see of a sandbox: complete requests in the order of their arrival, the works, and the time."""
+
+    sandbox_id: str
+    records: Sequence[RequestRecord]
+    works: Works
+    now: int
+
+
+class Observer(Protocol):
+    """Keeps what must outlive a journal. Called when records leave it, and with none of them twice."""
+
+    def take(self, observed: Observed) -> None:
+        """Take records that a journal dropped; its sandbox goes on."""
+
+    def conclude(self, observed: Observed) -> None:
+        """Take all that is left of a journal, whose sandbox is reset or replaced by a loaded one."""
+
+    def dismiss(self, observed: Observed) -> None:
+        """Take all that is left of a journal, whose sandbox is deleted."""
+
+
+def json_or_none(body: bytes | None) -> Any:
+    """Return the JSON of a body; None where it is none."""
+    try:
+        return orjson.loads(body) if body else None
+    except orjson.JSONDecodeError:
+        return None
+
+
+def digest(data: bytes) -> str:
+    """Return a short name for some bytes."""
+    return hashlib.blake2b(data, digest_size=9).hexdigest()
+
+
+def _text(header: bytes | None) -> str | None:
+    return None if header is None else header.decode("latin-1")

@@ -1,0 +1,294 @@
+"""A sandbox: a whole service of its own, as one object with no module-level state behind it.
+
+Owns what exists in it and how it begins: the accounts of its Teams and credentials, each with all that is counted for it.
+The other files of this room change it; `engine` lets its time pass.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from image_workflow_emulator.domain.admission import AdmissionPause, ConcurrencyBudget, RateWindow
+from image_workflow_emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
+from image_workflow_emulator.domain.ledger import Ledger
+from image_workflow_emulator.domain.problems import Cause, Problem
+from image_workflow_emulator.domain.readings import NO_READINGS, Readings
+from image_workflow_emulator.domain.resources import Credential, Team
+from image_workflow_emulator.kernel.clock import Clock, ClockSetting
+from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.kernel.seed import MAX_SEED, Seed
+from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.timeline import Timeline
+from image_workflow_emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
+from image_workflow_emulator.scenario.playbook import Playbook, RuleCounts
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
+from image_workflow_emulator.service.feed import Feed
+from image_workflow_emulator.service.images import ImageStore, MemoryBudget
+from image_workflow_emulator.service.journal import Journal
+from image_workflow_emulator.service.premade import add_premade_ingredients
+from image_workflow_emulator.service.record import Observed, RequestRecord
+from image_workflow_emulator.service.store import Store
+
+# The accounts ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class TeamAccount:
+    """A Team and all that is counted for it."""
+
+    team: Team
+    ledger: Ledger = field(default_factory=Ledger)
+    budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget, init=False)
+    rate: RateWindow = field(default_factory=RateWindow)
+    pause: AdmissionPause = field(default_factory=AdmissionPause)
+    """A pause of this Team's writes alone."""
+
+
+@dataclass(slots=True, eq=False)
+class CredentialAccount:
+    """A credential and its admitted requests."""
+
+    credential: Credential
+    rate: RateWindow = field(default_factory=RateWindow)
+
+
+# The sandbox ----------------------------------------------------------------------------------------------------------
+
+
+_LOGGER = logging.getLogger("image_workflow_emulator.service")
+DEFAULT_SANDBOX_ID = "default"
+CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
+"""The expiry of a credential whose world names none."""
+
+MEMORY_RETRY_SECONDS = 60
+"""The Retry-After of a refusal for lack of memory; only deleting something or a reset helps."""
+
+_PREFIX_LENGTH = 8
+_EVOLVED_ROUNDS = 8
+"""How often the premade ingredients are added with evolution: they then fill more than one page of the default length."""
+
+
+@dataclass(slots=True, eq=False)
+class HeldAdmission:
+    """A request that a scenario holds in admission."""
+
+    due: int
+    """The instant at which it goes on."""
+    scope: Scope | None
+    """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set to let it go on."""
+
+
+class Beginning(Struct, frozen=True, kw_only=True):
+    """How a sandbox begins, its scenario aside. None: the scenario's value, else the default."""
+
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] | None
+    clock: ClockSetting | None
+    start: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)] | None
+    rate_limits: bool
+    world: WorldFile
+    evolution: bool = False
+    """Whether what v1 may add is there (D68)."""
+    readings: Readings | None = None
+    found_readings: Readings = NO_READINGS
+    """Those of a file that was found: where neither an option nor the scenario has any."""
+
+
+class SandboxOptions(Beginning, frozen=True, kw_only=True):
+    """How a sandbox begins; its reset begins it so again."""
+
+    scenario: Scenario = NO_SCENARIO
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class SandboxState:
+    """The whole state of a sandbox except pictures: what a state file contains, and from which everything else is rebuilt.
+
+    Fields with `init=False` are no part of it: their classes fill them again. Of the journal, only the last number is.
+    """
+
+    options: SandboxOptions
+    signing_name: str
+    """Part of the signatures of links, tokens and cursors: the id of the sandbox where this state began."""
+    seed: Seed
+    clock: Clock
+    began_at: int
+    rate_limits: bool
+    timings: Timings
+    readings: Readings
+    pause: AdmissionPause = field(default_factory=AdmissionPause)
+    counters: dict[str, int] = field(default_factory=dict)
+    """By prefix: how many identifiers there are of each kind."""
+    timeline: Timeline = field(default_factory=Timeline)
+    journal: Journal = field(default_factory=Journal)
+    accounts: dict[str, TeamAccount] = field(default_factory=dict)
+    credentials: dict[str, CredentialAccount] = field(default_factory=dict)
+    """By key."""
+    playbooks: dict[str, Playbook] = field(default_factory=dict)
+    """By Team id, and under an empty one for every Team: the running scenarios."""
+    store: Store = field(default_factory=Store)
+    idempotency: IdempotencyRecords = field(default_factory=IdempotencyRecords)
+
+
+class Sandbox(SandboxState):
+    """One service: its state, and what is made from it or does not outlive the process."""
+
+    def __init__(self, identifier: str, memory: MemoryBudget, beginning: SandboxOptions | SandboxState) -> None:
+        self.id = identifier
+        self.memory = memory
+        self.feed = Feed()
+        if isinstance(beginning, SandboxState):
+            self.become(beginning)
+        else:
+            self.begin(beginning)
+        self.created_with = self.options
+        """How it begins without a scenario, or before one changes that."""
+
+    def begin(self, options: SandboxOptions) -> None:
+        """Make everything as it is at the start; call `end` before, where the sandbox has begun already."""
+        scenario = options.scenario
+        world = changed_world(options.world, scenario.world)
+        clock = Clock(
+            options.clock or scenario.clock.setting or ClockSetting("real"),
+            scenario.clock.start if options.start is None else options.start,
+        )
+        readings = next(
+            given for given in (options.readings, scenario.readings, options.found_readings) if given is not None
+        )
+        self.become(
+            SandboxState(
+                options=options,
+                signing_name=self.id,
+                seed=Seed(next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None)),
+                clock=clock,
+                began_at=clock.now(),
+                rate_limits=options.rate_limits,
+                timings=world.timings,
+                readings=readings,
+                idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[readings.key_retention]),
+            )
+        )
+        self._add_world(world)
+
+    def become(self, state: SandboxState) -> None:
+        """Take a state as this sandbox's own, and make the rest from it."""
+        for part in fields(SandboxState):
+            setattr(self, part.name, getattr(state, part.name))
+        self.journal.feed = self.feed
+        self.identifiers = Identifiers(self.seed.value, self.counters, is_long=self.options.evolution)
+        self.signer = Signer(self.seed.digest("signer", self.signing_name))
+        self.images = ImageStore(self.memory, self.signer)
+        self.held_admissions: dict[str, HeldAdmission] = {}
+        self.causes: dict[tuple[str, str], Cause] = {}
+        """By field (such as `credits`) and id: the timeline change that set it last."""
+        self.strike: Playbook | None = None
+        """The one fault of a sweep's run, which starts again whenever the sandbox does (`Sandboxes.inject`)."""
+        self.past_rules: dict[tuple[str, str], RuleCounts] = {}
+        """By the names of scenario and rule: the counts of scenarios that have ended."""
+
+    def take_place_of(self, old: "Sandbox") -> None:
+        """Count the image bytes in the memory budget of another sandbox from now on, and notify its watchers."""
+        old.memory.held_bytes += self.images.held_bytes
+        self.memory = self.images.budget = old.memory
+        self.feed, old.feed = old.feed, old.journal.feed
+        self.journal.feed = self.feed
+        self.feed.restart()
+
+    def end(self) -> None:
+        """Release memory, held requests and watchers.
+
+        Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then free
+        with its last request, and not only when the garbage collector comes by.
+        """
+        self.journal.feed, self.journal.hand_over = Feed(), None
+        self.journal.feed.close()
+        self.journal.requests.clear()
+        for held in self.held_admissions.values():
+            held.ended.set()
+        self.held_admissions = {}
+        self.images.close()
+
+    def observed(self, records: Sequence[RequestRecord] | None = None) -> Observed:
+        """Return what observers see of it: all records that were not handed over yet, or those that are."""
+        return Observed(self.id, self.journal.remaining() if records is None else records, self.store, self.clock.now())
+
+    def _add_world(self, world: WorldFile) -> None:
+        for team in world.teams:
+            self.add_team(team, self.began_at)
+        if world.premade:
+            rounds = _EVOLVED_ROUNDS if self.options.evolution else 1
+            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at, rounds)
+
+    def add_team(self, described: WorldTeam, now: int) -> TeamAccount:
+        """Open a Team with its Credits and credentials."""
+        team = Team(
+            id=self.identifiers.next("team"),
+            name=described.name,
+            subscription_active=described.subscription_active,
+            concurrency_limit=described.concurrency_limit,
+            requests_per_minute=described.requests_per_minute,
+        )
+        account = TeamAccount(team)
+        account.ledger.grant(described.credits)
+        self.accounts[team.id] = account
+        self.feed.note("team", team.id)
+        for credential in described.credentials:
+            self.add_credential(account, credential, now)
+        return account
+
+    def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> CredentialAccount:
+        """Create a credential of a Team, with this sandbox's form of its key."""
+        key = self.key_of(described.key)
+        credential = Credential(
+            id=self.identifiers.next("cred"),
+            team_id=account.team.id,
+            key=key,
+            name=described.name,
+            prefix=key[:_PREFIX_LENGTH],
+            profile=described.profile,
+            expires_at=now + CREDENTIAL_LIFETIME_MS if described.expires_at is None else described.expires_at,
+            state=described.state,
+        )
+        self.credentials[key] = CredentialAccount(credential)
+        self.feed.note("team", account.team.id)
+        return self.credentials[key]
+
+    def credentials_of(self, team_id: str) -> list[Credential]:
+        """Return the credentials of a Team, in the order of their creation."""
+        held = (account.credential for account in self.credentials.values())
+        return [credential for credential in held if credential.team_id == team_id]
+
+    def key_of(self, world_key: str) -> str:
+        """Return this sandbox's form of a key in a world file: outside the default sandbox, the id is appended."""
+        return world_key if self.id == DEFAULT_SANDBOX_ID else f"{world_key}_{self.id}"
+
+    def find_accounts(self, name_or_id: str | None) -> Iterable[TeamAccount]:
+        """Return the Teams of a name or id; all of them for None."""
+        return [
+            account
+            for account in self.accounts.values()
+            if name_or_id is None or name_or_id in (account.team.id, account.team.name)
+        ]
+
+    def check_memory(self, size_bytes: int = 1) -> None:
+        """Refuse what would hold more image bytes than `--max-memory` allows, in all sandboxes together (D55).
+
+        Raises:
+            Problem: service_unavailable.
+        """
+        if not self.memory.make_room(size_bytes):
+            _LOGGER.warning(
+                "503: %d image bytes are held, --max-memory is %d", self.memory.held_bytes, self.memory.limit_bytes
+            )
+            raise Problem(
+                "service_unavailable",
+                f"the emulator holds {self.memory.held_bytes} image bytes, and needs {size_bytes} more; expected at most "
+                f"--max-memory {self.memory.limit_bytes}: delete Assets, reset, or raise it",
+                retry_after=MEMORY_RETRY_SECONDS,
+            )

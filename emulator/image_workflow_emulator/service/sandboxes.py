@@ -1,0 +1,151 @@
+"""All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
+
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from weakref import ref
+
+from image_workflow_emulator.scenario.playbook import Playbook
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.service import scenarios
+from image_workflow_emulator.service.calls import Caller
+from image_workflow_emulator.service.images import MemoryBudget
+from image_workflow_emulator.service.journal import Watcher
+from image_workflow_emulator.service.record import Observed, Observer, RequestRecord
+from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from image_workflow_emulator.service.tally import Tally
+
+MAX_SANDBOXES = 1_000
+
+RequestWatcher: TypeAlias = Callable[[Sandbox, RequestRecord], None]
+"""Called with the requests to every sandbox, as a journal's watchers are."""
+
+
+class SandboxConflictError(Exception):
+    """A new sandbox cannot be: its id or one of its keys is taken, or there are too many. The text says which."""
+
+
+@dataclass(slots=True, eq=False)
+class Sandboxes:
+    """The sandboxes by id, and every credential of all of them by key."""
+
+    memory: MemoryBudget
+    observer: Observer
+    by_id: dict[str, Sandbox] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    """What was counted in sandboxes until they were reset, loaded or deleted."""
+    _strike: Scenario | None = None
+    """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
+    _callers: dict[str, Caller] = field(default_factory=dict)
+    _watchers: list[RequestWatcher] = field(default_factory=list)
+
+    @property
+    def default(self) -> Sandbox:
+        """The sandbox that always exists."""
+        return self.by_id[DEFAULT_SANDBOX_ID]
+
+    def find_caller(self, key: str | None) -> Caller | None:
+        """Return the credential of a key, with its sandbox; None for a key that no sandbox has, and for no key."""
+        return self._callers.get(key) if key else None
+
+    def is_current(self, caller: Caller) -> bool:
+        """Whether a caller that was found before is still the one that its key gives."""
+        return self._callers.get(caller.credential_account.credential.key) is caller
+
+    def watch(self, watcher: RequestWatcher) -> None:
+        """Let a watcher know of the requests to all sandboxes, future ones included."""
+        self._watchers.append(watcher)
+        for sandbox in self.by_id.values():
+            sandbox.journal.watchers.append(_of_sandbox(watcher, sandbox))
+
+    def inject(self, strike: Scenario) -> None:
+        """Let the rules of a scenario act in every sandbox, future ones included."""
+        self._strike = strike
+        for sandbox in self.by_id.values():
+            self._begin_strike(sandbox)
+
+    def _begin_strike(self, sandbox: Sandbox) -> None:
+        if self._strike is not None:
+            sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
+
+    def _accept(self, sandbox: Sandbox) -> None:
+        """Attach to a sandbox that has begun what every sandbox has: the strike, watchers, the observer, and its keys."""
+        self._begin_strike(sandbox)
+        sandbox.journal.watchers.extend(_of_sandbox(watcher, sandbox) for watcher in self._watchers)
+        sandbox.journal.hand_over = lambda records: self.observer.take(sandbox.observed(records))
+        self.register(sandbox)
+
+    def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
+        """Make a sandbox. Raises SandboxConflictError."""
+        if identifier in self.by_id:
+            raise SandboxConflictError(f"the sandbox {identifier!r} exists already")
+        if len(self.by_id) >= MAX_SANDBOXES:
+            raise SandboxConflictError(f"there are {MAX_SANDBOXES} sandboxes; delete one first")
+        sandbox = Sandbox(identifier, self.memory, options)
+        _begin_scenario(sandbox)
+        self._check_keys(sandbox.credentials.keys())
+        self.by_id[identifier] = sandbox
+        self._accept(sandbox)
+        return sandbox
+
+    def reset(self, sandbox: Sandbox) -> None:
+        """Reset a sandbox to its start."""
+        self._end(sandbox, self.observer.conclude)
+        sandbox.begin(sandbox.options)
+        _begin_scenario(sandbox)
+        sandbox.feed.restart()
+        self._accept(sandbox)
+
+    def replace(self, sandbox: Sandbox) -> None:
+        """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
+        old = self.by_id.get(sandbox.id)
+        if old is None:
+            raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
+        self._check_keys(sandbox.credentials.keys() - old.credentials.keys())
+        self.tally.discount(sandbox)
+        self._end(old, self.observer.conclude)
+        self.by_id[sandbox.id] = sandbox
+        sandbox.take_place_of(old)
+        self._accept(sandbox)
+
+    def delete(self, sandbox: Sandbox) -> None:
+        """Delete a sandbox and free its memory."""
+        self._end(sandbox, self.observer.dismiss)
+        del self.by_id[sandbox.id]
+        sandbox.feed.close()
+
+    def register(self, sandbox: Sandbox) -> None:
+        """Make the keys of a sandbox's credentials known, those that are not known yet."""
+        for key, held in sandbox.credentials.items():
+            if key not in self._callers:
+                self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
+
+    def _check_keys(self, keys: Set[str]) -> None:
+        if taken := min(keys & self._callers.keys(), default=None):
+            raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
+
+    def _end(self, sandbox: Sandbox, hand_over: Callable[[Observed], None]) -> None:
+        """Keep the counts and records of a sandbox that is reset, replaced or deleted, and make its keys unknown."""
+        self.tally.add(sandbox)
+        hand_over(sandbox.observed())
+        for key in sandbox.credentials:
+            self._callers.pop(key, None)
+        sandbox.end()
+
+
+def _of_sandbox(watcher: RequestWatcher, sandbox: Sandbox) -> Watcher:
+    """Return what tells a watcher of the requests to a sandbox, and does not keep the sandbox alive."""
+    reference = ref(sandbox)
+
+    def report(record: RequestRecord) -> None:
+        watched = reference()
+        if watched is not None:
+            watcher(watched, record)
+
+    return report
+
+
+def _begin_scenario(sandbox: Sandbox) -> None:
+    scenario = sandbox.options.scenario
+    if scenario != NO_SCENARIO:
+        scenarios.begin(sandbox, scenario, sandbox.began_at)

@@ -1,0 +1,290 @@
+"""The running scenarios of a sandbox: one for all its Teams, and one for any single Team.
+
+Owns how a scenario begins and ends, which requests it is asked about, how the changes of its timeline and world are made
+(in the same state that a real cause would change), and the problems that it asks for, with the answer that the service
+itself would give now (D42, D47).
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from msgspec import structs
+
+from image_workflow_emulator.domain.admission import NOTHING_DUE_MS, AdmissionPause
+from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
+from image_workflow_emulator.domain.resources import Team
+from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
+from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts
+from image_workflow_emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
+from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, CredentialChange, Scenario
+from image_workflow_emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
+from image_workflow_emulator.service.calls import Caller
+from image_workflow_emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.tally import count_rules
+
+Decision = TypeVar("Decision", RequestDecision, WorkDecision)
+
+CHANGE_EVENT = "scenario_change"
+EVERYONE = ""
+"""The key of the scenario that is not limited to one Team."""
+
+
+def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE) -> None:
+    """Start a scenario now; it replaces the one that ran for the same Teams."""
+    _stop(sandbox, team_id)
+    playbook = Playbook(scenario, now, sandbox.seed, team_id or None)
+    sandbox.playbooks[team_id] = playbook
+    for due, index in playbook.scheduled():
+        sandbox.timeline.schedule(due, CHANGE_EVENT, team_id, index)
+    sandbox.feed.note("scenario", team_id)
+
+
+def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
+    """Stop a scenario: its rules, and the changes it still has to make. What it changed stays changed."""
+    _stop(sandbox, team_id)
+    sandbox.feed.note("scenario", team_id)
+
+
+def _stop(sandbox: Sandbox, team_id: str) -> None:
+    ended = sandbox.playbooks.pop(team_id, None)
+    if ended is not None:
+        count_rules(sandbox.past_rules, ended)
+    sandbox.timeline.remove(CHANGE_EVENT, team_id)
+    pause = sandbox.accounts[team_id].pause if team_id else sandbox.pause
+    pause.opens_at = None  # the change that would have ended it is gone
+
+
+def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
+    """Ask what happens to a request, once: the Team's own scenario, and that of all Teams if it decides nothing.
+
+    The strike of a sweep goes before both, but they count the request as if it were not there.
+    """
+    strike = NOTHING_HAPPENS if sandbox.strike is None else sandbox.strike.for_request(facts, now)
+    decided = _first(playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id))
+    return strike if decided is None or strike.rule is not None else decided
+
+
+def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int, outputs: int) -> WorkDecision:
+    """Ask for the outcome of work that an operation is admitting, once, in the same order.
+
+    A strike that says only how long it takes leaves the rest to the scenarios.
+    """
+    team = caller.account.team
+    facts = WorkFacts(work, team.id, team.name, operation, outputs)
+    strike = AS_USUAL if sandbox.strike is None else sandbox.strike.for_work(facts, now)
+    decided = _first(playbook.for_work(facts, now) for playbook in _playbooks(sandbox, team.id)) or AS_USUAL
+    duration_ms = strike.outcome.duration_ms
+    if strike.rule is None or decided.rule is None or duration_ms is None:
+        return strike if strike.rule is not None else decided
+    outcome = decided.outcome if decided.outcome.stall else structs.replace(decided.outcome, duration_ms=duration_ms)
+    return WorkDecision(outcome, structs.replace(strike.rule, outcome=outcome))
+
+
+def _first(decisions: Iterable[Decision]) -> Decision | None:
+    """Return the first decision of a rule; playbooks after that one are not asked."""
+    return next((decision for decision in decisions if decision.rule is not None), None)
+
+
+def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:
+    return [sandbox.playbooks[key] for key in (team_id, EVERYONE) if key in sandbox.playbooks]
+
+
+def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
+    """Make one change of a running scenario's timeline."""
+    playbook = sandbox.playbooks[team_id]
+    timed, opens_at = playbook.change(index, now)
+    cause = Cause(playbook.scenario.file, timed.line, now)
+    _apply(sandbox, team_id, timed.change, opens_at, cause)
+    sandbox.feed.note("scenario", team_id)
+
+
+def awaits_answer(sandbox: Sandbox) -> bool:
+    """Tell whether a running scenario has a change to make right after some request."""
+    return any(awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited)
+
+
+def note_answer(sandbox: Sandbox, facts: RequestFacts, now: int) -> None:
+    """Make the changes that scenarios make right after the answer to a request like this."""
+    for key in (facts.team_id, EVERYONE):
+        if key in sandbox.playbooks:
+            for index in sandbox.playbooks[key].answered(facts, now):
+                make_change(sandbox, key, index, now)
+
+
+def request_facts(
+    sandbox: Sandbox, team: Team | None, key: str, identifier: str, query: bytes, **as_they_are: Any
+) -> RequestFacts:
+    """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
+    team = team or owner_of(sandbox, identifier)
+    return RequestFacts(
+        team_id="" if team is None else team.id,
+        team_name="" if team is None else team.name,
+        credential=key,
+        credential_name=key.removesuffix(sandbox.key_of("")),
+        resource_id=identifier,
+        resource_place=place_of(sandbox, identifier),
+        query=dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)),
+        **as_they_are,
+    )
+
+
+def place_of(sandbox: Sandbox, identifier: str) -> int | None:
+    """Return which of its kind a resource is in the order of creation, premade ones not counted; None if it is none."""
+    place = sandbox.identifiers.place_of(identifier)
+    if place is None:
+        return None
+    prefix = identifier.partition("_")[0] + "_"
+    kinds = sandbox.store.ingredients.values()
+    premade = sum(known.startswith(prefix) for kind in kinds for known in kind.ids_by_team.get(None, ()))
+    return place - premade if place > premade else None
+
+
+def owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
+    """Return the Team that a session or an Asset belongs to; None if there is none of this id."""
+    owned = sandbox.store.uploads.items.get(identifier) or sandbox.store.assets.items.get(identifier)
+    account = sandbox.accounts.get(owned.team_id) if owned is not None else None
+    return None if account is None else account.team
+
+
+def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:
+    """Make a scenario's changes to the world at once: Teams it names are changed, others are opened."""
+    for change in changes.teams:
+        accounts = _affected(sandbox, team_id, change.team)
+        for account in accounts:
+            change_team(sandbox, account, change)
+            for credential in change.credentials:
+                _add_or_change_credential(sandbox, account, credential, now)
+        if not accounts and not team_id and change.credentials:
+            account = sandbox.add_team(WorldTeam(change.team, credentials=change.credentials), now)
+            change_team(sandbox, account, change)
+    sandbox.timings = structs.replace(sandbox.timings, **changes.timings)
+
+
+def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described: WorldCredential, now: int) -> None:
+    held = sandbox.credentials.get(sandbox.key_of(described.key))
+    if held is None:
+        sandbox.add_credential(account, described, now)
+    else:
+        values = {
+            name: value for name, value in structs.asdict(described).items() if name != "key" and value is not None
+        }
+        change_credential(sandbox, held, CredentialChange(described.key, values))
+
+
+def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, cause: Cause | None = None) -> None:
+    """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
+    for name in change.values:
+        _note_cause(sandbox, name, account.team.id, cause)
+    values = dict(change.values)
+    if "credits" in values:
+        account.ledger.set_available(values.pop("credits"))
+    account.team = structs.replace(account.team, **values)
+    sandbox.feed.note("team", account.team.id)
+
+
+def _note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None) -> None:
+    """Remember which change of a timeline set something, or that something else did."""
+    if cause is None:
+        sandbox.causes.pop((what, identifier), None)
+    else:
+        sandbox.causes[what, identifier] = cause
+
+
+def change_admission(
+    sandbox: Sandbox,
+    change: AdmissionChange,
+    team_id: str = EVERYONE,
+    opens_at: int | None = None,
+    cause: Cause | None = None,
+) -> None:
+    """Pause new writes, or let them in again, for all Teams or one. `opens_at`: when a later change lets them in."""
+    pause = AdmissionPause(change.admission == "paused", opens_at=opens_at)
+    if change.retry_after is not None:
+        pause.retry_after = change.retry_after
+    if team_id:
+        sandbox.accounts[team_id].pause = pause
+    else:
+        sandbox.pause = pause
+    _note_cause(sandbox, "pause", team_id, cause)
+
+
+def change_credential(
+    sandbox: Sandbox, held: CredentialAccount, change: CredentialChange, cause: Cause | None = None
+) -> None:
+    """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
+    _note_cause(sandbox, "credential", held.credential.id, cause)
+    held.credential = structs.replace(held.credential, **change.values)
+    sandbox.feed.note("team", held.credential.team_id)
+
+
+def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:
+    """Return the Teams that a change names, as far as the scenario may touch them."""
+    return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
+
+
+def _apply(sandbox: Sandbox, team_id: str, change: Change, opens_at: int | None, cause: Cause) -> None:
+    match change:
+        case AdmissionChange():
+            change_admission(sandbox, change, team_id, opens_at, cause)
+        case CredentialChange(key):
+            held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
+            if held is not None and (not team_id or held.credential.team_id == team_id):
+                change_credential(sandbox, held, change, cause)
+        case TeamChange():  # pragma: no branch (there is no other change)
+            for account in _affected(sandbox, team_id, change.team):
+                change_team(sandbox, account, change, cause)
+
+
+# The problems that a scenario asks for --------------------------------------------------------------------------------
+
+
+_RATE_RETRY_SECONDS = 5
+_REFUSED_READ = "the service cannot answer reads: wait for Retry-After, then retry"
+"""The detail where a pause of new writes, which is what service_unavailable means of itself, would not be the cause."""
+
+
+def injected_problem(
+    sandbox: Sandbox,
+    caller: Caller | None,
+    now: int,
+    code: str,
+    detail: str | None,
+    retry_after: int | None,
+    is_read: bool,
+) -> Problem:
+    """Return the problem of a code. `detail` and `retry_after` (seconds): None for the service's own."""
+    kind, wait_ms = CATALOGUE[code], 0
+    if retry_after is None and kind.status in (429, 503):
+        wait_ms = _wait_ms(sandbox, caller, now, code)
+        retry_after = max(seconds_up(wait_ms), 1)
+    own_detail = f"{kind.title.lower()}: {kind.recovery}"
+    if is_read and code == "service_unavailable":
+        own_detail = _REFUSED_READ
+    return Problem(
+        code,
+        detail or own_detail,
+        retry_after=retry_after,
+        retry_wait_ms=wait_ms,
+        active_operation_id=_active_operation_id(sandbox, caller) if code == "resource_operation_in_progress" else None,
+        is_injected=True,
+    )
+
+
+def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> int:
+    if code == "rate_limited":
+        return _RATE_RETRY_SECONDS * SECOND_MS
+    if code == "service_unavailable":
+        pause = caller.account.pause if caller is not None and caller.account.pause.paused else sandbox.pause
+        return pause.retry_after * SECOND_MS
+    return NOTHING_DUE_MS if caller is None else caller.account.budget.wait_ms(now)
+
+
+def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:
+    """Return an Operation to be polled: the Team's newest, an unfinished one first; if it has none, an unknown id."""
+    operations = sandbox.store.operations
+    found = [] if caller is None else [work for work in caller.account.budget.finishes_at if work in operations.items]
+    if not found and caller is not None:
+        found = list(operations.ids(caller.team_id)[-1:])
+    # An id of a kind of its own, so that those of Operations to come stay what they are (D09).
+    return found[-1] if found else "op" + sandbox.identifiers.next("fault").removeprefix("fault")

@@ -1,0 +1,222 @@
+"""Upload Sessions: a signed URL, the bytes sent to it, and their exchange for an Asset (sections 1 and 4, D15 to D18).
+
+A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding
+happens outside the event loop, between `to_decode` and `complete`.
+"""
+
+from msgspec import structs
+
+from image_workflow_emulator.domain import lifecycles
+from image_workflow_emulator.domain.problems import Check, Problem, invalid_input
+from image_workflow_emulator.domain.resources import Asset, UploadSession
+from image_workflow_emulator.kernel.timestamps import MINUTE_MS, format_timestamp
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.service.calls import Call, Commit, DecodedUpload
+from image_workflow_emulator.service.library import add_asset
+from image_workflow_emulator.service.lookups import remedy_for_absent
+from image_workflow_emulator.service.sandbox import Sandbox
+
+UPLOAD_WINDOW_MS = 15 * MINUTE_MS
+"""How long a signed URL takes bytes (D15)."""
+SHORT_WINDOW_MS = MINUTE_MS
+"""How long it does by D15=short, which asks for more headers too."""
+_MORE_HEADERS = {"x-UPLOAD-Region": "local", "X-upload-acl": "private", "X-Upload-CLASS": "source"}
+
+BINDING_HEADER = "X-Upload-Binding"
+"""The header that binds a direct upload to its session (D15)."""
+
+
+def create(call: Call) -> Commit[UploadSession]:
+    """Open a session; no Asset exists yet (section 3). Raises Problem service_unavailable."""
+    call.sandbox.check_memory()
+
+    def commit() -> UploadSession:
+        is_short = call.sandbox.readings.upload_session == "short"
+        session = UploadSession(
+            id=call.sandbox.identifiers.next("upl"),
+            team_id=call.team_id,
+            content_type=call.intent["content_type"],
+            size_bytes=call.intent["size_bytes"],
+            created_at=call.now,
+            expires_at=call.now + (SHORT_WINDOW_MS if is_short else UPLOAD_WINDOW_MS),
+        )
+        call.sandbox.store.uploads.add(session)
+        call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
+        return session
+
+    return commit
+
+
+def signature(sandbox: Sandbox, session: UploadSession) -> str:
+    """Sign a session's URL."""
+    return sandbox.signer.sign(*_signed_parts(session))
+
+
+def _signed_parts(session: UploadSession) -> tuple[str | int, ...]:
+    """Return what the signature of a URL binds it to: the session, its headers and its window."""
+    return "upload", session.id, session.content_type, session.size_bytes, session.expires_at
+
+
+def binding(sandbox: Sandbox, session: UploadSession) -> str:
+    """Return the value of the header that binds a direct upload to its session."""
+    return sandbox.signer.sign("upload binding", session.id)
+
+
+def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
+    """Return every header that must be sent with the bytes."""
+    more = _MORE_HEADERS if sandbox.readings.upload_session == "short" else {}
+    return {"Content-Type": session.content_type, BINDING_HEADER: binding(sandbox, session), **more}
+
+
+def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:
+    """Find the session of a signed URL.
+
+    Raises:
+        Problem: upload_not_found, for an unknown session or an altered URL (D16).
+    """
+    session = None if sandbox is None else sandbox.store.find_upload(session_id)
+    if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
+        raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
+    return session
+
+
+def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
+    """Find a session again once its bytes have arrived; its sandbox may have been reset or deleted meanwhile.
+
+    Raises:
+        Problem: upload_not_found, it was dropped with the state of its sandbox meanwhile.
+    """
+    session = None if sandbox is None else sandbox.store.find_upload(session_id)
+    if session is None:
+        raise Problem("upload_not_found", "the sandbox was reset while the bytes came")
+    return session
+
+
+def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
+    """Return the upload token of a session's bytes; the same bytes have the same one (D16)."""
+    return "upt_" + sandbox.signer.sign("upload token", session.id, digest)
+
+
+def check_window(session: UploadSession, now: int) -> None:
+    """Refuse bytes and completion after the window.
+
+    Raises:
+        Problem: upload_not_found, it was exchanged or failed before (D45); upload_expired.
+    """
+    if now >= session.expires_at:
+        _check_present(session)
+        closed = format_timestamp(session.expires_at)
+        raise Problem(
+            "upload_expired",
+            f"the window of {session.id}: found the time {format_timestamp(now)}; expected one before its end, {closed}",
+        )
+
+
+def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, now: int) -> Commit[str]:
+    """Accept the complete bytes of a session; the commit returns the upload token.
+
+    The digest of accepted bytes outlives them: other bytes are a conflict even when the session was exchanged (D45).
+
+    Raises:
+        Problem: upload_not_found, upload_expired, upload_bytes_conflict.
+    """
+    check_window(session, now)
+    if session.digest is not None:
+        if session.digest != digest:
+            raise bytes_conflict(
+                session, f"found bytes other than those that {session.id} accepted; expected the same, or a new session"
+            )
+        _check_present(session)
+        return lambda: token(sandbox, session, digest)
+
+    def commit() -> str:
+        status = lifecycles.move(session.status, "bytes_accepted")
+        sandbox.store.uploads.replace(structs.replace(session, status=status, digest=digest))
+        sandbox.images.put(session.id, data)
+        sandbox.images.pictures[session.id].is_public = False
+        return token(sandbox, session, digest)
+
+    return commit
+
+
+def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
+    """Return the refusal of bytes other than those that a session accepted, of whatever length (D16, D45)."""
+    return Problem("upload_bytes_conflict", f"the body: {mistake}")
+
+
+def to_decode(call: Call) -> tuple[bytes, str] | None:
+    """Return the bytes that a completion needs decoded and their declared type; None if it will be refused anyway."""
+    session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
+    if session is None or session.digest is None or session.status != "received" or call.now >= session.expires_at:
+        return None
+    if call.intent["upload_token"] != token(call.sandbox, session, session.digest):
+        return None
+    return call.sandbox.images.pictures[session.id].data or b"", session.content_type
+
+
+def complete(call: Call) -> Commit[Asset | Problem]:
+    """Exchange a session's upload token for an Asset; a failed session leaves nothing behind (D17).
+
+    Bytes that cannot be read fail the session: the commit then returns the Problem invalid_input.
+
+    Raises:
+        Problem: upload_not_found, upload_expired, invalid_input, service_unavailable.
+    """
+    session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
+    if session is None:
+        item = call.sandbox.store.find_upload(call.resource_id)
+        raise Problem(
+            "upload_not_found",
+            f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
+            remedy=remedy_for_absent(call, item, "use the id of a session that POST /uploads gave"),
+        )
+    _check_present(session)
+    call.passed.append(Check.RESOURCE)
+    check_window(session, call.now)
+    _check_token(call.sandbox, session, call.intent["upload_token"])
+    call.passed.append(Check.STATE)
+    decoded = call.decoded
+    assert decoded is not None, "a completion that passes its checks was decoded before"
+    # The picture takes the place of the session's bytes.
+    call.sandbox.check_memory(len(decoded.data) - session.size_bytes)
+    return lambda: _exchange(call, session, decoded)
+
+
+def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Asset | Problem:
+    if decoded.refusal is not None:
+        _finish(call, session, "refused")
+        return Problem("invalid_input", f"the uploaded bytes: {decoded.refusal.removesuffix('.')}", check=Check.RULES)
+    call.passed.append(Check.RULES)
+    _finish(call, session, "exchanged")
+    return add_asset(call.sandbox, session.team_id, decoded, call.now)
+
+
+def expire(sandbox: Sandbox, session_id: str) -> None:
+    """Free the bytes of a session whose window has passed."""
+    session = sandbox.store.uploads.items[session_id]
+    if session.status == "received":
+        sandbox.images.release([session.id])
+
+
+def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
+    """Refuse any token except the one that the direct upload gave. Raises Problem invalid_input."""
+    if session.digest is None:
+        expected = "bytes to be sent to upload.url first"
+        raise invalid_input("/upload_token", upload_token, expected, Check.STATE, "send the bytes to upload.url first")
+    if upload_token != token(sandbox, session, session.digest):
+        raise invalid_input("/upload_token", upload_token, "the token the direct upload gave", Check.STATE)
+
+
+def _check_present(session: UploadSession) -> None:
+    if session.status in lifecycles.TERMINAL:
+        raise Problem(
+            "upload_not_found",
+            f"the session {session.id} has {session.status}; expected an open one",  # D45
+        )
+
+
+def _finish(call: Call, session: UploadSession, event: str) -> None:
+    sandbox, status = call.sandbox, lifecycles.move(session.status, event)
+    sandbox.store.uploads.replace(structs.replace(session, status=status))
+    sandbox.images.release([session.id])
+    sandbox.timeline.cancel("upload_expired", session.id)

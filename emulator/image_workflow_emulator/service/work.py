@@ -1,0 +1,112 @@
+"""The life of work, which Operations and Generations share: admitted, started, finished, with its place and its Credits."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+from msgspec import structs
+
+from image_workflow_emulator.domain import lifecycles
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.resources import Operation, Work, WorkError
+from image_workflow_emulator.kernel.timestamps import format_timestamp
+from image_workflow_emulator.scenario.scenario import FailureCode, WorkOutcome
+from image_workflow_emulator.service import scenarios
+from image_workflow_emulator.service.calls import Call
+from image_workflow_emulator.service.sandbox import Sandbox, TeamAccount
+
+SomeWork = TypeVar("SomeWork", bound=Work)
+
+_FAILURES: Mapping[FailureCode, tuple[str, bool]] = {
+    "processing_failed": ("The work could not be completed.", True),
+    "timed_out": ("The work took too long and was given up.", True),
+    "content_rejected": ("The content was rejected by a safety check.", False),
+}
+"""By code: the message, and whether the work may be ordered again (D31)."""
+
+
+def failure(code: FailureCode) -> WorkError:
+    """Return the error of failed work or of a failed output (D31)."""
+    message, retryable = _FAILURES[code]
+    return WorkError(code, message, retryable)
+
+
+def skips_queue(sandbox: Sandbox) -> bool:
+    """Tell whether work starts with its admission (D71)."""
+    return sandbox.readings.first_status == "skips"
+
+
+def queue_ms(sandbox: Sandbox) -> int:
+    """Return how long admitted work is queued."""
+    return 0 if skips_queue(sandbox) else sandbox.timings.queue_ms
+
+
+def places_of(sandbox: Sandbox, outputs: int) -> int:
+    """Return how many places of the concurrency budget work takes (D40)."""
+    return outputs if sandbox.readings.concurrency_unit == "by-output" else 1
+
+
+def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
+    """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
+    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now, outputs)
+    call.work_rule = decision.rule
+    return decision.outcome
+
+
+def unfinished_operations(call: Call) -> list[Operation]:
+    """Return the Team's unfinished Operations, in the order of their admission."""
+    operations = call.sandbox.store.operations.items
+    return [operations[one] for one in call.caller.account.budget.places if one in operations]
+
+
+def operation_in_progress(where: str, found: str, operation: Operation) -> Problem:
+    """Return the refusal of what an unfinished Operation is in the way of, and say what to do about it."""
+    remedy = f"reset the sandbox: a scenario stalls {operation.id} for ever"
+    if operation.outcome.finishes_at is not None:
+        remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
+    detail = f"{where}: found {found}; expected it to be finished"
+    return Problem("resource_operation_in_progress", detail, active_operation_id=operation.id, remedy=remedy)
+
+
+def queued(call: Call, price: int) -> dict[str, Any]:
+    """Return the fields that all work has when it is admitted."""
+    return {
+        "team_id": call.team_id,
+        "status": "queued",
+        "request": call.intent,
+        "reserved_credits": price,
+        "charged_credits": None,
+        "created_at": call.now,
+        "updated_at": call.now,
+        "started_at": None,
+        "finished_at": None,
+    }
+
+
+def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs: int = 1) -> None:
+    """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
+    call.work_id = work_id
+    call.caller.account.ledger.reserve(work_id, price)
+    call.caller.account.budget.take(work_id, finishes_at, places_of(call.sandbox, outputs))
+    call.sandbox.feed.note("work", (work_id, "queued"))
+    call.sandbox.feed.note("team", call.team_id)
+
+
+def started(work: SomeWork, now: int) -> SomeWork:
+    """Return work whose time in the queue is over."""
+    status = lifecycles.move(work.status, "started")
+    return structs.replace(work, status=status, started_at=now, updated_at=now)
+
+
+def finished(
+    sandbox: Sandbox, work: SomeWork, event: Literal["succeeded", "failed"], charge: int, now: int
+) -> SomeWork:
+    """Return work that has ended, when its Credits are settled and its place is free."""
+    status = lifecycles.move(work.status, event)
+    finish(sandbox.accounts[work.team_id], work.id, charge)
+    return structs.replace(work, status=status, charged_credits=charge, updated_at=now, finished_at=now)
+
+
+def finish(account: TeamAccount, work_id: str, charge: int) -> None:
+    """Charge the Credits that are due, release the rest, and free the place in the budget."""
+    account.ledger.settle(work_id, charge)
+    account.budget.give_back(work_id)

@@ -1,0 +1,266 @@
+"""The options of a running emulator: what they are called, what they may say, and what they mean.
+
+One table, the fields of `Settings`, is the source of the command line, of the environment variables and of the
+documentation. Knows how to read the text of an option; must not read the environment, the command line or any file itself.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+
+from msgspec import Struct, structs
+
+from image_workflow_emulator.documents.complaints import did_you_mean, nearest
+from image_workflow_emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
+from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
+from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
+from image_workflow_emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
+
+DEFAULT_PORT: Final = 8038
+CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
+"""The variables by which programs find a running emulator, in addition to those of its options."""
+DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
+
+READINGS_FILE: Final = "image-workflow.readings.yaml"
+"""The file of readings that commands use where it lies in the working directory."""
+
+VARIABLE_PREFIX: Final = "EMULATOR_"
+"""How the variables of all options begin."""
+
+LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+def local_url(host: str, port: int) -> str:
+    """Return the address under which this machine reaches a server that listens on a host and port."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class UsageError(ValueError):
+    """Something that the person who starts the emulator got wrong and can mend; its text is the whole message.
+
+    The command line prints it and exits with status 2.
+    """
+
+
+class SettingError(UsageError):
+    """An option whose text cannot be used: its name or that of its variable, what was found, what was expected."""
+
+    def __init__(self, name: str, found: str, expected: str, words: Collection[str] = ()) -> None:
+        """`words`: those that can stand there, of which the nearest is suggested."""
+        super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
+
+
+class Kind(Struct, frozen=True):
+    """A kind of values: how to read the text of one (ValueError or KeyError for any other text), and what to expect, in words."""
+
+    placeholder: str
+    """What stands for a value on the command line."""
+    parse: Callable[[str], Any]
+    expected: str
+    words: tuple[str, ...] = ()
+    """Those that it can be, or the commonest of them."""
+
+
+class Option(Struct, frozen=True):
+    """One option: how to read it, and how to describe it."""
+
+    kind: Kind
+    description: str
+    default: str = "none"
+    flag: str = ""
+    """The name on the command line, such as `--rate-limits`: that of its field, where nothing is said."""
+    is_repeated: bool = False
+    """Whether it can be given more than once; one text has all of its values, with commas between them."""
+    field: str = ""
+    """The field in Settings, such as `rate_limits`."""
+
+    @property
+    def variable(self) -> str:
+        """The name in the environment, such as `EMULATOR_RATE_LIMITS`."""
+        return VARIABLE_PREFIX + self.field.upper()
+
+
+# Kinds of values ------------------------------------------------------------------------------------------------------
+
+
+def _matching(pattern: str) -> Callable[[str], str]:
+    """Return a parser of texts that match a pattern as a whole, in upper or lower case."""
+    compiled = re.compile(pattern, re.IGNORECASE)
+
+    def parse(text: str) -> str:
+        if not compiled.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return parse
+
+
+def _each(pattern: str) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of texts that match a pattern, with commas between them."""
+    parse = _matching(pattern)
+    return lambda text: tuple(parse(part.strip()) for part in text.split(","))
+
+
+_parse_address: Final = _matching(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
+
+
+def parse_url(text: str) -> str:
+    """Read an http or https address with a host, and drop the slash at its end. Raises ValueError."""
+    return _parse_address(text).rstrip("/")
+
+
+def _parse_port(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or not 0 <= int(text) <= 65535:
+        raise ValueError(text)
+    return int(text)
+
+
+def _parse_pixels(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,10})(MP)?", text, re.IGNORECASE | re.ASCII)
+    pixels = int(match[1]) * (MEGAPIXEL if match[2] else 1) if match else 0
+    if not 1 <= pixels <= 1000 * MEGAPIXEL:
+        raise ValueError(text)
+    return pixels
+
+
+def _text(placeholder: str, expected: str) -> Kind:
+    return Kind(placeholder, _matching(r"(?s:.*\S.*)"), expected)
+
+
+def _one_of(placeholder: str, meanings: Mapping[str, Any]) -> Kind:
+    """Return the kind of some words, each with its meaning."""
+    *others, last = meanings
+    return Kind(placeholder, meanings.__getitem__, f"{', '.join(others)} or {last}", tuple(meanings))
+
+
+_SWITCH: Final = _one_of("on|off", {"on": True, "off": False})
+_PORT: Final = Kind("PORT", _parse_port, "a number from 0 to 65535")
+_SEED: Final = Kind("N", parse_seed, "a whole number from 0 to 2^63-1")
+_CLOCK: Final = Kind("MODE", parse_clock, CLOCK_WORDS, CLOCK_MODES)
+_TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
+_URL: Final = Kind("URL", parse_url, "an address such as https://emulator.example:8443")
+_HOSTS: Final = Kind(
+    "NAME", _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port, with commas between them"
+)
+_TOKEN: Final = Kind(  # what a header can carry
+    "TOKEN",
+    _matching("[!-~](?:[ -~]*[!-~])?"),
+    "a token of printable ASCII characters, without a space at its start or end",
+)
+_SIZE: Final = Kind("SIZE", parse_size, "a size such as 512MiB or 2GiB")
+_HOST: Final = _text("HOST", "a host name or address")
+_WORLD: Final = _text("FILE", "a YAML file")
+_SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
+_STATE: Final = _text("FILE", "a state file")
+_READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
+_PIXELS: Final = Kind("PIXELS", _parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
+_FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
+_LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
+_ORIGINS: Final = Kind(
+    "ORIGIN", _each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *"
+)
+
+# The table -------------------------------------------------------------------------------------------------------------
+
+_STARTS: Final = "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock"
+_WORLDS: Final = "Teams, credentials and premade ingredients at start (YAML)"
+_ALLOWED: Final = "an additional host name that clients may use; can be repeated"
+_TOKENS: Final = "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"
+_EVOLUTION: Final = "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items"
+_HOW_READ: Final = (
+    "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file"
+)
+_PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be repeated"
+
+
+class Settings(Struct, frozen=True):
+    """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
+
+    `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
+    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path;
+    `max_memory` is in bytes; `public_url` has no slash at its end.
+    """
+
+    host: Annotated[str, Option(_HOST, "address to listen on", "127.0.0.1")] = "127.0.0.1"
+    port: Annotated[int, Option(_PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}")] = DEFAULT_PORT
+    seed: Annotated[int | None, Option(_SEED, "seed of identifiers, links and chance", "0")] = None
+    clock: Annotated[ClockSetting | None, Option(_CLOCK, CLOCK_WORDS, "real")] = None
+    start: Annotated[int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)] = None
+    world: Annotated[str | None, Option(_WORLD, _WORLDS, "built in")] = None
+    scenario: Annotated[str | None, Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file")] = None
+    rate_limits: Annotated[bool, Option(_SWITCH, "whether request rates are limited", "on")] = True
+    public_url: Annotated[str | None, Option(_URL, "base of the links in answers", "the address the client used")] = (
+        None
+    )
+    allowed_hosts: Annotated[tuple[str, ...], Option(_HOSTS, _ALLOWED, flag="--allowed-host", is_repeated=True)] = ()
+    control_token: Annotated[str | None, Option(_TOKEN, _TOKENS)] = None
+    max_memory: Annotated[int, Option(_SIZE, "limit of image bytes in all sandboxes together", "2GiB")] = 2 * 2**30
+    max_upload_pixels: Annotated[int, Option(_PIXELS, "limit of the pixels of an uploaded image", "100MP")] = (
+        DEFAULT_MAX_UPLOAD_PIXELS
+    )
+    log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log", "text")] = "text"
+    log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log", "info")] = "info"
+    access_log: Annotated[bool, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")] = (
+        True
+    )
+    state: Annotated[str | None, Option(_STATE, "start from a state file")] = None
+    evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
+    readings: Annotated[str | None, Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there")] = None
+    """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""
+    cors: Annotated[tuple[str, ...], Option(_ORIGINS, _PAGES, is_repeated=True)] = ()
+    found_readings: str | None = None
+    """The readings file that a command found where it was started."""
+
+
+OPTIONS: Final[tuple[Option, ...]] = tuple(
+    structs.replace(option, field=field, flag=option.flag or f"--{field.replace('_', '-')}")
+    for field, hint in get_type_hints(Settings, include_extras=True).items()
+    for option in getattr(hint, "__metadata__", ())
+)
+"""All options, in the order of help."""
+
+_DECIDED_BY_STATE: Final = {
+    "scenario": "run it once the state is loaded: `scenario use`",
+    "rate_limits": "change a Team's limit once the state is loaded: `teams set TEAM requests_per_minute=N`",
+}
+"""The options that contradict a state file, each with what to do instead."""
+
+
+def read_settings(
+    arguments: Mapping[str, Any], environment: Mapping[str, str], defaults: Mapping[str, str] = MappingProxyType({})
+) -> Settings:
+    """The settings that an invocation asks for; a command-line option wins over its variable.
+
+    `arguments` holds the text of each option by field name (of one that was repeated a list), None or nothing where it was
+    not given; `defaults` those that a command has instead. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used, and for
+    one that a state file would override without a word.
+    """
+    given: dict[str, tuple[str, str]] = {}
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        argument = arguments.get(option.field)
+        if argument is not None:
+            given[option.field] = option.flag, ",".join(argument) if isinstance(argument, list) else argument
+        elif environment.get(option.variable):
+            given[option.field] = option.variable, environment[option.variable]
+        elif option.field in defaults:
+            given[option.field] = option.flag, defaults[option.field]
+        else:
+            continue
+        values[option.field] = _read(option, *given[option.field])
+    if "state" in given:
+        for field, remedy in _DECIDED_BY_STATE.items():
+            if field in given:
+                expected = f"nothing beside {given['state'][0]}, whose file decides it; {remedy}"
+                raise SettingError(*given[field], expected)
+    return Settings(**values)
+
+
+def _read(option: Option, name: str, text: str) -> Any:
+    try:
+        return option.kind.parse(text)
+    except (ValueError, KeyError):
+        raise SettingError(name, text, option.kind.expected, option.kind.words) from None

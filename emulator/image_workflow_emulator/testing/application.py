@@ -1,0 +1,138 @@
+"""An emulator in this process, as an ASGI application: for `httpx.ASGITransport` and Starlette's `TestClient`.
+
+Owns how its control plane is asked without a socket, synchronously, also while an event loop runs.
+"""
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from weakref import finalize
+
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.settings import UsageError, read_settings
+from image_workflow_emulator.testing.control import ControlClient
+from image_workflow_emulator.testing.emulator import Emulator
+from image_workflow_emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal, unreadable
+from image_workflow_emulator.testing.exchanges import ORIGIN, Answer, ask
+from image_workflow_emulator.testing.files import option_texts
+from image_workflow_emulator.testing.sandbox import Sandbox
+from image_workflow_emulator.web.wire import LostAnswerError
+
+if TYPE_CHECKING:
+    from image_workflow_emulator.app import Application
+    from image_workflow_emulator.http.requests import Receive, Scope, Send
+
+__tracebackhide__ = is_refusal
+
+_CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
+"""The libraries with transports for applications; TestClient takes either."""
+
+
+class EmulatorApplication:
+    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server.
+
+    `create_app` makes one. An answer that a scenario loses is raised as a ConnectionResetError, which is an
+    `httpx.RemoteProtocolError` too where httpx is imported.
+
+        >>> app = create_app(clock="manual")
+        >>> app.sandbox.team("Demo").credits
+        100
+    """
+
+    def __init__(self, application: "Application") -> None:
+        self._application = application
+        self.close = finalize(self, application.close)
+        """End the helper processes of its image work. They end with this process at the latest."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Answer a request, or the events of a server's life."""
+        self._loop = asyncio.get_running_loop()
+        if scope["type"] == "lifespan":
+            await _answer_lifespan(receive, send)
+            return
+        try:
+            await self._application(scope, receive, send)
+        except LostAnswerError as error:
+            raise _as_transport_error(error) from None
+
+    @cached_property
+    def emulator(self) -> Emulator:
+        """The whole emulator, for more sandboxes."""
+        settings = self._application.settings
+        url = settings.public_url or ORIGIN
+
+        def transport(
+            method: str, address: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        ) -> Answer:
+            target = address.removeprefix(url)
+            return self._run(ask(self._application, method, target, headers, content or b""), seconds)
+
+        return Emulator(ControlClient(url, settings.control_token, transport=transport))
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The default sandbox."""
+        return self.emulator.default
+
+    def _run(self, coroutine: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
+        """Run a coroutine to its end from synchronous code.
+
+        It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
+        """
+        loop = self._loop
+        if loop is not None and loop.is_running() and loop is not _running_loop():
+            return asyncio.run_coroutine_threadsafe(coroutine, loop).result(seconds)
+        with ThreadPoolExecutor(1) as thread:  # another thread, as this one may have a loop that runs
+            return thread.submit(asyncio.run, coroutine).result()
+
+
+def create_app(**options: Any) -> EmulatorApplication:
+    """Return an emulator as an ASGI application, for `httpx.ASGITransport` or Starlette's `TestClient`.
+
+    `options` are those of `serve`, by name and as plain values: `clock="auto"`, `seed=7`, `rate_limits=False`,
+    `world=Path("world.yaml")`. `world` and `scenario` may be mappings too.
+
+    Raises TypeError for an unknown option, EmulatorError for an option or a file that cannot be used.
+
+        >>> from starlette.testclient import TestClient
+        >>> app = create_app(clock="auto")
+        >>> client = TestClient(app, headers={"Authorization": f"Bearer {app.sandbox.api_key}"})
+        >>> client.get("/v1/team").json()["name"]
+        'Demo'
+    """
+    from image_workflow_emulator.app import Application
+
+    try:
+        with option_texts(options) as texts:
+            return EmulatorApplication(Application(read_settings(texts, {})))
+    except OSError as error:
+        raise EmulatorError(NOT_STARTED, unreadable(error)) from error
+    except (UsageError, DocumentError) as error:
+        raise EmulatorError(NOT_STARTED, str(error)) from error
+
+
+def _as_transport_error(error: LostAnswerError) -> Exception:
+    """Return what a client in this process is to see of a lost answer: with httpx, an error that its users catch."""
+    libraries = filter(None, map(sys.modules.get, _CLIENT_LIBRARIES))
+    bases = (LostAnswerError, *(library.RemoteProtocolError for library in libraries))
+    lost: Exception = type("LostAnswerError", bases, {"__module__": LostAnswerError.__module__})(str(error))
+    return lost
+
+
+async def _answer_lifespan(receive: "Receive", send: "Send") -> None:
+    while True:
+        kind = (await receive())["type"]
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
+            return
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,200 @@
+"""The client of the control plane, which the command line uses too: one request to `/_emulator`, its answer or its refusal.
+
+Owns how a path of a sandbox is written, the control token and the wording of its failures. What takes more than one
+request, or sends a file, is here for both; it does not know what any other path does.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote, urlencode, urlsplit
+
+from image_workflow_emulator.contract import BASE_PATH
+from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND
+from image_workflow_emulator.scenario.named_files import scenario_file
+from image_workflow_emulator.settings import parse_url
+from image_workflow_emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
+from image_workflow_emulator.testing.exchanges import Answer, send
+from image_workflow_emulator.testing.files import read_file, readings_value, timestamp_text, world_value
+
+__tracebackhide__ = is_refusal
+
+ANSWER_SECONDS: Final = 30.0
+"""How long an answer may take: moving a clock may fire hours of work."""
+STATE_SECONDS: Final = 600.0
+"""How long the emulator may be silent over a state file of any size."""
+JSON: Final = "application/json"
+YAML: Final = "application/yaml"
+ZIP: Final = "application/zip"
+DEFAULT_SANDBOX: Final = "default"
+MAX_REQUESTS: Final = 1000
+"""How many requests the journal answers at once."""
+_EXAMPLE_KEYS: Final = 20
+
+
+Transport: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None, float], Answer]
+"""Sends a request: its method, address, headers and content; each silence may last for some seconds.
+
+Raises OSError or ValueError if there is no answer in time.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlClient:
+    """A client of the control plane at `url`, for one sandbox; None stands for `default`."""
+
+    url: str
+    """The address of the emulator, without a slash at its end."""
+    token: str | None = None
+    sandbox: str | None = None
+    transport: Transport = send
+    """Connects straight to the address: proxies of the environment are not for one's own machine."""
+
+    def of(self, sandbox: str | None) -> "ControlClient":
+        """Return the client for another sandbox of the same emulator; for None, that for the whole process."""
+        return replace(self, sandbox=sandbox)
+
+    def call(
+        self,
+        method: str,
+        path: str = "",
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Any:
+        """Send a request to a path below the sandbox and return the parsed answer, None for an empty one.
+
+        Values of `query` that are None are left out. Raises EmulatorError: nothing answers, or the emulator refuses.
+        """
+        content = None if body is None else json.dumps(body).encode()
+        answer = self.exchange(method, path, content, JSON, query=query, seconds=seconds)
+        return json.loads(answer) if answer else None
+
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        content_type: str = JSON,
+        *,
+        query: Mapping[str, Any] | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> bytes:
+        """Send bytes to a path below the sandbox, and return the bytes that are answered. Raises as `call` does."""
+        headers = {"Accept": JSON}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if content is not None:
+            headers["Content-Type"] = content_type
+        try:
+            answer = self.transport(method, self.url + self._target(path, query), headers, content, seconds)
+        except (OSError, ValueError) as error:
+            raise self._no_answer(reason(error)) from error
+        if not answer.headers.get("request-id", "").startswith(REQUEST_ID_KIND):
+            raise self._no_answer(f"something else answers there, with status {answer.status}")
+        if answer.status >= 400:
+            problem = answer.json
+            raise EmulatorError(str(problem.get("code")), str(problem.get("detail")), answer.status)
+        return answer.body
+
+    def _target(self, path: str, query: Mapping[str, Any] | None) -> str:
+        """Return the path and the query of a request to a path below the sandbox."""
+        prefix = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
+        given = urlencode({name: _word(value) for name, value in (query or {}).items() if value is not None})
+        return "".join((prefix, f"/{path}" if path else "", f"?{given}" if given else ""))
+
+    def health(self, seconds: float) -> None:
+        """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""
+        self.of(None).call("GET", "health", seconds=seconds)
+
+    # What takes more than one request, or a file -----------------------------------------------------------------------
+
+    def recorded(self, query: Mapping[str, Any]) -> list[Any]:
+        """Return all recorded requests that a query selects, as JSON, oldest first."""
+        found: list[Any] = []
+        while True:
+            before = found[-1]["sequence"] if found else None
+            page = self.call("GET", "requests", query={**query, "before": before, "limit": MAX_REQUESTS})["data"]
+            found += page
+            if len(page) < MAX_REQUESTS:
+                return found[::-1]
+
+    def explained(self, identifier: str) -> Any:
+        """Return a request with its explanation, as JSON: `last`, by Request-Id or by sequence number."""
+        if identifier == "last":
+            newest = self.call("GET", "requests", query={"limit": 1})["data"]
+            if not newest:
+                raise EmulatorError("not_found", "the journal is empty: no request has come yet")
+            identifier = str(newest[0]["sequence"])
+        return self.call("GET", f"requests/{path_step(identifier)}")
+
+    def credential(self, key: str) -> dict[str, Any]:
+        """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
+        sandbox, teams = self.sandbox or DEFAULT_SANDBOX, self.call("GET", "teams")["data"]
+        credentials = {one["key"]: one for team in teams for one in team["credentials"]}
+        found = credentials.get(key) or credentials.get(f"{key}_{sandbox}")
+        if found is None:
+            known = ", ".join([*credentials][:_EXAMPLE_KEYS])
+            raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
+        return dict(found)
+
+    def use_scenario(self, scenario: str | Path | Mapping[str, Any], team: str | None = None) -> dict[str, Any]:
+        """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
+        query = {"team": team}
+        if isinstance(scenario, Mapping):
+            return dict(self.call("PUT", "scenario", scenario, query=query))
+        file = scenario_file(scenario)
+        if file is None and "\n" not in str(scenario):
+            return dict(self.call("PUT", "scenario", {"use": scenario}, query=query))
+        text = str(scenario).encode() if file is None else read_file(file)
+        return dict(json.loads(self.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
+
+    def create_sandbox(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
+        body = {name: value for name, value in options.items() if value is not None}
+        if isinstance(body.get("start"), datetime):
+            body["start"] = timestamp_text(body["start"])
+        if "world" in body:
+            body["world"] = world_value(body["world"])
+        if "readings" in body:
+            body["readings"] = readings_value(body["readings"])
+        scenario = body.get("scenario")
+        file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
+        if file is not None:
+            body["scenario"] = read_file(file).decode("utf-8", "replace")
+        return dict(self.of(None).call("POST", "sandboxes", body, query={"file": file}))
+
+    def _no_answer(self, why: str) -> EmulatorError:
+        start = "start one: image-workflow-emulator serve"
+        return EmulatorError(NO_ANSWER, f"no emulator answers at {self.url} ({why}); {start}")
+
+
+def emulator_address(text: str) -> str:
+    """Read the address of a running emulator; that of its page and its base URL stand for it. Raises ValueError."""
+    url = parse_url(text)
+    _ = urlsplit(url).port
+    return url.removesuffix(PREFIX).removesuffix(BASE_PATH)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def mode_of(clock: Mapping[str, Any]) -> str:
+    """Return how a clock runs, as an option names it; `clock` is what the control plane shows of it."""
+    return str(clock["mode"]) if clock["rate"] == 1 else f"x{clock['rate']:g}"
+
+
+def path_step(text: str) -> str:
+    """Return a text as one step of a path."""
+    return quote(text, safe="")
+
+
+def reason(error: BaseException) -> str:
+    """Say why there was no answer."""
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__

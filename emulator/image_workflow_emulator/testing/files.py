@@ -1,0 +1,148 @@
+"""What goes to an emulator, which checks it, and what comes from it: files, and the options of `serve` as plain values."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Final
+
+from image_workflow_emulator.documents.complaints import Complaint, DocumentError
+from image_workflow_emulator.documents.yaml_reader import MAX_BYTES, read_document
+from image_workflow_emulator.settings import OPTIONS
+from image_workflow_emulator.testing.errors import UnusableFileError, is_refusal, unreadable, unwritable
+
+__tracebackhide__ = is_refusal
+
+MAX_STATE_BYTES: Final = 4 * 2**30
+DOCUMENTS: Final = ("world", "scenario")
+"""The options that name a file, and may be given as what it says."""
+
+
+def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes:
+    """Return what a file holds. Raises UnusableFileError if it cannot be read, or is larger than any of its kind."""
+    try:
+        with Path(file).open("rb") as opened:
+            size = os.fstat(opened.fileno()).st_size  # a device says 0
+            data = b"" if size > most_bytes else opened.read(most_bytes + 1)
+    except OSError as error:
+        raise UnusableFileError("not_found", unreadable(error)) from None
+    if (found := max(len(data), size)) > most_bytes:
+        too_large = Complaint(fspath(file), 0, 0, f"found {found} bytes; expected at most {most_bytes}")
+        raise UnusableFileError("invalid_request", str(too_large))
+    return data
+
+
+def read_state_file(file: "str | PathLike[str]") -> bytes:
+    """Return what a state file holds. Raises UnusableFileError for one that cannot be read, or has no end."""
+    if Path(file).exists() and not Path(file).is_file():
+        raise UnusableFileError("invalid_request", f"{fspath(file)}: expected a file, not a device or a pipe")
+    return read_file(file, MAX_STATE_BYTES)
+
+
+def readings_value(readings: Any) -> Any:
+    """Return readings as JSON: by decision those of a file that is named, or any other value as it is.
+
+    Raises UnusableFileError with the place.
+    """
+    from image_workflow_emulator.domain.readings import by_decision
+    from image_workflow_emulator.scenario.readings_format import file_of_readings, parse_readings_file
+
+    file = file_of_readings(readings) if isinstance(readings, str) else readings
+    if not isinstance(file, PathLike):
+        return readings
+    return _read(file, lambda data, name: by_decision(parse_readings_file(data, name)))
+
+
+def world_value(world: Any) -> Any:
+    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with the place."""
+    return (
+        _read(world, lambda data, name: read_document(data, name).data) if isinstance(world, str | PathLike) else world
+    )
+
+
+def _read(file: "str | PathLike[str]", read: Callable[[bytes, str], Any]) -> Any:
+    try:
+        return read(read_file(file), fspath(file))
+    except DocumentError as error:
+        raise UnusableFileError("invalid_request", str(error)) from None
+
+
+def put_in_place(file: "str | PathLike[str]", content: bytes) -> None:
+    """Write a file whole, or leave what was there; what is not a regular file, such as a device, is written to.
+
+    Raises UnusableFileError.
+    """
+    try:
+        target = Path(file).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        beside = target.with_name(f"{target.name}.part")
+        try:
+            beside.write_bytes(content)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UnusableFileError("invalid_request", unwritable(file, error)) from None
+
+
+# The options of `serve` as Python has them ------------------------------------------------------------------------------
+
+
+@contextmanager
+def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Give the text of each option that is given, by its field: True is `on`, a list is its members with commas between.
+
+    An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values. A world
+    or a scenario that is a mapping is a file while this lasts.
+
+    Raises TypeError for an option that `serve` does not have.
+    """
+    names = {option.flag.removeprefix("--").replace("-", "_"): option.field for option in OPTIONS}
+    fields = {**names, **{field: field for field in names.values()}}
+    unknown = sorted(options.keys() - fields.keys())
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}")
+    with ExitStack() as files:
+        yield {
+            fields[name]: files.enter_context(_as_file(name, value))
+            if name in DOCUMENTS and isinstance(value, Mapping)
+            else _value_text(value)
+            for name, value in options.items()
+            if value is not None
+        }
+
+
+@contextmanager
+def _as_file(name: str, document: Mapping[str, Any]) -> Iterator[str]:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder, f"{name}.json")
+        file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
+        yield str(file)
+
+
+def _value_text(value: Any) -> str:
+    """Return one value as the command line takes it."""
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case datetime():
+            return timestamp_text(value)
+        case Mapping():  # readings by decision
+            return ",".join(f"{decision}={reading}" for decision, reading in value.items()) or "plain"
+        case list() | tuple():
+            return ",".join(map(_value_text, value))
+    return str(value)
+
+
+def timestamp_text(moment: datetime) -> str:
+    """Return an aware `datetime` as the emulator writes it. Raises ValueError for a naive one."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone; expected an aware datetime, such as one with timezone.utc")
+    return moment.isoformat(timespec="milliseconds")

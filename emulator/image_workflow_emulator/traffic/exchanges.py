@@ -1,0 +1,89 @@
+"""One exchange of request and answer, as somebody recorded it. Knows nothing of the service, nor of any file format."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, Literal, TypeAlias
+
+import orjson
+from msgspec import Struct
+
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
+
+Surface: TypeAlias = Literal["upload", "download"]
+MAX_DEPTH: Final = 100
+"""Limit of the levels of JSON in a body: what is deeper is no body of the service, and would exhaust the stack."""
+
+
+class RecordingError(Exception):
+    """A recording that cannot be read; the text names the file and the reason."""
+
+
+class RecordedExchange(Struct, frozen=True):
+    """One request with its answer. Names of headers are in lower case."""
+
+    where: str
+    """Where it was recorded, for people: `session.har, entry 12`."""
+    at: int | None
+    """The instant of the request; None where the recording does not tell."""
+    took_ms: float | None
+    method: str
+    url: str
+    request_headers: Mapping[str, str]
+    request_body: bytes | None
+    status: int | None
+    """None where no answer was recorded: it was lost, or the client left."""
+    response_headers: Mapping[str, str]
+    response_body: bytes | None
+    surface: Surface | None = None
+    """Which of the byte surfaces it came to, where the recording itself says so."""
+    is_partial: bool = False
+    """Whether a body was cut off or left out, so that the exchange is evidence for the status alone."""
+
+
+def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers by their names in lower case; the values of a repeated one are joined, as HTTP allows."""
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return headers
+
+
+def json_of(body: bytes) -> Any:
+    """Return the JSON of a body. Raises ValueError where it is none, or too deep."""
+    value = orjson.loads(body)
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        members = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [member for several in members for member in several]
+        if not level:
+            return value
+    raise ValueError("nested too deep")
+
+
+def instant_of(text: object) -> int | None:
+    """Return the instant of a timestamp in an answer; None if it is none."""
+    with suppress(ValueError):
+        return parse_timestamp(text) if isinstance(text, str) else None
+    return None
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Iterate over the texts, numbers and the like in some JSON, each with the name of the member that holds it."""
+    if isinstance(value, dict):
+        for member, item in value.items():
+            yield from leaves(item, member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item, name)
+    else:
+        yield name, value
+
+
+def with_leaves(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
+    """Return some JSON with what `change` makes of each of its leaves."""
+    if isinstance(value, dict):
+        return {member: with_leaves(item, change, member) for member, item in value.items()}
+    if isinstance(value, list):
+        return [with_leaves(item, change, name) for item in value]
+    return change(name, value)

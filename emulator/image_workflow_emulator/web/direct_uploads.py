@@ -1,0 +1,178 @@
+"""The surface of signed addresses that take the raw bytes of Upload Sessions (section 4, D15, D16, D45).
+
+Not authenticated with the credential; a request that brings one is refused. Bytes are hashed as they come, and never
+more of them are kept than the session declared.
+"""
+
+import hashlib
+import io
+
+from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
+from image_workflow_emulator.domain.resources import UploadSession
+from image_workflow_emulator.http.problems import not_allowed
+from image_workflow_emulator.http.requests import Body, Request
+from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
+from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.kernel.wording import count_of, excerpt
+from image_workflow_emulator.service import uploads
+from image_workflow_emulator.service.calls import Caller, Commit
+from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.web.exchange import Exchange, Route, Step
+from image_workflow_emulator.web.files import BYTE_CODES
+from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX
+
+
+class DirectUploads:
+    """Upload Sessions by their signed addresses."""
+
+    def __init__(self, sandboxes: Sandboxes) -> None:
+        self._sandboxes = sandboxes
+
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Find the sandbox by the address."""
+        return self._sandboxes.by_id.get(_parts(request)[0]), None
+
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the one route: bytes are read when everything about their head is checked."""
+        return _UPLOAD, _parts(request)[1]
+
+    def enter(self, exchange: Exchange) -> None:
+        """Settle the sandbox; no caller is needed."""
+        exchange.enter(None)
+
+
+def _parts(request: Request) -> tuple[str, str, str]:
+    """Return the ids of sandbox and session and the signature; empty strings for any other address."""
+    parts = request.path.removeprefix(DIRECT_UPLOADS_PREFIX).split("/")
+    return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
+
+
+def _check_address(exchange: Exchange) -> None:
+    """404: the address is one that a session gave out."""
+    home = None if exchange.request.query_string else exchange.home
+    uploads.find_signed(home, exchange.resource_id, _parts(exchange.request)[2])
+
+
+def _check_method(exchange: Exchange) -> None:
+    """405: bytes are posted."""
+    if exchange.request.method != "POST":
+        raise not_allowed(exchange.request.method, ["POST"])
+
+
+def _check_credential(exchange: Exchange) -> None:
+    """400: the credential is never sent here (section 5, rule 7)."""
+    if b"authorization" in exchange.request.headers:
+        raise Problem(
+            "invalid_request",
+            "Authorization: found; expected none: the address is signed by itself",
+            check=Check.CREDENTIAL,
+            remedy="remove the header Authorization",
+        )
+
+
+def _check_window(exchange: Exchange) -> None:
+    """410: the window is open; decided before the bytes are read (D16). 404 if it closed on a finished session (D45)."""
+    uploads.check_window(_session(exchange), exchange.now)
+
+
+def _check_head(exchange: Exchange) -> None:
+    """400: the headers are those of upload.headers, and the announced size is the declared one."""
+    session = _session(exchange)
+    _check_headers(exchange.request, exchange.sandbox, session)
+    exchange.request.check_encoding()
+    _check_announced_size(exchange.request, session)
+
+
+async def _read_bytes(exchange: Exchange) -> None:
+    """Take the bytes, and hash them on the way."""
+    exchange.content, exchange.fingerprint = await _read(exchange.body, _session(exchange), exchange.sandbox)
+
+
+def _check(exchange: Exchange) -> Commit[str]:
+    data, digest = exchange.content or b"", exchange.fingerprint.hex()
+    return uploads.accept(exchange.sandbox, _session(exchange), digest, data, exchange.now)
+
+
+async def _render(exchange: Exchange, token: object) -> Response:
+    content = json_bytes({"upload_token": token})
+    length = (b"content-length", b"%d" % len(content))
+    headers = exchange.fault.headers(exchange, is_refusal=False)
+    status = 201 if exchange.sandbox.readings.upload_status == "created" else 200  # D16
+    return Response(
+        status, (JSON_TYPE, NOSNIFF, length, (b"request-id", exchange.request_id.encode()), *headers), content
+    )
+
+
+_UPLOAD = Route(
+    byte_surface="upload",
+    is_read=False,
+    codes=BYTE_CODES,
+    checks=(Check.RESOURCE, Check.ROUTE, Check.CREDENTIAL, Check.STATE, Check.SHAPE),
+    entrance=(
+        Step(Check.RESOURCE, _check_address),
+        Step(Check.ROUTE, _check_method),
+        Step(Check.CREDENTIAL, _check_credential),
+    ),
+    before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),
+    prepare=_read_bytes,
+    check=_check,
+    render=_render,
+)
+
+
+def _session(exchange: Exchange) -> UploadSession:
+    return uploads.find_present(exchange.home, exchange.resource_id)
+
+
+def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:
+    """Every header of upload.headers must be there, as it was given (D16)."""
+    headers = uploads.headers(sandbox, session)
+    expected = {name.lower().encode(): value for name, value in headers.items()}
+    for name, value in expected.items():
+        found = request.headers.get(name)
+        if name in request.repeated or found is None or found.strip() != value.encode():
+            shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
+            shown = "more than one" if name in request.repeated else shown
+            remedy = "send every header of upload.headers as it is"
+            raise invalid_request(name.decode(), shown, f"{value} as in upload.headers", remedy)
+
+
+def _check_announced_size(request: Request, session: UploadSession) -> None:
+    """Refuse a wrong size as soon as it is announced; where bytes were accepted, it is a conflict (D16)."""
+    announced = request.headers.get(b"content-length")
+    if announced is not None and announced.isdigit() and int(announced) != session.size_bytes:
+        raise _wrong_size(session, count_of(int(announced), "byte"))
+
+
+def _wrong_size(session: UploadSession, found: str) -> Problem:
+    if session.digest is not None:
+        return uploads.bytes_conflict(
+            session, f"found {found}; expected those that {session.id} accepted already, or a new session"
+        )
+    remedy = f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size"
+    return invalid_request("the body", found, f"size_bytes, {session.size_bytes}", remedy)
+
+
+async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[bytes, bytes]:
+    """Read exactly the declared bytes; return them and their SHA-256. Bytes that were accepted before are not kept again.
+
+    Raises:
+        Problem: there are more or fewer, or more than may be held.
+        ClientDisconnectedError: they stopped half way.
+    """
+    hasher, gathered = hashlib.sha256(), io.BytesIO()  # which hands its bytes out without a copy
+    keeps = session.digest is None
+    with sandbox.images.arriving() as count:
+        while body.has_more:
+            piece = await body.take()
+            if body.size_bytes > session.size_bytes:
+                raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
+            hasher.update(piece)
+            if keeps:
+                sandbox.check_memory(len(piece))
+                count(len(piece))
+                gathered.write(piece)
+    if body.size_bytes < session.size_bytes:
+        raise _wrong_size(session, count_of(body.size_bytes, "byte"))
+    return gathered.getvalue(), hasher.digest()

@@ -1,0 +1,283 @@
+"""One request on its way: what is known of it so far, what its surface needs, and what a fault may do to it.
+
+`pipeline` leads it from its arrival to its answer, and `service` in and out. Must not know what an operation does, nor any
+single fault or surface.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, Protocol
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from image_workflow_emulator.domain.idempotency import Scope as KeyScope
+from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.readings import NO_READINGS
+from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.requests import Body, Request
+from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
+from image_workflow_emulator.http.stopping import Stop
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.matching import ByteSurface, RequestFacts
+from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
+from image_workflow_emulator.service import admission, engine, scenarios
+from image_workflow_emulator.service.calls import Call, Caller, Commit
+from image_workflow_emulator.service.record import RequestBuilder, json_or_none
+from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.scenarios import injected_problem
+from image_workflow_emulator.web import holding
+from image_workflow_emulator.web.pictures import PictureWorker
+
+_HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+
+
+class SandboxReplacedError(Exception):
+    """The sandbox of a request was reset, replaced by a loaded one or deleted while the request waited (D77)."""
+
+
+class Step(NamedTuple):
+    """A check, by name and as a function that raises a Problem or returns."""
+
+    check: Check
+    run: Callable[["Exchange"], None]
+
+
+class Route(Struct, frozen=True, kw_only=True):
+    """What a request is about and how it is answered: an operation of `/v1`, one of the byte surfaces, or nothing."""
+
+    check: Callable[["Exchange"], Commit[object]]
+    """The last checks; they return the commit."""
+    render: Callable[["Exchange", object], Awaitable[Response]]
+    operation: str | None = None
+    byte_surface: ByteSurface | None = None
+    is_read: bool = True
+    success: int = 200
+    codes: frozenset[str] = frozenset()
+    """The problem codes that it can be asked to answer with."""
+    checks: tuple[Check, ...] = ()
+    """Every check that it has, in order."""
+    entrance: tuple[Step, ...] = ()
+    """Before the scenario is asked."""
+    before_admission: tuple[Step, ...] = ()
+    prepare: Callable[["Exchange"], Awaitable[None]] | None = None
+    """The wait in admission, if there is one."""
+    after_admission: tuple[Step, ...] = ()
+    resource_of: Callable[[str], str] = str
+    """Returns the id of the resource in the path."""
+
+
+class Surface(Protocol):
+    """A part of the emulator's paths, with its own way to find sandbox, caller and route."""
+
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Return the sandbox and the caller of a request; None if unknown."""
+
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the route, and the id of the resource in the path. What has no route gets one that refuses it."""
+
+    def enter(self, exchange: "Exchange") -> None:
+        """Find the caller as it is now, and settle the sandbox. Raises Problem."""
+
+
+class Exchange(Struct, eq=False, gc=False):
+    """One request on its way."""
+
+    sandboxes: Sandboxes
+    pictures: PictureWorker
+    stop: Stop
+    request: Request
+    body: Body
+    sandbox: Sandbox
+    """Where it belongs; the default one answers what belongs nowhere."""
+    has_home: bool
+    """Whether it is known where it belongs."""
+    caller: Caller | None
+    route: Route
+    resource_id: str
+    builder: RequestBuilder
+    now: int
+    content: bytes | None = b""
+    key_scope: KeyScope | None = None
+    fingerprint: bytes = b""
+    stored: Response | None = None
+    """The answer to be replayed."""
+    fault: Fault = NO_FAULT
+    decision: RequestDecision = NOTHING_HAPPENS
+    operation_call: Call | None = None
+    is_off_record: bool = False
+    """Whether no client asks, but the control plane: no journal has it, and no rule for requests is asked."""
+
+    @property
+    def request_id(self) -> str:
+        """The id that the answer carries, if it is this request's own."""
+        return self.builder.request_id
+
+    def start_over(self) -> None:
+        """Begin with the checks: nothing is decided yet."""
+        self.operation_call = self.key_scope = self.stored = None
+        self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
+        self.builder.passed = [Check.ROUTE]
+
+    # What surfaces use ----------------------------------------------------------------------------------------------
+
+    @property
+    def call(self) -> Call:
+        """The operation being called; byte surfaces have none."""
+        assert self.operation_call is not None
+        return self.operation_call
+
+    def enter(self, caller: Caller | None) -> None:
+        """Settle the sandbox, which is the caller's where there is one, now that nothing waits any more."""
+        if caller is None:
+            self.now = engine.enter(self.sandbox)
+            return
+        self.caller, self.sandbox = caller, caller.sandbox
+        self.now = engine.enter(caller.sandbox)
+        operation = self.route.operation or ""
+        self.operation_call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
+
+    @property
+    def home(self) -> Sandbox | None:
+        """The sandbox that the request belongs to, if it is still there: it may be deleted or replaced while a request waits."""
+        is_there = self.has_home and self.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+        return self.sandbox if is_there else None
+
+    def refresh(self) -> None:
+        """Read the clock after a wait, and see that the sandbox is still the one that the request came to.
+
+        Raises:
+            SandboxReplacedError: it was reset, replaced or deleted meanwhile.
+        """
+        if self.operation_call is not None and not self.sandboxes.is_current(self.operation_call.caller):
+            raise SandboxReplacedError
+        self.now = engine.enter(self.sandbox)
+        if self.operation_call is not None:
+            self.operation_call.now = self.now
+
+    def replay(self, answer: Response) -> None:
+        """Let the stored answer to an earlier request be sent again (D11)."""
+        self.stored = answer
+        self.builder.replay_of = dict(answer.headers)[b"request-id"].decode()
+
+    # What scenarios match -------------------------------------------------------------------------------------------
+
+    def decide(self, decision: RequestDecision) -> None:
+        """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
+        self.decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
+
+    def request_facts(self) -> RequestFacts:
+        """Return what a scenario can match of this request."""
+        caller = self.caller
+        return scenarios.request_facts(
+            self.sandbox,
+            None if caller is None else caller.account.team,
+            "" if caller is None else caller.credential.key,
+            self.route.resource_of(self.resource_id),
+            self.request.query_string,
+            operation=self.route.operation,
+            body=None if self.route.operation is None else json_or_none(self.content),
+            idempotency_key=self.builder.idempotency_key or "",
+            bytes=self.route.byte_surface,
+        )
+
+    def note_answer(self) -> None:
+        """Let scenarios make the changes that they make right after this answer."""
+        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self.has_home)
+        if is_known and scenarios.awaits_answer(self.sandbox):
+            scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
+
+    def evolved(self, response: Response) -> Response:
+        """Add what v1 may add (D68), and write it as another reading does, where that is asked for."""
+        if self.sandbox.options.evolution:
+            from image_workflow_emulator.web.variants import evolved
+
+            response = evolved(response)
+        if self.sandbox.readings is not NO_READINGS:
+            from image_workflow_emulator.web.variants import respelt
+
+            response = respelt(response, self.sandbox.readings)
+        return response
+
+    # What a fault can do (image_workflow_emulator.scenario.faults.base.FaultContext) -----------------------------------------------
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the request changes nothing."""
+        return self.route.is_read
+
+    @property
+    def is_download(self) -> bool:
+        """Whether a file is asked for."""
+        return self.route.byte_surface == "download"
+
+    @property
+    def began_at(self) -> int:
+        """The instant at which the sandbox began."""
+        return self.sandbox.began_at
+
+    @property
+    def rule_header(self) -> tuple[Header, ...]:
+        """The header that names the scenario's rule: what is not ASCII is percent-encoded, as UTF-8."""
+        rule = self.decision.rule
+        return () if rule is None else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
+
+    def fire(self) -> None:
+        """Count that the rule fired."""
+        self.decision.mark_fired()
+        self.builder.has_rule_acted = self.decision.rule is not None
+
+    def forget_rate(self) -> None:
+        """Take back the count of this request against its rate (D41)."""
+        admission.forget_request(self.call)
+
+    def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
+        """Return the problem that the service itself would answer with."""
+        self.fire()
+        return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after, self.is_read)
+
+    def refuse(self, problem: Problem) -> Response:
+        """Render a problem; an auto clock then skips the wait that it asks of the client."""
+        builder, retry_after = self.builder, problem.retry_after
+        skips_wait = retry_after is not None and self.sandbox.clock.skips_waits
+        if problem.is_injected and (builder.is_committed or builder.replay_of is not None):
+            builder.outcome = "replaced"
+        else:
+            builder.outcome = "refused"
+        builder.problem = problem
+        if problem.status == 402 and self.caller is not None:
+            builder.available_credits = self.caller.account.ledger.available
+        headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
+        shown_retry_after = 0 if skips_wait else retry_after
+        response = self.evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
+        if skips_wait and retry_after is not None:
+            wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
+            engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)
+        return response
+
+    def unanswered(self) -> Response:
+        """End the request before anything is done; return the beginning of the answer that is lost."""
+        self.builder.outcome = "lost"
+        request_id = (b"request-id", self.request_id.encode())
+        if self.route.success == 204:
+            return Response(204, (request_id,), b"")
+        headers = (JSON_TYPE, (b"content-length", b"100"), request_id)
+        return Response(self.route.success, headers, b'{"object":'.ljust(100))
+
+    def slow_down(self, bytes_per_second: int) -> None:
+        """Receive the rest of the body at this speed."""
+        self.body.slow_down(bytes_per_second, self.stop.pause)
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time, then refresh."""
+        await self.stop.pause(span_ms)
+        self.refresh()
+
+    async def hold(self, span_ms: int) -> None:
+        """Keep the request in admission for a span of emulator time, then refresh."""
+        if not self.stop.has_begun:
+            self.fire()
+            self.sandbox.journal.report(self.builder.record)
+            await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)
+            self.refresh()

@@ -1,0 +1,174 @@
+"""The surface of public picture files (section 1, rule 7; D19): found from the link alone, with ETag and ranges."""
+
+import re
+from hmac import compare_digest
+from urllib.parse import parse_qsl
+
+from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.stamps import stamped
+from image_workflow_emulator.http.problems import not_allowed
+from image_workflow_emulator.http.requests import Request
+from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.service.calls import Caller, Commit
+from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.web.exchange import Exchange, Route, Step
+from image_workflow_emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
+
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
+_METHODS = ("GET", "HEAD")
+TARGET_LIFETIME_MS = 60_000
+"""How long the address lives that a redirect gives (D19)."""
+BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
+"""The problems that a byte surface can be asked to answer with."""
+
+
+class Files:
+    """Pictures by their links."""
+
+    def __init__(self, sandboxes: Sandboxes) -> None:
+        self._sandboxes = sandboxes
+
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Find the sandbox by the link."""
+        sandbox_id = request.path.removeprefix(FILES_PREFIX).partition("/")[0]
+        return self._sandboxes.by_id.get(sandbox_id), None
+
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the one route, and the name of the file."""
+        return _DOWNLOAD, request.path.removeprefix(FILES_PREFIX).partition("/")[2]
+
+    def enter(self, exchange: Exchange) -> None:
+        """Settle the sandbox; no caller is needed."""
+        exchange.enter(None)
+
+
+def _check_link(exchange: Exchange) -> None:
+    """404: the link was handed out, and its picture is alive."""
+    _find_picture(exchange.home, exchange.resource_id)
+
+
+def _check_method(exchange: Exchange) -> None:
+    """405: a file can be read, and nothing else."""
+    if exchange.request.method not in _METHODS:
+        raise not_allowed(exchange.request.method, list(_METHODS))
+
+
+def _check(exchange: Exchange) -> Commit[str]:
+    key = _find_picture(exchange.home, exchange.resource_id)
+    return lambda: key
+
+
+async def _render(exchange: Exchange, found: object) -> Response:
+    """Answer with the file, a part of it, or that the client's copy is still good."""
+    key, images, request = str(found), exchange.sandbox.images, exchange.request
+    if exchange.sandbox.readings.file_delivery == "redirects" and not request.query_string:
+        return _redirect(exchange)
+    etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
+    headers = ((b"request-id", exchange.request_id.encode()), (b"etag", etag), (b"accept-ranges", b"bytes"))
+    if _matches(request.headers.get(b"if-none-match"), etag):
+        return Response(304, headers, b"")
+    data = images.pictures[key].data
+    if data is None:
+        images.hold([key])
+        try:
+            data = await exchange.pictures.data(images, key)
+        finally:
+            images.release([key])
+    asset = exchange.sandbox.store.assets.items.get(key)
+    data = stamped(data, asset.source_generation_id if asset else None)
+    media_type = MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
+    return _whole_or_part(request, data, etag, ((b"content-type", media_type), NOSNIFF, *headers))
+
+
+def _redirect(exchange: Exchange) -> Response:
+    """Answer with an address of the file that lives for a short while (D19)."""
+    until = exchange.now + TARGET_LIFETIME_MS
+    signature = exchange.sandbox.signer.sign("target", exchange.resource_id, until)
+    target = f"{exchange.request.origin}{exchange.request.path}?until={until}&signature={signature}"
+    request_id = (b"request-id", exchange.request_id.encode())
+    return Response(302, ((b"location", target.encode()), (b"content-length", b"0"), request_id), b"")
+
+
+def _check_target(exchange: Exchange) -> None:
+    """404: the address that a redirect gave is alive."""
+    if exchange.sandbox.readings.file_delivery == "plain" or not exchange.request.query_string:
+        return
+    asked = dict(parse_qsl(exchange.request.query_string.decode("latin-1")))
+    until, signature = asked.get("until", ""), asked.get("signature", "")
+    is_signed = until.isdecimal() and exchange.sandbox.signer.verify(signature, "target", exchange.resource_id, until)
+    if not is_signed or exchange.now >= int(until):
+        raise _no_such_file(exchange.resource_id)
+
+
+_DOWNLOAD = Route(
+    byte_surface="download",
+    codes=BYTE_CODES,
+    checks=(Check.RESOURCE, Check.ROUTE),
+    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), Step(Check.ROUTE, _check_method)),
+    check=_check,
+    render=_render,
+    resource_of=lambda name: name.rpartition(".")[0].rpartition("-")[0],
+)
+
+
+def _find_picture(sandbox: Sandbox | None, name: str) -> str:
+    """Return the key of a link's picture. Raises Problem not_found for anything but a link that is alive."""
+    if sandbox is None:
+        raise _no_such_file(name)
+    stem, _, extension = name.rpartition(".")
+    key, _, secret = stem.rpartition("-")
+    picture = sandbox.images.public(key)
+    if picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
+        raise _no_such_file(name)
+    asset = sandbox.store.assets.items.get(key)
+    if extension != EXTENSIONS[asset.format if asset else "png"]:  # pictures of ingredients are PNG
+        raise _no_such_file(name)
+    return key
+
+
+def _no_such_file(name: str) -> Problem:
+    return Problem(
+        "not_found",
+        f"{excerpt(name)}: there is no such file; its Asset may be deleted",
+        remedy="use the url that a live Asset shows, unchanged",
+    )
+
+
+def _matches(header: bytes | None, etag: bytes) -> bool:
+    return header is not None and (
+        header.strip() == b"*" or etag in [tag.strip().removeprefix(b"W/") for tag in header.split(b",")]
+    )
+
+
+def _whole_or_part(request: Request, data: bytes, etag: bytes, headers: tuple[Header, ...]) -> Response:
+    """Answer with the file, or with the one range that was asked for.
+
+    Raises:
+        Problem: status 416, the range lies outside the file.
+    """
+    asked = request.headers.get(b"range")
+    condition = request.headers.get(b"if-range")
+    match = _RANGE.fullmatch(asked.decode("latin-1").replace(" ", "")) if asked else None
+    if match is None or not any(match.groups()) or (condition is not None and condition.strip() != etag):
+        return Response(200, (*headers, (b"content-length", b"%d" % len(data))), data)  # a server may ignore a range
+    first, last = match.groups()
+    if first:
+        start, end = int(first), min(int(last), len(data) - 1) if last else len(data) - 1
+        if last and int(last) < int(first):
+            return Response(200, (*headers, (b"content-length", b"%d" % len(data))), data)
+    else:
+        start, end = max(len(data) - int(last), 0), len(data) - 1
+    if start > end:
+        remedy = f"ask for a range that begins before byte {len(data)}"
+        raise Problem(
+            "invalid_request",
+            f"Range: found {excerpt(asked.decode('latin-1') if asked else '')}; expected a part of {len(data)} bytes",
+            status=416,
+            headers=(("Content-Range", f"bytes */{len(data)}"),),
+            remedy=remedy,
+        )
+    part = data[start : end + 1]
+    content_range = b"bytes %d-%d/%d" % (start, end, len(data))
+    return Response(206, (*headers, (b"content-length", b"%d" % len(part)), (b"content-range", content_range)), part)

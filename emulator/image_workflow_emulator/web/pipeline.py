@@ -1,0 +1,153 @@
+"""How every request except the control plane's is answered: one straight coroutine, from its route to its answer.
+
+    body read (the last wait) -> clock read, sandbox settled -> checks, each noted as it is passed -> commit
+    -> render once -> bind the Idempotency-Key
+
+A scenario's fault is called at fixed moments between these (scenario/faults/base.py). Up to the read body
+no state is read that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
+The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
+everything is read again after it.
+
+Must not know what an operation does, nor any single fault or surface.
+"""
+
+from image_workflow_emulator.domain.idempotency import StoredAnswer
+from image_workflow_emulator.domain.problems import Problem, invalid_request, key_binding_codes
+from image_workflow_emulator.http.problems import internal_error
+from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconnectedError
+from image_workflow_emulator.http.responses import Response
+from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.playbook import RequestDecision
+from image_workflow_emulator.service import scenarios
+from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step, Surface
+
+
+async def answer(exchange: Exchange, surface: Surface) -> Response:
+    """Turn a request into a response; whatever goes wrong on the way becomes one here. Raises ClientDisconnectedError."""
+    try:
+        if exchange.body.has_more and exchange.route.operation is not None:
+            await _read_body(exchange)
+        while True:
+            surface.enter(exchange)
+            try:
+                return await _carry_out(exchange)
+            except SandboxReplacedError:
+                is_write = exchange.key_scope is not None
+                exchange.start_over()
+            if is_write:
+                surface.enter(exchange)
+                raise _given_up()
+    except Problem as problem:
+        response = exchange.refuse(problem)
+        is_binding = problem.code in key_binding_codes(exchange.sandbox.readings.key_binding)
+        return _bind(exchange, response) if is_binding else response
+    except ClientDisconnectedError:
+        raise
+    except Exception as error:
+        response = exchange.refuse(internal_error(error, exchange.request, exchange.request_id))
+        exchange.builder.outcome = "failed"
+        return response
+
+
+async def _carry_out(exchange: Exchange) -> Response:
+    """Check a request, commit it, and render its answer. Raises Problem, SandboxReplacedError."""
+    route, builder, sandbox = exchange.route, exchange.builder, exchange.sandbox
+    _pass(exchange, route.entrance)
+    is_struck = sandbox.playbooks or sandbox.strike is not None or builder.fault_header is not None
+    if is_struck and not exchange.is_off_record:
+        _ask_scenario(exchange)
+        lost = await exchange.fault.entrance(exchange)
+        if lost is not None:
+            return lost
+    _pass(exchange, route.before_admission)
+    if exchange.stored is not None:
+        builder.outcome = "replayed"
+        return exchange.fault.answer(exchange, exchange.stored)
+    if route.prepare is not None or exchange.fault is not NO_FAULT:
+        await _wait_in_admission(exchange)
+    _pass(exchange, route.after_admission)
+    exchange.fault.before_operation(exchange)
+    commit = route.check(exchange)
+    answer_in_place = exchange.fault.before_commit(exchange)
+    if answer_in_place is not None:
+        if builder.problem is None:  # else it is a refusal, and noted as one
+            builder.outcome = "replaced"
+        return answer_in_place
+    result = commit()
+    if isinstance(result, Problem):
+        return exchange.refuse(result)
+    builder.is_committed, builder.outcome = True, "answered"
+    response = exchange.evolved(await route.render(exchange, result))
+    return exchange.fault.answer(exchange, _bind(exchange, response))
+
+
+async def _read_body(exchange: Exchange) -> None:
+    """Read the body of an operation: the last wait. One that is too large is not read."""
+    announced, builder = exchange.request.announced_bytes(), exchange.builder
+    exchange.content = builder.request_body = None if announced > MAX_BODY_BYTES else await exchange.body.read()
+    if exchange.content is None:
+        builder.request_body_bytes = announced or exchange.body.size_bytes
+
+
+def _pass(exchange: Exchange, steps: tuple[Step, ...]) -> None:
+    passed, fault = exchange.builder.passed, exchange.fault
+    for check, run in steps:
+        run(exchange)
+        if exchange.stored is not None:  # a replay: this check decided
+            return
+        passed.append(check)
+        if fault is not NO_FAULT:
+            fault.after_check(exchange, check)
+
+
+def _ask_scenario(exchange: Exchange) -> None:
+    """Ask once for a fault: the header Emulator-Fault, else the scenario."""
+    header = exchange.builder.fault_header
+    if header is not None:
+        exchange.decide(RequestDecision(_requested_fault(header, exchange.route.codes)))
+    else:
+        exchange.decide(scenarios.decide_request(exchange.sandbox, exchange.request_facts(), exchange.now))
+
+
+def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
+    """Read the header Emulator-Fault. Raises Problem invalid_request for a code that the operation cannot return."""
+    from image_workflow_emulator.scenario.faults.problem import ProblemFault
+
+    code = header.decode("latin-1").strip()
+    if code not in codes:
+        expected, remedy = f"one of {', '.join(sorted(codes))}", "ask for a code that this operation can return"
+        raise invalid_request("Emulator-Fault", excerpt(code), expected, remedy)
+    return ProblemFault(code)
+
+
+async def _wait_in_admission(exchange: Exchange) -> None:
+    """Let the key be in progress during the wait (D13); then look at time and state again."""
+    records, scope = exchange.sandbox.idempotency, exchange.key_scope
+    if scope is not None:
+        records.hold(scope)
+    try:
+        await exchange.fault.admission(exchange)
+        if exchange.route.prepare is not None:
+            await exchange.route.prepare(exchange)
+    finally:
+        if scope is not None:
+            records.release(scope)
+    exchange.refresh()
+
+
+def _given_up() -> Problem:
+    """Return the refusal of a write whose sandbox was replaced while it was being admitted (D77)."""
+    return Problem(
+        "idempotency_in_progress",
+        "the sandbox was reset or replaced while this request was being admitted; nothing was done",
+        remedy="send the same request again, with the same Idempotency-Key",
+    )
+
+
+def _bind(exchange: Exchange, response: Response) -> Response:
+    """Bind the key, where there is one, to the answer (D10)."""
+    if exchange.key_scope is not None and not exchange.is_off_record:
+        record = StoredAnswer(exchange.now, exchange.fingerprint, response.status, response.headers, response.body)
+        exchange.sandbox.idempotency.bind(exchange.key_scope, record)
+    return response

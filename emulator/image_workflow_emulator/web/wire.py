@@ -1,0 +1,106 @@
+"""The connection under a request: how an answer leaves, whole, half or not at all.
+
+An answer is sent in pieces, so that a slow reader costs little memory. A body that was refused before it was read is
+read to its end and dropped, so that its sender sees the answer instead of a reset.
+"""
+
+import asyncio
+
+from image_workflow_emulator.http.connection import WHOLE_BODY, Connection
+from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Send, until_gone, watching
+from image_workflow_emulator.http.responses import PIECE_BYTES, Response
+from image_workflow_emulator.http.stopping import Stop
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+
+_PIECES_A_SECOND = 10
+"""The number of pieces a second in which a slowed answer is sent."""
+
+
+class LostAnswerError(ConnectionResetError):
+    """The answer is lost, and the server gave no connection to lose it on: what in-process clients see instead."""
+
+
+class Wire:
+    """The connection to one client, for one answer."""
+
+    __slots__ = ("_body", "_receive", "_request", "_send", "_stop", "has_client_gone")
+
+    def __init__(self, request: Request, receive: Receive, send: Send, body: Body, stop: Stop) -> None:
+        self._request = request
+        self._receive = receive
+        self._send = send
+        self._body = body
+        self._stop = stop
+        self.has_client_gone = False
+        """Whether the client was found to have gone in a pause."""
+
+    async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
+        """Send an answer whole, without its body in answer to HEAD, at a speed of real time if one is given."""
+        send, body, is_refused_early = self._send, response.body, self._body.has_more
+        if self._request.method == "HEAD":
+            body = b""
+        start = self._start(response)
+        if (
+            self._request.connection is not None
+            and not (is_refused_early or bytes_per_second)
+            and len(body) <= PIECE_BYTES
+        ):
+            start[WHOLE_BODY] = body
+            await send(start)
+            return
+        await send(start)
+        piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
+        if bytes_per_second is not None or len(body) > piece_bytes:
+            for begin in range(0, len(body), piece_bytes):
+                piece = body[begin : begin + piece_bytes]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                if bytes_per_second is not None and await self.pause(len(piece) * SECOND_MS // bytes_per_second):
+                    return
+            body = b""
+        if is_refused_early:
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            await self._body.drain()
+            body = b""
+        await send({"type": "http.response.body", "body": body})
+
+    def _start(self, response: Response) -> Message:
+        headers = (*response.headers, self._request.embedding)
+        return {"type": "http.response.start", "status": response.status, "headers": headers}
+
+    async def send_half(self, response: Response) -> None:
+        """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
+        if response.body and self._request.method != "HEAD":
+            await self._send(self._start(response))
+            half = response.body[: len(response.body) // 2]
+            await self._send({"type": "http.response.body", "body": half, "more_body": True})
+
+    async def pause(self, span_ms: int) -> bool:
+        """Wait for a span of real time, or until the emulator stops or the client has gone; return whether it has gone."""
+        if self._body.has_more:  # as long as there is a body to read, a client that has gone is not noticed
+            await self._stop.pause(span_ms)
+            return False
+        with watching(self._receive) as gone:
+            await self._stop.cut_short(asyncio.wait([gone], timeout=span_ms / SECOND_MS))
+            self.has_client_gone = gone.done()
+            return self.has_client_gone
+
+    async def stall(self) -> None:
+        """Send nothing until the client has gone or the emulator stops."""
+        if await self._stop.cut_short(until_gone(self._receive)):
+            await self.close()
+
+    async def close(self) -> None:
+        """Close the connection after the bytes sent so far, and wait until it is closed."""
+        self._connection().close()
+        await until_gone(self._receive)
+
+    async def reset(self) -> None:
+        """Break the connection off, and wait until it is closed."""
+        self._connection().reset()
+        await until_gone(self._receive)
+
+    def _connection(self) -> Connection:
+        connection = self._request.connection
+        if connection is None:
+            raise LostAnswerError("a scenario lost the answer")
+        return connection
