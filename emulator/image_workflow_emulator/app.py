@@ -17,7 +17,7 @@ from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.examiner.examiner import Examiner
 from image_workflow_emulator.examiner.judgement import Totals
 from image_workflow_emulator.http.hosts import Hosts, is_loopback
-from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.http.stopping import Stop
@@ -26,16 +26,16 @@ from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.images import MemoryBudget
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
-from image_workflow_emulator.service.sandboxes import SandboxConflictError, Sandboxes
+from image_workflow_emulator.service.sandbox.images import MemoryBudget
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
+from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
 from image_workflow_emulator.settings import Settings, UsageError
+from image_workflow_emulator.web.asgi import Service
 from image_workflow_emulator.web.direct_uploads import DirectUploads
 from image_workflow_emulator.web.exchange import Surface
 from image_workflow_emulator.web.files import Files
 from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.web.pictures import PictureWorker
-from image_workflow_emulator.web.service import Service
 from image_workflow_emulator.web.v1 import V1
 from image_workflow_emulator.web.wire import Wire
 
@@ -126,7 +126,7 @@ class Application:
     def _control(self) -> "ASGIApp":
         # Imported when the first request comes: the start does not wait for Starlette.
         from image_workflow_emulator.control.application import create_control
-        from image_workflow_emulator.control.calls import ControlPlane
+        from image_workflow_emulator.control.dispatch import ControlPlane
 
         plane = ControlPlane(
             self.sandboxes,

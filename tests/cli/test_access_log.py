@@ -10,7 +10,7 @@ import pytest
 
 from image_workflow_emulator.cli import access_log
 from image_workflow_emulator.cli.invocation import Style
-from image_workflow_emulator.service.record import RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, serving

@@ -7,7 +7,7 @@ from image_workflow_emulator import __version__
 from image_workflow_emulator.cli.observers import RequestCount
 from image_workflow_emulator.cli.report import report_on, report_text
 from image_workflow_emulator.scenario.playbook import RuleCounts
-from image_workflow_emulator.service.tally import Tally, TeamTally
+from image_workflow_emulator.service.sandbox.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
 REQUESTS = Counter(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from image_workflow_emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
+from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.scenario.world import WorldTeam
 from tests.support.contract_check import ContractChecker, read_contract, shipped_checker
 from tests.support.every_operation import SUCCESSES

@@ -12,7 +12,7 @@ from schemathesis import Case, Response
 
 from image_workflow_emulator.domain.resources import Pose
 from image_workflow_emulator.service import state
-from image_workflow_emulator.service.store import Collection, Store
+from image_workflow_emulator.service.sandbox.store import Collection, Store
 from tests.support.contract_check import Exchange, shipped_checker
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,

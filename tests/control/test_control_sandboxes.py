@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.service.sandboxes import MAX_SANDBOXES
+from image_workflow_emulator.service.sandbox.sandboxes import MAX_SANDBOXES
 from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from image_workflow_emulator.control import events
-from image_workflow_emulator.service import feed
+from image_workflow_emulator.service.records import feed
 from tests.support.emulator_client import FULL, START, UPLOAD, Call, EmulatorUnderTest, Json, control_call
 
 PATIENCE_SECONDS = 5

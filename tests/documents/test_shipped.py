@@ -43,7 +43,7 @@ def read_contract(checkout: Path) -> tuple[object, bool]:
         "import json, sys; from image_workflow_emulator.documents import shipped_document; "
         f"document = shipped_document({CONTRACT!r}); print(json.dumps([document, 'yaml' in sys.modules]))"
     )
-    document, was_parsed = json.loads(run_script(script, checkout))
+    document, was_parsed = json.loads(run_script(script, checkout / "emulator"))
     return document, was_parsed
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from image_workflow_emulator.domain.admission import ConcurrencyBudget, RateWindow
+from image_workflow_emulator.domain.limits import ConcurrencyBudget, RateWindow
 
 MINUTE_MS = 60_000
 PAUSES = st.integers(0, 20_000) | st.sampled_from((0, 10_000, MINUTE_MS))

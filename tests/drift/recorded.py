@@ -13,7 +13,7 @@ from image_workflow_emulator.drift.probes import PROBES, ProbedService
 from image_workflow_emulator.drift.replay import DescribedPictures
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.exchanges import ORIGIN, Answer, ask
+from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask
 from image_workflow_emulator.traffic.exchanges import RecordedExchange, lower_names
 
 CONTRACT: Contract = load_contract()

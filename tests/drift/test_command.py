@@ -10,7 +10,7 @@ import pytest
 import yaml
 from msgspec import structs
 
-from image_workflow_emulator.cli import recordings
+from image_workflow_emulator.cli import drift as recordings
 from image_workflow_emulator.cli.main import main
 from image_workflow_emulator.drift.har import as_har
 from image_workflow_emulator.traffic.exchanges import RecordedExchange

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.drift.conduct import examine_recording
+from image_workflow_emulator.drift.as_records import examine_recording
 from image_workflow_emulator.drift.har import as_har
 from image_workflow_emulator.drift.probes import upload_photo
 from image_workflow_emulator.traffic.exchanges import RecordedExchange

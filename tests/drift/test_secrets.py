@@ -6,7 +6,7 @@ import pytest
 
 from image_workflow_emulator.drift.har import as_har
 from image_workflow_emulator.drift.secrets import Scrubber, SurvivorError
-from image_workflow_emulator.testing.exchanges import ORIGIN
+from image_workflow_emulator.testing.transport import ORIGIN
 from image_workflow_emulator.traffic.exchanges import RecordedExchange
 from tests.drift.recorded import judged, tour
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from image_workflow_emulator.drift.probes import PROBES
-from image_workflow_emulator.testing.exchanges import ask
+from image_workflow_emulator.testing.transport import ask
 from tests.drift.recorded import RecordedService, toured
 
 

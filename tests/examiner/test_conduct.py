@@ -6,7 +6,7 @@ import pytest
 
 from image_workflow_emulator.examiner import examiner
 from image_workflow_emulator.examiner.rules.registry import RULES
-from image_workflow_emulator.service import journal
+from image_workflow_emulator.service.records import journal
 from tests.examiner.examples import ExampleClient, rules_found
 from tests.examiner.rule_examples import EXAMPLES
 from tests.playing_scenarios.player import upscale_call

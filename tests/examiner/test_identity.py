@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from image_workflow_emulator.examiner.history import History
-from image_workflow_emulator.service.record import Observed, RequestRecord, Works
+from image_workflow_emulator.service.records.record import Observed, RequestRecord, Works
 from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.examiner.test_false_alarms import admitted
 

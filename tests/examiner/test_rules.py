@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from image_workflow_emulator.examiner.rules.base import ConductRule
 from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.rules.rule import ConductRule
 from tests.examiner.examples import ExampleClient
 from tests.examiner.rule_examples import EXAMPLES
 from tests.packaging.pages import pattern_of

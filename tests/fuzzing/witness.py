@@ -7,7 +7,7 @@ that is remembered there.
 from typing import Any
 
 from image_workflow_emulator.service import state
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.state_files import parts_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.model.arithmetic import KEY_RETENTION, Json, instant_of
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.sandbox_client import SandboxClient

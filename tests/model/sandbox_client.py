@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from tests.support.emulator_client import Answer, Call, Client, EmulatorUnderTest
 
 

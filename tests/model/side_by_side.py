@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
 from tests.model.client_steps import STEPS, ClientSteps
 from tests.model.comparison import OBSERVERS, WORLD, Comparison
 from tests.model.sandbox_client import SandboxClient

@@ -16,36 +16,38 @@ from msgspec import structs
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control.scenarios import reset_with_scenarios
-from image_workflow_emulator.domain.admission import ConcurrencyBudget
 from image_workflow_emulator.domain.idempotency import IdempotencyRecords
 from image_workflow_emulator.domain.intents import fingerprint
 from image_workflow_emulator.domain.ledger import Ledger
 from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.limits import ConcurrencyBudget
 from image_workflow_emulator.domain.pagination import Page, PageRequest, paginate
 from image_workflow_emulator.domain.pricing import generation_charge
 from image_workflow_emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Check, Problem
 from image_workflow_emulator.domain.product_photos import primary_of
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
-from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.responses import Response
-from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.faults.problem import ProblemFault
 from image_workflow_emulator.scenario.matching import RequestFacts
 from image_workflow_emulator.scenario.playbook import Playbook
 from image_workflow_emulator.scenario.scenario import AdmissionChange
 from image_workflow_emulator.scenario.world import WorldNames
-from image_workflow_emulator.service import admission, authoring, engine, generations, scenarios, uploads, work
-from image_workflow_emulator.service.calls import Call, Commit
-from image_workflow_emulator.service.images import ImageStore
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.resources import authoring, generations, uploads, work
+from image_workflow_emulator.service.sandbox import admission, scenarios
+from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.images import ImageStore
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
+from image_workflow_emulator.service.sandbox.store import Collection
 from image_workflow_emulator.service.state.tables import Loading
-from image_workflow_emulator.service.store import Collection
+from image_workflow_emulator.web.asgi import FAULT_HEADER
 from image_workflow_emulator.web.checks import parse_query
 from image_workflow_emulator.web.exchange import Exchange
 from image_workflow_emulator.web.operations import OPERATIONS
 from image_workflow_emulator.web.rendering import json_response
-from image_workflow_emulator.web.service import FAULT_HEADER
 from image_workflow_emulator.web.v1 import build_routes
 from tests.mutants.planting import (
     PLANTED_FAULTS,

@@ -15,8 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 import image_workflow_emulator
-from image_workflow_emulator.service.calls import Call, Commit
-from image_workflow_emulator.service.sandbox import Sandbox, SandboxState
+from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxState
 from image_workflow_emulator.web.operations import OPERATIONS, Row
 
 Plant: TypeAlias = Callable[[pytest.MonkeyPatch], None]

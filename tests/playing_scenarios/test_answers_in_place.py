@@ -1,9 +1,9 @@
 """A fault that answers something else where the commit would be: the hook `before_commit` of image_workflow_emulator.scenario.faults."""
 
 from image_workflow_emulator.http.responses import Response
-from image_workflow_emulator.scenario.faults.base import Fault, FaultContext
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext
 from image_workflow_emulator.scenario.scenario import RequestRule, Scenario
-from image_workflow_emulator.service import scenarios
+from image_workflow_emulator.service.sandbox import scenarios
 from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
 
 

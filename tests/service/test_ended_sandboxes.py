@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from weakref import ref
 
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.support.emulator_client import (
     FULL,
     Answer,

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from image_workflow_emulator.domain.recipes import EditRecipe, PremadeRecipe
 from image_workflow_emulator.kernel.signing import Signer
-from image_workflow_emulator.service.images import ImageStore, MemoryBudget
+from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
 
 
 @pytest.fixture

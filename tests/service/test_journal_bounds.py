@@ -4,8 +4,8 @@ import gc
 import weakref
 
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.service.journal import MAX_BYTES, MAX_REQUESTS, Journal
-from image_workflow_emulator.service.record import MAX_KEPT_BODY_BYTES, RequestBuilder, RequestRecord
+from image_workflow_emulator.service.records.journal import MAX_BYTES, MAX_REQUESTS, Journal
+from image_workflow_emulator.service.records.record import MAX_KEPT_BODY_BYTES, RequestBuilder, RequestRecord
 
 AT = 1_767_225_600_000
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.domain.resources import Asset
-from image_workflow_emulator.service.store import Collection
+from image_workflow_emulator.service.sandbox.store import Collection
 
 TEAMS = st.sampled_from("ab")
 SOURCES: st.SearchStrategy[Literal["upload", "generation"]] = st.sampled_from(("upload", "generation"))

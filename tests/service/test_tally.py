@@ -1,7 +1,7 @@
 """What is counted in all sandboxes survives their resets, deletions and replacements."""
 
 from image_workflow_emulator.service import state
-from image_workflow_emulator.service.tally import Tally
+from image_workflow_emulator.service.sandbox.tally import Tally
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
 ONE_RULE = "{scenario: new, rules: [{name: a rule, match: {operation: getTeam}, then: {problem: rate_limited}}]}"

@@ -26,7 +26,7 @@ from image_workflow_emulator.documents.values import parse_clock
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.sandbox import Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox, TeamAccount
 from image_workflow_emulator.settings import Settings
 from tests.support.contract_check import ContractChecker, ControlChecker, Exchange, read_contract, shipped_checker
 from tests.support.pictures import picture

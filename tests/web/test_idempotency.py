@@ -79,7 +79,7 @@ def test_no_key_is_forgotten_before_24_hours_have_passed(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D58: new keys are refused instead."""
-    for module in ("image_workflow_emulator.domain.idempotency", "image_workflow_emulator.service.admission"):
+    for module in ("image_workflow_emulator.domain.idempotency", "image_workflow_emulator.service.sandbox.admission"):
         monkeypatch.setattr(f"{module}.MAX_RECORDS", 2)
     first = emulator.post("/uploads", UPLOAD, idempotency_key="k1")
     emulator.advance(60)

@@ -54,10 +54,12 @@ DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
     "image_workflow_emulator.imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(
         emulator.premade("pose")["card_image_url"]
     ),
-    "image_workflow_emulator.service.uploads.accept": lambda emulator: emulator.send_bytes(
+    "image_workflow_emulator.service.resources.uploads.accept": lambda emulator: emulator.send_bytes(
         emulator.open_upload(5), b"bytes"
     ),
-    "image_workflow_emulator.control.calls.ControlPlane.find_sandbox": lambda emulator: emulator.ask("GET", "/clock"),
+    "image_workflow_emulator.control.dispatch.ControlPlane.find_sandbox": lambda emulator: emulator.ask(
+        "GET", "/clock"
+    ),
 }
 """Where a defect is, and a request that meets it."""
 

@@ -16,8 +16,8 @@ from image_workflow_emulator.cli.invocation import DIM, Style
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.signing import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp
-from image_workflow_emulator.service.record import RequestRecord
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 GATHER_SECONDS: Final = 0.1
 """How long lines are gathered before they are written."""

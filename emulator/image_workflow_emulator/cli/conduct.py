@@ -8,7 +8,7 @@ from msgspec import structs
 from image_workflow_emulator.cli.invocation import Invocation, print_json
 from image_workflow_emulator.cli.verdict import verdict
 from image_workflow_emulator.contract import load_contract
-from image_workflow_emulator.drift.conduct import RecordedConduct, examine_recording
+from image_workflow_emulator.drift.as_records import RecordedConduct, examine_recording
 from image_workflow_emulator.drift.recordings import read_recordings
 from image_workflow_emulator.examiner.findings import Finding
 from image_workflow_emulator.kernel.printable import printable

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child, Guard
-from image_workflow_emulator.cli.errors import writable_files, write_file
+from image_workflow_emulator.cli.failures import writable_files, write_file
 from image_workflow_emulator.cli.invocation import Invocation
 from image_workflow_emulator.cli.observers import Observed
 from image_workflow_emulator.cli.report import (
@@ -42,8 +42,8 @@ from image_workflow_emulator.examiner.rules.registry import RULES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable_lines
 from image_workflow_emulator.server.server import WatchedServer
-from image_workflow_emulator.service.calls import key_for_clients
-from image_workflow_emulator.service.tally import Tally
+from image_workflow_emulator.service.sandbox.calls import key_for_clients
+from image_workflow_emulator.service.sandbox.tally import Tally
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class _Run(WatchedServer):
 
     def _saved(self) -> bytes:
         """Return the default sandbox as a file: as `state save` does, by asking for it."""
-        from image_workflow_emulator.testing.control import ControlClient
+        from image_workflow_emulator.testing.control_client import ControlClient
         from image_workflow_emulator.testing.session_file import saved_sandbox
 
         client = ControlClient(self._address, self._application.settings.control_token)

@@ -17,7 +17,7 @@ from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.settings import DEFAULT_URL, SettingError, local_url, read_settings
 
 if TYPE_CHECKING:
-    from image_workflow_emulator.testing.control import ControlClient
+    from image_workflow_emulator.testing.control_client import ControlClient
 
 RED: Final = "31"
 GREEN: Final = "32"
@@ -69,7 +69,7 @@ class Invocation:
     @cached_property
     def control(self) -> "ControlClient":
         """The client of the control plane that the command addresses. Raises SettingError."""
-        from image_workflow_emulator.testing.control import ControlClient, emulator_address
+        from image_workflow_emulator.testing.control_client import ControlClient, emulator_address
 
         given = vars(self.options)
         name, url = ("--url", given["url"]) if "url" in given else _address(self.environment)

@@ -43,7 +43,7 @@ def _run(options: Namespace) -> int:
     import gc
     from importlib import import_module
 
-    from image_workflow_emulator.cli.errors import REFUSED_VALUES, CommandError
+    from image_workflow_emulator.cli.failures import REFUSED_VALUES, CommandError
     from image_workflow_emulator.cli.invocation import Invocation
     from image_workflow_emulator.documents.complaints import DocumentError
     from image_workflow_emulator.settings import UsageError

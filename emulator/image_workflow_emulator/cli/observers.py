@@ -11,8 +11,8 @@ from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.explanations import remedy_of
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.scenario.matching import ByteSurface
-from image_workflow_emulator.service.record import RequestData, RequestRecord
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.records.record import RequestData, RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
 

@@ -35,8 +35,8 @@ from image_workflow_emulator.examiner.findings import SEVERITIES, request_number
 from image_workflow_emulator.examiner.judgement import Totals
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID
-from image_workflow_emulator.service.tally import Tally
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
+from image_workflow_emulator.service.sandbox.tally import Tally
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1

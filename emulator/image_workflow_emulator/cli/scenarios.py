@@ -15,7 +15,7 @@ from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, world_names
 from image_workflow_emulator.scenario.world_format import parse_world
 from image_workflow_emulator.settings import UsageError
 from image_workflow_emulator.testing.errors import UnusableFileError
-from image_workflow_emulator.testing.files import read_file
+from image_workflow_emulator.testing.options import read_file
 
 
 def scenarios_list(call: Invocation) -> None:

@@ -26,7 +26,7 @@ from image_workflow_emulator.settings import read_settings
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
-    from image_workflow_emulator.service.sandbox import Sandbox
+    from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
 GRACE_SECONDS = 8

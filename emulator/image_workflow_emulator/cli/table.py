@@ -162,7 +162,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "wait": Command("wait until an emulator is ready", "remote", _WAIT, asks="emulator"),
     "requests": Command(
         "list, follow, explain or clear recorded requests",
-        "requests",
+        "journal",
         verb="list",
         asks="sandbox",
         epilog="`list` can be left out: requests --status 4xx --follow",
@@ -227,7 +227,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "readings": Command("list the readings of the specification, where it is silent", "offline", {}, _TABLE),
     "drift": Command(
         "judge recorded traffic of the real service: which readings it has",
-        "recordings",
+        "drift",
         _DRIFT,
         _TEXT,
         epilog="drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes.",

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from image_workflow_emulator import __version__
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.calls import ControlCall
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.documents import shipped_document, shipped_path
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen

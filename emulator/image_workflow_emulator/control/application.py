@@ -27,11 +27,11 @@ from image_workflow_emulator.control import (
     teams,
     work,
 )
-from image_workflow_emulator.control.calls import Action, ControlPlane, endpoint, head_of
+from image_workflow_emulator.control.dispatch import Action, ControlPlane, endpoint, head_of
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.http import requests
-from image_workflow_emulator.http.problems import not_allowed, problem_response
+from image_workflow_emulator.http.problem_responses import not_allowed, problem_response
 from image_workflow_emulator.http.requests import Body, ClientDisconnectedError
 from image_workflow_emulator.kernel.wording import excerpt
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from image_workflow_emulator.control.calls import ControlCall
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.control.fields import clock_of, unfit
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
@@ -21,8 +21,9 @@ from image_workflow_emulator.kernel.timestamps import (
     parse_timestamp,
     timestamp_or_none,
 )
-from image_workflow_emulator.service import engine, scenarios
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 MAX_SHOWN_EVENTS: Final = 100
 MAX_STEPS: Final = 10_000

@@ -22,7 +22,7 @@ from image_workflow_emulator.domain.resources import Credential, Team
 from image_workflow_emulator.http.requests import encoded_path
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.service.record import RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 
 _AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code")
 _MAY_HOLD_A_KEY: Final = ("path", "content_type", "emulator_fault", "user_agent", "idempotency_key")

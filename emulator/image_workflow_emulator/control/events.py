@@ -13,9 +13,9 @@ from typing import Any, Final
 import orjson
 from starlette.responses import Response, StreamingResponse
 
-from image_workflow_emulator.control.calls import ControlCall, ControlPlane
 from image_workflow_emulator.control.clock import describe_clock
 from image_workflow_emulator.control.describing import describe_request
+from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane
 from image_workflow_emulator.control.fields import number_in, shown, unfit
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.control.scenarios import describe_scenario
@@ -25,8 +25,8 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Operation
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.feed import Change, Feed, Kind
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.records.feed import Change, Feed, Kind
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 BATCH: Final = 100
 """Limit of the changes that are sent at once."""

@@ -13,8 +13,8 @@ from image_workflow_emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.scenario import Rule
-from image_workflow_emulator.service.journal import Journal
-from image_workflow_emulator.service.record import RequestRecord
+from image_workflow_emulator.service.records.journal import Journal
+from image_workflow_emulator.service.records.record import RequestRecord
 
 
 def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:

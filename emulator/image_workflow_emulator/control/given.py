@@ -8,8 +8,8 @@ the sample of a first photoshoot. Must not know what an operation checks.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from image_workflow_emulator.control.calls import ControlCall, JsonResponse
 from image_workflow_emulator.control.clock import move_to
+from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
 from image_workflow_emulator.control.fields import schemas
 from image_workflow_emulator.control.teams import account_of_query
 from image_workflow_emulator.control.work import describe_work
@@ -20,8 +20,8 @@ from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.recipes import IngredientKind, PremadeRecipe
 from image_workflow_emulator.kernel.json_bytes import json_bytes
-from image_workflow_emulator.service.calls import full_keys
-from image_workflow_emulator.service.library import add_asset
+from image_workflow_emulator.service.resources.products import add_asset
+from image_workflow_emulator.service.sandbox.calls import full_keys
 
 QUERY: Final = ("team", "file")
 PHOTOSHOOT: Final = "photoshoot"

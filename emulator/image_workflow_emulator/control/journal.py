@@ -15,8 +15,8 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from image_workflow_emulator.control.calls import ControlCall, in_slices
 from image_workflow_emulator.control.describing import as_curl, describe_request
+from image_workflow_emulator.control.dispatch import ControlCall, in_slices
 from image_workflow_emulator.control.explanations import explain
 from image_workflow_emulator.control.fields import number_in, unfit
 from image_workflow_emulator.control.masks import Masks
@@ -30,9 +30,9 @@ from image_workflow_emulator.http.requests import ClientDisconnectedError, watch
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.readings_format import described_readings
-from image_workflow_emulator.service.journal import Journal
-from image_workflow_emulator.service.record import RequestRecord
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.records.journal import Journal
+from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.traffic.decisions import readings_shown
 
 MAX_OBSERVED: Final = 1_000

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.responses import Response
 
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.calls import ControlCall
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
 

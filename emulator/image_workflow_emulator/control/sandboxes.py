@@ -10,8 +10,8 @@ from starlette.responses import StreamingResponse
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.calls import ControlCall, ControlPlane, JsonResponse, in_slices
 from image_workflow_emulator.control.clock import describe_clock
+from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, JsonResponse, in_slices
 from image_workflow_emulator.control.fields import clock_of, unfit
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
@@ -23,9 +23,9 @@ from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import world_names
 from image_workflow_emulator.scenario.world_format import world_of
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.calls import key_for_clients
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
-from image_workflow_emulator.service.sandboxes import SandboxConflictError
+from image_workflow_emulator.service.sandbox.calls import key_for_clients
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError
 
 
 async def create_sandbox(call: ControlCall) -> JsonResponse:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from image_workflow_emulator.control.calls import ControlCall, ControlPlane
+from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
@@ -37,9 +37,9 @@ from image_workflow_emulator.scenario.scenario import (
     WorkRule,
 )
 from image_workflow_emulator.scenario.world import WorldNames
-from image_workflow_emulator.service import scenarios
-from image_workflow_emulator.service.record import RequestRecord, json_or_none
-from image_workflow_emulator.service.sandbox import Sandbox, SandboxOptions
+from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
+from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
 
 _NAME: Final = re.compile(r"(problem:)?[^:]*")
 """What may be the name of a scenario, and is not the text of one."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from image_workflow_emulator.control.calls import ControlCall, JsonResponse
+from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
 from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import optional
@@ -14,8 +14,8 @@ from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
 from image_workflow_emulator.scenario.world_format import credential_change, team_change
-from image_workflow_emulator.service import scenarios
-from image_workflow_emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 
 _ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
 """By profile, as in the built-in world."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.calls import ControlCall, JsonResponse
+from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
 from image_workflow_emulator.control.explanations import describe_rule
 from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.control.teams import account_of_query, describe_owner
@@ -17,10 +17,10 @@ from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Generation, Operation
 from image_workflow_emulator.domain.stamps import stamped
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.library import add_asset
-from image_workflow_emulator.service.record import RequestData
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
-from image_workflow_emulator.service.store import Collection
+from image_workflow_emulator.service.records.record import RequestData
+from image_workflow_emulator.service.resources.products import add_asset
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from image_workflow_emulator.service.sandbox.store import Collection
 
 # Assets and pictures --------------------------------------------------------------------------------------------------
 

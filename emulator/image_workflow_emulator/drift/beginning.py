@@ -19,9 +19,9 @@ from image_workflow_emulator.domain.resources import (
     Pose,
     Product,
 )
-from image_workflow_emulator.service.calls import DecodedUpload
-from image_workflow_emulator.service.library import add_asset
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.resources.products import add_asset
+from image_workflow_emulator.service.sandbox.calls import DecodedUpload
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.traffic.calls import RecordedCall, Traffic
 from image_workflow_emulator.traffic.exchanges import leaves
 

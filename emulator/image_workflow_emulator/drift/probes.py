@@ -17,8 +17,8 @@ from image_workflow_emulator import __version__
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.kernel.clock import host_elapsed_ms, host_now
-from image_workflow_emulator.testing.control import reason
-from image_workflow_emulator.testing.exchanges import Answer, send
+from image_workflow_emulator.testing.control_client import reason
+from image_workflow_emulator.testing.transport import Answer, send
 from image_workflow_emulator.traffic.exchanges import RecordedExchange, RecordingError, lower_names
 
 _SECONDS: Final = 60.0

@@ -15,7 +15,7 @@ import orjson
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.drift.probes import exchanged
-from image_workflow_emulator.testing.exchanges import Answer
+from image_workflow_emulator.testing.transport import Answer
 from image_workflow_emulator.traffic.exchanges import RecordedExchange, RecordingError, json_of, with_leaves
 
 _HOST: Final = "127.0.0.1"

@@ -13,7 +13,7 @@ import orjson
 import yaml
 
 from image_workflow_emulator.drift import har
-from image_workflow_emulator.testing.files import read_file
+from image_workflow_emulator.testing.options import read_file
 from image_workflow_emulator.traffic import journals
 from image_workflow_emulator.traffic.exchanges import RecordedExchange, RecordingError, lower_names
 

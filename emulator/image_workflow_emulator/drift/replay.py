@@ -19,8 +19,8 @@ from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.exchanges import Answer, ask
-from image_workflow_emulator.testing.files import option_texts
+from image_workflow_emulator.testing.options import option_texts
+from image_workflow_emulator.testing.transport import Answer, ask
 from image_workflow_emulator.traffic.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.traffic.exchanges import with_leaves
 from image_workflow_emulator.traffic.pictures import description_of

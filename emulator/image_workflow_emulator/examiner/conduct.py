@@ -8,9 +8,9 @@ from image_workflow_emulator.examiner.findings import SEVERITIES, Finding
 from image_workflow_emulator.examiner.history import History
 from image_workflow_emulator.examiner.judgement import MAX_FINDINGS, MAX_REQUESTS, Judgement, Place
 from image_workflow_emulator.examiner.library_words import in_words_of
-from image_workflow_emulator.examiner.rules.base import Breach, ConductRule
 from image_workflow_emulator.examiner.rules.registry import RULES
-from image_workflow_emulator.service.record import Observed
+from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
+from image_workflow_emulator.service.records.record import Observed
 
 _TIMED = frozenset(rule.name for rule in RULES if rule.is_timed)
 

@@ -20,7 +20,7 @@ from msgspec import structs
 
 from image_workflow_emulator.examiner import points
 from image_workflow_emulator.examiner.judgement import Judgement, Totals
-from image_workflow_emulator.service.record import Observed, RequestRecord
+from image_workflow_emulator.service.records.record import Observed, RequestRecord
 
 Answer = TypeVar("Answer")
 MAX_DROPPED = 500

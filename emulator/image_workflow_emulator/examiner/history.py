@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 
 from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
-from image_workflow_emulator.service.record import LOOKS, Client, Intent, Observed, Records, RequestRecord
+from image_workflow_emulator.service.records.record import LOOKS, Client, Intent, Observed, Records, RequestRecord
 
 PATIENCE_MS = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""

@@ -12,7 +12,7 @@ from msgspec import Struct, field, structs
 
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.examiner.points import Point
-from image_workflow_emulator.service.record import Client
+from image_workflow_emulator.service.records.record import Client
 
 MAX_FINDINGS = 1_000
 """The most findings of one sandbox, and of all deleted ones together."""

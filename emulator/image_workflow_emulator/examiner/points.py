@@ -20,7 +20,7 @@ from image_workflow_emulator.domain.resources import (
 )
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
-from image_workflow_emulator.service.record import LOOKS, RequestRecord, Works
+from image_workflow_emulator.service.records.record import LOOKS, RequestRecord, Works
 
 Point: TypeAlias = tuple[str, str]
 """The name of an operation or byte surface, and a point of it."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
-from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts, is_team, value_of
 from image_workflow_emulator.scenario.scenario import (
     NO_OUTCOME,

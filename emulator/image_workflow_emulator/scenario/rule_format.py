@@ -11,7 +11,7 @@ from image_workflow_emulator.documents.schemas import Steps
 from image_workflow_emulator.documents.values import optional, parse_span_ms
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt, first_of
-from image_workflow_emulator.scenario.faults.registry import read_fault
+from image_workflow_emulator.scenario.faults.words import read_fault
 from image_workflow_emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
 from image_workflow_emulator.scenario.reach import check_request, rule_name
 from image_workflow_emulator.scenario.scenario import OUTCOME_WORDS, RequestRule, Rule, WorkOutcome, WorkRule

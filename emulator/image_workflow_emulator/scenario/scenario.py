@@ -16,7 +16,7 @@ from image_workflow_emulator.documents.values import optional, parse_span_ms
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import ClockSetting
-from image_workflow_emulator.scenario.faults.base import Fault
+from image_workflow_emulator.scenario.faults.fault import Fault
 from image_workflow_emulator.scenario.matching import ALL_WORK, ALWAYS, EVERY_REQUEST, RequestMatch, When, WorkMatch
 from image_workflow_emulator.scenario.world import NO_WORLD_CHANGES, TeamChange, WorldChanges
 

@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.connection import CONNECTION_EXTENSION, WHOLE_BODY, Connection
-from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.responses import OWN_ORIGIN
 
 REQUEST_SECONDS: Final = 30.0

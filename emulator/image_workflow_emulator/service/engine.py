@@ -11,8 +11,9 @@ from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel.clock import ClockSetting, host_elapsed_ms
 from image_workflow_emulator.kernel.timeline import Event
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.service import authoring, generations, scenarios, uploads
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.resources import authoring, generations, uploads
+from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 HOLD_EVENT = "hold_ended"
 SLICE_MS = 10

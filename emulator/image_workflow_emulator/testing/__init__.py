@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from image_workflow_emulator.control.recorded_request import RecordedRequest as RecordedRequest
     from image_workflow_emulator.examiner.findings import Conduct as Conduct
     from image_workflow_emulator.examiner.findings import Finding as Finding
-    from image_workflow_emulator.testing.application import EmulatorApplication as EmulatorApplication
-    from image_workflow_emulator.testing.application import create_app as create_app
     from image_workflow_emulator.testing.emulator import Emulator as Emulator
     from image_workflow_emulator.testing.errors import EmulatorError as EmulatorError
+    from image_workflow_emulator.testing.in_process import EmulatorApplication as EmulatorApplication
+    from image_workflow_emulator.testing.in_process import create_app as create_app
     from image_workflow_emulator.testing.sandbox import Clock as Clock
     from image_workflow_emulator.testing.sandbox import Explanation as Explanation
     from image_workflow_emulator.testing.sandbox import Given as Given
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "image_workflow_emulator.control.recorded_request": ("RecordedRequest",),
     "image_workflow_emulator.examiner.findings": ("Conduct", "Finding"),
-    "image_workflow_emulator.testing.application": ("EmulatorApplication", "create_app"),
+    "image_workflow_emulator.testing.in_process": ("EmulatorApplication", "create_app"),
     "image_workflow_emulator.testing.emulator": ("Emulator",),
     "image_workflow_emulator.testing.errors": ("EmulatorError",),
     "image_workflow_emulator.testing.sandbox": ("Clock", "Explanation", "Given", "Rule", "Sandbox", "Team"),

@@ -10,9 +10,9 @@ from typing import Any, Final, Self
 from weakref import finalize
 
 from image_workflow_emulator.settings import DEFAULT_URL, OPTIONS
-from image_workflow_emulator.testing.control import DEFAULT_SANDBOX, ControlClient, emulator_address
+from image_workflow_emulator.testing.control_client import DEFAULT_SANDBOX, ControlClient, emulator_address
 from image_workflow_emulator.testing.errors import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal
-from image_workflow_emulator.testing.files import option_texts
+from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.sandbox import Sandbox
 
 __tracebackhide__ = is_refusal

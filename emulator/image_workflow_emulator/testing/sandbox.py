@@ -16,7 +16,7 @@ from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.examiner.findings import Conduct
 from image_workflow_emulator.kernel.timestamps import parse_duration_ms
-from image_workflow_emulator.testing.control import (
+from image_workflow_emulator.testing.control_client import (
     DEFAULT_SANDBOX,
     STATE_SECONDS,
     YAML,
@@ -26,7 +26,7 @@ from image_workflow_emulator.testing.control import (
     path_step,
 )
 from image_workflow_emulator.testing.errors import EmulatorError, is_refusal
-from image_workflow_emulator.testing.files import put_in_place, read_file, read_state_file, timestamp_text
+from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file, timestamp_text
 from image_workflow_emulator.testing.session_file import saved_sandbox
 
 __tracebackhide__ = is_refusal

@@ -9,7 +9,7 @@ import json
 from base64 import b64encode
 from typing import Final
 
-from image_workflow_emulator.testing.control import DEFAULT_SANDBOX, MAX_REQUESTS, STATE_SECONDS, ControlClient
+from image_workflow_emulator.testing.control_client import DEFAULT_SANDBOX, MAX_REQUESTS, STATE_SECONDS, ControlClient
 from image_workflow_emulator.testing.errors import is_refusal
 
 __tracebackhide__ = is_refusal

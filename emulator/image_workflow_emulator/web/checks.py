@@ -15,7 +15,7 @@ from image_workflow_emulator.http.requests import read_query
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service import admission
+from image_workflow_emulator.service.sandbox import admission
 from image_workflow_emulator.web import holding
 from image_workflow_emulator.web.exchange import Exchange, Step
 

@@ -9,15 +9,15 @@ import io
 
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
 from image_workflow_emulator.domain.resources import UploadSession
-from image_workflow_emulator.http.problems import not_allowed
+from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Body, Request
 from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import count_of, excerpt
-from image_workflow_emulator.service import uploads
-from image_workflow_emulator.service.calls import Caller, Commit
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.resources import uploads
+from image_workflow_emulator.service.sandbox.calls import Caller, Commit
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Route, Step
 from image_workflow_emulator.web.files import BYTE_CODES
 from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX

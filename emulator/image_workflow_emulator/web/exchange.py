@@ -13,20 +13,21 @@ from msgspec import Struct
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
-from image_workflow_emulator.http.problems import problem_response
+from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.requests import Body, Request
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.matching import ByteSurface, RequestFacts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
-from image_workflow_emulator.service import admission, engine, scenarios
-from image_workflow_emulator.service.calls import Call, Caller, Commit
-from image_workflow_emulator.service.record import RequestBuilder, json_or_none
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.sandboxes import Sandboxes
-from image_workflow_emulator.service.scenarios import injected_problem
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.records.record import RequestBuilder, json_or_none
+from image_workflow_emulator.service.sandbox import admission, scenarios
+from image_workflow_emulator.service.sandbox.calls import Call, Caller, Commit
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
+from image_workflow_emulator.service.sandbox.scenarios import injected_problem
 from image_workflow_emulator.web import holding
 from image_workflow_emulator.web.pictures import PictureWorker
 
@@ -200,7 +201,7 @@ class Exchange(Struct, eq=False, gc=False):
             response = respelt(response, self.sandbox.readings)
         return response
 
-    # What a fault can do (image_workflow_emulator.scenario.faults.base.FaultContext) -----------------------------------------------
+    # What a fault can do (image_workflow_emulator.scenario.faults.fault.FaultContext) -----------------------------------------------
 
     @property
     def is_read(self) -> bool:

@@ -6,13 +6,13 @@ from urllib.parse import parse_qsl
 
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.stamps import stamped
-from image_workflow_emulator.http.problems import not_allowed
+from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.calls import Caller, Commit
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.sandbox.calls import Caller, Commit
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Route, Step
 from image_workflow_emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
 

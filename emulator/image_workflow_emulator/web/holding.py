@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from image_workflow_emulator.domain.idempotency import Scope
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.sandbox import HeldAdmission, Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import HeldAdmission, Sandbox
 
 _REFRESH_SECONDS = 0.25
 """How often a held request checks its clock: its mode may have changed."""

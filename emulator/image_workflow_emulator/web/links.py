@@ -4,8 +4,8 @@ from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.domain.resources import Asset, UploadSession
 from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.service import uploads
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.resources import uploads
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 FILES_PREFIX = "/files/"
 DIRECT_UPLOADS_PREFIX = "/direct-uploads/"

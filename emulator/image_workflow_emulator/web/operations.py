@@ -15,10 +15,12 @@ from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT, Page, PageR
 from image_workflow_emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, operation_id
 from image_workflow_emulator.kernel.timestamps import seconds_up
-from image_workflow_emulator.service import authoring, engine, generations, library, lookups, uploads
-from image_workflow_emulator.service.calls import Call, Commit
-from image_workflow_emulator.service.lookups import Lookup, find
-from image_workflow_emulator.service.store import Collection, Resource
+from image_workflow_emulator.service import engine
+from image_workflow_emulator.service.resources import authoring, generations, lookups, uploads
+from image_workflow_emulator.service.resources import products as library
+from image_workflow_emulator.service.resources.lookups import Lookup, find
+from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.store import Collection, Resource
 from image_workflow_emulator.web.exchange import Exchange
 
 LIST_LAG_MS = 2_000

@@ -16,8 +16,8 @@ from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import PhotographRecipe, Recipe
 from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
 from image_workflow_emulator.imaging.messages import Head, Message
-from image_workflow_emulator.service.calls import DecodedUpload
-from image_workflow_emulator.service.images import ImageStore
+from image_workflow_emulator.service.sandbox.calls import DecodedUpload
+from image_workflow_emulator.service.sandbox.images import ImageStore
 
 _TOO_DEMANDING = "Decoding it took more time or memory than any usable image needs."
 

@@ -3,7 +3,7 @@
     body read (the last wait) -> clock read, sandbox settled -> checks, each noted as it is passed -> commit
     -> render once -> bind the Idempotency-Key
 
-A scenario's fault is called at fixed moments between these (scenario/faults/base.py). Up to the read body
+A scenario's fault is called at fixed moments between these (scenario/faults/fault.py). Up to the read body
 no state is read that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
 The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
 everything is read again after it.
@@ -13,13 +13,13 @@ Must not know what an operation does, nor any single fault or surface.
 
 from image_workflow_emulator.domain.idempotency import StoredAnswer
 from image_workflow_emulator.domain.problems import Problem, invalid_request, key_binding_codes
-from image_workflow_emulator.http.problems import internal_error
+from image_workflow_emulator.http.problem_responses import internal_error
 from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconnectedError
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.playbook import RequestDecision
-from image_workflow_emulator.service import scenarios
+from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step, Surface
 
 

@@ -24,9 +24,9 @@ from image_workflow_emulator.domain.resources import (
 from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
-from image_workflow_emulator.service import uploads
-from image_workflow_emulator.service.calls import Standing
-from image_workflow_emulator.service.library import AssetDeletion
+from image_workflow_emulator.service.resources import uploads
+from image_workflow_emulator.service.resources.products import AssetDeletion
+from image_workflow_emulator.service.sandbox.calls import Standing
 from image_workflow_emulator.web.links import Links
 
 

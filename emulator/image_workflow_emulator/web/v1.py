@@ -5,13 +5,13 @@ from typing import NoReturn
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.domain.problems import Check, Problem
-from image_workflow_emulator.http.problems import not_allowed
+from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.calls import Caller
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.sandbox.calls import Caller
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps
 from image_workflow_emulator.web.exchange import Exchange, Route, Step
 from image_workflow_emulator.web.links import Links

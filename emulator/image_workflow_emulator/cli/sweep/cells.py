@@ -13,7 +13,7 @@ from typing import Final, Self
 from image_workflow_emulator.cli.sweep.notes import Noted, NotedCall, NotedWork
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.domain.readings import READINGS
-from image_workflow_emulator.scenario.faults.base import Fault
+from image_workflow_emulator.scenario.faults.fault import Fault
 from image_workflow_emulator.scenario.faults.latency import LatencyFault
 from image_workflow_emulator.scenario.faults.loss import LossFault
 from image_workflow_emulator.scenario.faults.problem import ProblemFault

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, convert, json
 from image_workflow_emulator.cli.sweep.runs import Run
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.yaml_reader import read_document
-from image_workflow_emulator.testing.files import read_file
+from image_workflow_emulator.testing.options import read_file
 
 Strictness = Literal["recoverable", "all", "off"]
 EXPECTED_FILE: Final = "sweep.expected.yaml"

@@ -19,9 +19,9 @@ from image_workflow_emulator.domain.pricing import generation_charge
 from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, OPERATION_CHECKS, Check
 from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
-from image_workflow_emulator.service.record import RequestRecord
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.store import Store
+from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.store import Store
 from image_workflow_emulator.web.files import BYTE_CODES
 
 _ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}

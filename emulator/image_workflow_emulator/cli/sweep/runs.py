@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import Struct, json, structs
 
 from image_workflow_emulator.cli.child import Guard
-from image_workflow_emulator.cli.errors import CommandError
+from image_workflow_emulator.cli.failures import CommandError
 from image_workflow_emulator.cli.sweep.cells import SLOW_MS, Cell
 from image_workflow_emulator.cli.sweep.notes import (
     MADE_TWICE,

@@ -8,9 +8,9 @@ from operator import attrgetter
 from typing import Final
 
 from image_workflow_emulator.examiner.history import History, grouped
-from image_workflow_emulator.examiner.rules.base import KEPT, Verdicts, breach
+from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
-from image_workflow_emulator.service.record import Records, RequestRecord
+from image_workflow_emulator.service.records.record import Records, RequestRecord
 
 _GIVEN_UP_AFTER: Final = 3
 _HUNG_UP: Final = "abandoned"

@@ -5,9 +5,9 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.examiner.history import History
-from image_workflow_emulator.examiner.rules.base import KEPT, Verdicts, breach, is_refused_alike, rows_of
+from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, is_refused_alike, rows_of
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp
-from image_workflow_emulator.service.record import Records, RequestRecord
+from image_workflow_emulator.service.records.record import Records, RequestRecord
 
 _HARMLESS: Final = 1
 _HOPELESS: Final = (400, 401, 402, 403, 404, 410, 422)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from image_workflow_emulator.examiner.rules import keys, refusals, results, retries
-from image_workflow_emulator.examiner.rules.base import ConductRule
+from image_workflow_emulator.examiner.rules.rule import ConductRule
 
 _SAME_KEY: Final = (
     "Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly and work is "

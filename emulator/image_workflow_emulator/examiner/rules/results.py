@@ -8,8 +8,8 @@ import orjson
 
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.examiner.history import History
-from image_workflow_emulator.examiner.rules.base import KEPT, Verdict, Verdicts, breach
-from image_workflow_emulator.service.record import LOOKS, RequestRecord
+from image_workflow_emulator.examiner.rules.rule import KEPT, Verdict, Verdicts, breach
+from image_workflow_emulator.service.records.record import LOOKS, RequestRecord
 
 _LISTS: Final = ("listOperations", "listGenerations")
 _READS: Final = (*LOOKS, *_LISTS)

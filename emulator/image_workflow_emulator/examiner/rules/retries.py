@@ -14,9 +14,9 @@ from image_workflow_emulator.examiner.history import (
     is_wait_measured,
     pauses_ms,
 )
-from image_workflow_emulator.examiner.rules.base import KEPT, Verdicts, breach, follows_soon, rows_of
+from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, follows_soon, rows_of
 from image_workflow_emulator.kernel.timestamps import HOUR_MS, LATEST_INSTANT, SECOND_MS
-from image_workflow_emulator.service.record import Client, Records, RequestRecord
+from image_workflow_emulator.service.records.record import Client, Records, RequestRecord
 
 _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
 _MAX_PROGRAMS: Final = 3

@@ -4,7 +4,7 @@ from email.utils import formatdate
 
 from image_workflow_emulator.http.responses import Header, Response
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.scenario.faults.base import Fault, FaultContext
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext
 
 
 class DeprecatedFault(Fault, frozen=True):

@@ -1,6 +1,6 @@
 """`hold: SPAN`: the request stays in admission, so that a second one with its key is answered 409 (D13)."""
 
-from image_workflow_emulator.scenario.faults.base import Fault, FaultContext
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext
 
 
 class HoldFault(Fault, frozen=True):

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import structs
 
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
-from image_workflow_emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, Moment
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Moment
 
 LossKind = Literal["reset", "truncate", "stall", "garbage"]
 

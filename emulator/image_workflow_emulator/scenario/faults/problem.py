@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from image_workflow_emulator.http.responses import Header, Response
-from image_workflow_emulator.scenario.faults.base import (
+from image_workflow_emulator.scenario.faults.fault import (
     Fault,
     FaultContext,
     Moment,

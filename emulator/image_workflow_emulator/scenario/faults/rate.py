@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from image_workflow_emulator.http.responses import Header, Response
-from image_workflow_emulator.scenario.faults.base import Fault, FaultConnection, FaultContext
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext
 
 
 class RateFault(Fault, frozen=True):

@@ -15,7 +15,7 @@ A sandbox of another id can take the file: its keys then have its own id worked 
 cursors that the original gave out stay good.
 """
 
-from image_workflow_emulator.service.state.files import load, save
+from image_workflow_emulator.service.state.archive import load, save
 from image_workflow_emulator.service.state.tables import StateError
 
 __all__ = ["StateError", "load", "save"]

@@ -19,10 +19,10 @@ from msgspec.structs import asdict, replace
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain import resources
-from image_workflow_emulator.domain.admission import AdmissionPause, RateWindow
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope, StoredAnswer
 from image_workflow_emulator.domain.ledger import Ledger
 from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.limits import AdmissionPause, RateWindow
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import (
@@ -43,9 +43,10 @@ from image_workflow_emulator.scenario.playbook import AwaitedChange, Playbook, R
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import Timings
 from image_workflow_emulator.service.engine import HOLD_EVENT
-from image_workflow_emulator.service.images import MemoryBudget
-from image_workflow_emulator.service.journal import Journal
-from image_workflow_emulator.service.sandbox import (
+from image_workflow_emulator.service.records.journal import Journal
+from image_workflow_emulator.service.resources.work import places_of
+from image_workflow_emulator.service.sandbox.images import MemoryBudget
+from image_workflow_emulator.service.sandbox.sandbox import (
     DEFAULT_SANDBOX_ID,
     Beginning,
     CredentialAccount,
@@ -54,9 +55,8 @@ from image_workflow_emulator.service.sandbox import (
     SandboxState,
     TeamAccount,
 )
-from image_workflow_emulator.service.scenarios import CHANGE_EVENT, EVERYONE
-from image_workflow_emulator.service.store import Collection
-from image_workflow_emulator.service.work import places_of
+from image_workflow_emulator.service.sandbox.scenarios import CHANGE_EVENT, EVERYONE
+from image_workflow_emulator.service.sandbox.store import Collection
 
 FORMAT: Final = "image-workflow-emulator state"
 VERSION: Final = 9

@@ -17,8 +17,8 @@ from msgspec.json import Decoder, Encoder
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.images import MemoryBudget
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.images import MemoryBudget
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state.tables import (
     FORMAT,
     TABLES,

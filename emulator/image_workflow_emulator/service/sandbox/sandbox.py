@@ -12,9 +12,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from image_workflow_emulator.domain.admission import AdmissionPause, ConcurrencyBudget, RateWindow
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
 from image_workflow_emulator.domain.ledger import Ledger
+from image_workflow_emulator.domain.limits import AdmissionPause, ConcurrencyBudget, RateWindow
 from image_workflow_emulator.domain.problems import Cause, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.domain.resources import Credential, Team
@@ -27,12 +27,12 @@ from image_workflow_emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
 from image_workflow_emulator.scenario.playbook import Playbook, RuleCounts
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
-from image_workflow_emulator.service.feed import Feed
-from image_workflow_emulator.service.images import ImageStore, MemoryBudget
-from image_workflow_emulator.service.journal import Journal
-from image_workflow_emulator.service.premade import add_premade_ingredients
-from image_workflow_emulator.service.record import Observed, RequestRecord
-from image_workflow_emulator.service.store import Store
+from image_workflow_emulator.service.records.feed import Feed
+from image_workflow_emulator.service.records.journal import Journal
+from image_workflow_emulator.service.records.record import Observed, RequestRecord
+from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
+from image_workflow_emulator.service.sandbox.premade import add_premade_ingredients
+from image_workflow_emulator.service.sandbox.store import Store
 
 # The accounts ---------------------------------------------------------------------------------------------------------
 

@@ -3,13 +3,13 @@
 In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
 """
 
-from image_workflow_emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.domain.idempotency import MAX_RECORDS
+from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.service.calls import Call
-from image_workflow_emulator.service.scenarios import EVERYONE
+from image_workflow_emulator.service.sandbox.calls import Call
+from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
 
 
 def check_credential(call: Call) -> None:

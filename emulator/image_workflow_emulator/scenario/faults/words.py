@@ -2,8 +2,8 @@
 
 from image_workflow_emulator.documents.values import optional, parse_span_ms, parse_speed, parse_whole_number
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
-from image_workflow_emulator.scenario.faults.base import NO_FAULT, Fault, Then
 from image_workflow_emulator.scenario.faults.deprecated import DeprecatedFault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault, Then
 from image_workflow_emulator.scenario.faults.hold import HoldFault
 from image_workflow_emulator.scenario.faults.latency import LatencyFault
 from image_workflow_emulator.scenario.faults.loss import LossFault

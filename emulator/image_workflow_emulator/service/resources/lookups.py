@@ -19,8 +19,8 @@ from image_workflow_emulator.domain.resources import (
     Product,
 )
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.calls import Call
-from image_workflow_emulator.service.store import Collection, Resource, Store
+from image_workflow_emulator.service.sandbox.calls import Call
+from image_workflow_emulator.service.sandbox.store import Collection, Resource, Store
 
 
 class Lookup(Struct, Generic[Resource], frozen=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from image_workflow_emulator.cli.drift_report import FAILS_ON, as_json, content_of, fails, lines
-from image_workflow_emulator.cli.errors import CommandError, writable_files, write_file
+from image_workflow_emulator.cli.failures import CommandError, writable_files, write_file
 from image_workflow_emulator.cli.invocation import Invocation, print_json
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.domain.readings import NO_READINGS

@@ -8,11 +8,11 @@ from image_workflow_emulator.domain.problems import Check, invalid_input
 from image_workflow_emulator.domain.product_photos import primary_of
 from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import Asset, Product
-from image_workflow_emulator.service import work
-from image_workflow_emulator.service.calls import Call, Commit, DecodedUpload
-from image_workflow_emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.store import remove_from_index
+from image_workflow_emulator.service.resources import work
+from image_workflow_emulator.service.resources.lookups import ASSET, PRODUCT, find, refer_to_all
+from image_workflow_emulator.service.sandbox.calls import Call, Commit, DecodedUpload
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.store import remove_from_index
 
 
 class AssetDeletion(Struct, frozen=True):

@@ -13,12 +13,12 @@ from weakref import finalize
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.settings import UsageError, read_settings
-from image_workflow_emulator.testing.control import ControlClient
+from image_workflow_emulator.testing.control_client import ControlClient
 from image_workflow_emulator.testing.emulator import Emulator
 from image_workflow_emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal, unreadable
-from image_workflow_emulator.testing.exchanges import ORIGIN, Answer, ask
-from image_workflow_emulator.testing.files import option_texts
+from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.sandbox import Sandbox
+from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask
 from image_workflow_emulator.web.wire import LostAnswerError
 
 if TYPE_CHECKING:

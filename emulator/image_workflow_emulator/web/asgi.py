@@ -9,11 +9,11 @@ from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.http.requests import Body, ClientDisconnectedError, Message, Receive, Request, Scope, Send
 from image_workflow_emulator.http.responses import Header, Response
 from image_workflow_emulator.http.stopping import Stop
-from image_workflow_emulator.service import admission
-from image_workflow_emulator.service.journal import Journal
-from image_workflow_emulator.service.record import RequestBuilder, digest
-from image_workflow_emulator.service.sandbox import Sandbox
-from image_workflow_emulator.service.sandboxes import Sandboxes
+from image_workflow_emulator.service.records.journal import Journal
+from image_workflow_emulator.service.records.record import RequestBuilder, digest
+from image_workflow_emulator.service.sandbox import admission
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web import pipeline
 from image_workflow_emulator.web.exchange import Exchange, Surface
 from image_workflow_emulator.web.pictures import PictureWorker

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from image_workflow_emulator.examiner.history import PATIENCE_MS, History
-from image_workflow_emulator.service.record import RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 
 Severity = Literal["error", "warning", "note"]
 """`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from msgspec import structs
 
 from image_workflow_emulator.kernel.clock import host_elapsed_ms, host_now
-from image_workflow_emulator.service.feed import Feed
-from image_workflow_emulator.service.record import RequestBuilder, RequestRecord
+from image_workflow_emulator.service.records.feed import Feed
+from image_workflow_emulator.service.records.record import RequestBuilder, RequestRecord
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024

@@ -22,7 +22,7 @@ from image_workflow_emulator.examiner.conduct import examine
 from image_workflow_emulator.examiner.judgement import Judgement
 from image_workflow_emulator.examiner.rules.registry import RULES
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
-from image_workflow_emulator.service.record import Observed, RequestRecord, digest
+from image_workflow_emulator.service.records.record import Observed, RequestRecord, digest
 from image_workflow_emulator.traffic.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.traffic.exchanges import RecordedExchange, instant_of
 from image_workflow_emulator.traffic.journals import ORIGIN

@@ -18,12 +18,12 @@ from image_workflow_emulator.domain.recipes import EditRecipe, PhotographRecipe,
 from image_workflow_emulator.domain.resources import Generation, Ingredient, Output, PlannedOutput, Pose
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.scenario import WorkOutcome
-from image_workflow_emulator.service import work
-from image_workflow_emulator.service.admission import check_budget, check_credits
-from image_workflow_emulator.service.calls import Call, Commit
-from image_workflow_emulator.service.library import add_asset
-from image_workflow_emulator.service.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_to_all
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.resources import work
+from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_to_all
+from image_workflow_emulator.service.resources.products import add_asset
+from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits
+from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
 

@@ -25,18 +25,18 @@ from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.examiner.examiner import Examiner
 from image_workflow_emulator.http import requests
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.problems import internal_error
+from image_workflow_emulator.http.problem_responses import internal_error
 from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Scope
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.library import ScenarioLibrary, shipped_library
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.calls import DecodedUpload
-from image_workflow_emulator.service.images import ImageStore
-from image_workflow_emulator.service.sandbox import Sandbox, SandboxOptions
-from image_workflow_emulator.service.sandboxes import Sandboxes
-from image_workflow_emulator.service.store import Store
+from image_workflow_emulator.service.sandbox.calls import DecodedUpload
+from image_workflow_emulator.service.sandbox.images import ImageStore
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
+from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
+from image_workflow_emulator.service.sandbox.store import Store
 from image_workflow_emulator.settings import Settings
 
 Value = TypeVar("Value")

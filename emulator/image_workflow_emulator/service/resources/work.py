@@ -10,9 +10,9 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.scenario import FailureCode, WorkOutcome
-from image_workflow_emulator.service import scenarios
-from image_workflow_emulator.service.calls import Call
-from image_workflow_emulator.service.sandbox import Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.calls import Call
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox, TeamAccount
 
 SomeWork = TypeVar("SomeWork", bound=Work)
 

@@ -14,13 +14,13 @@ from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from image_workflow_emulator.domain.admission import RateWindow
 from image_workflow_emulator.domain.intents import Intent
+from image_workflow_emulator.domain.limits import RateWindow
 from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.domain.resources import Credential, Scene, Team
 from image_workflow_emulator.scenario.scenario import WorkRule
-from image_workflow_emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 
 # The caller -----------------------------------------------------------------------------------------------------------
 

@@ -23,12 +23,12 @@ from image_workflow_emulator.domain.resources import (
     Pose,
 )
 from image_workflow_emulator.scenario.scenario import WorkOutcome
-from image_workflow_emulator.service import work
-from image_workflow_emulator.service.admission import check_budget, check_credits
-from image_workflow_emulator.service.calls import Call, Commit
-from image_workflow_emulator.service.lookups import ASSET, INGREDIENTS, find, refer, refer_to_all
-from image_workflow_emulator.service.premade import CARD_SIZE
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.resources import work
+from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, find, refer, refer_to_all
+from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits
+from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.premade import CARD_SIZE
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 
 class Authoring(Struct, frozen=True):

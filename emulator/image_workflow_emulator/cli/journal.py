@@ -15,7 +15,7 @@ from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.kernel.signing import without_signature
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.settings import UsageError
-from image_workflow_emulator.testing.control import MAX_REQUESTS, ControlClient
+from image_workflow_emulator.testing.control_client import MAX_REQUESTS, ControlClient
 
 LOOK_AGAIN_SECONDS: Final = 0.2
 """How often `--follow` asks for what has been answered since."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from image_workflow_emulator.scenario.playbook import Playbook, RuleCounts
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 RuleTallies = dict[tuple[str, str], RuleCounts]
 """By the names of scenario and rule."""

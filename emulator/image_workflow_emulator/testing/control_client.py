@@ -18,8 +18,8 @@ from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import parse_url
 from image_workflow_emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from image_workflow_emulator.testing.exchanges import Answer, send
-from image_workflow_emulator.testing.files import read_file, readings_value, timestamp_text, world_value
+from image_workflow_emulator.testing.options import read_file, readings_value, timestamp_text, world_value
+from image_workflow_emulator.testing.transport import Answer, send
 
 __tracebackhide__ = is_refusal
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from msgspec import structs
 
-from image_workflow_emulator.domain.admission import NOTHING_DUE_MS, AdmissionPause
+from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
 from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
 from image_workflow_emulator.domain.resources import Team
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
@@ -19,9 +19,9 @@ from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts
 from image_workflow_emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
 from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, CredentialChange, Scenario
 from image_workflow_emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
-from image_workflow_emulator.service.calls import Caller
-from image_workflow_emulator.service.sandbox import CredentialAccount, Sandbox, TeamAccount
-from image_workflow_emulator.service.tally import count_rules
+from image_workflow_emulator.service.sandbox.calls import Caller
+from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.tally import count_rules
 
 Decision = TypeVar("Decision", RequestDecision, WorkDecision)
 

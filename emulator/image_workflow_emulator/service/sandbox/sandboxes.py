@@ -7,13 +7,13 @@ from weakref import ref
 
 from image_workflow_emulator.scenario.playbook import Playbook
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.service import scenarios
-from image_workflow_emulator.service.calls import Caller
-from image_workflow_emulator.service.images import MemoryBudget
-from image_workflow_emulator.service.journal import Watcher
-from image_workflow_emulator.service.record import Observed, Observer, RequestRecord
-from image_workflow_emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
-from image_workflow_emulator.service.tally import Tally
+from image_workflow_emulator.service.records.journal import Watcher
+from image_workflow_emulator.service.records.record import Observed, Observer, RequestRecord
+from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.calls import Caller
+from image_workflow_emulator.service.sandbox.images import MemoryBudget
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from image_workflow_emulator.service.sandbox.tally import Tally
 
 MAX_SANDBOXES = 1_000
 

@@ -11,10 +11,10 @@ from image_workflow_emulator.domain.problems import Check, Problem, invalid_inpu
 from image_workflow_emulator.domain.resources import Asset, UploadSession
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.calls import Call, Commit, DecodedUpload
-from image_workflow_emulator.service.library import add_asset
-from image_workflow_emulator.service.lookups import remedy_for_absent
-from image_workflow_emulator.service.sandbox import Sandbox
+from image_workflow_emulator.service.resources.lookups import remedy_for_absent
+from image_workflow_emulator.service.resources.products import add_asset
+from image_workflow_emulator.service.sandbox.calls import Call, Commit, DecodedUpload
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
 """How long a signed URL takes bytes (D15)."""

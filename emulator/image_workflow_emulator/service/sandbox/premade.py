@@ -6,8 +6,8 @@ from typing import Any
 from image_workflow_emulator.domain.recipes import PremadeRecipe
 from image_workflow_emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
 from image_workflow_emulator.kernel.identifiers import Identifiers
-from image_workflow_emulator.service.images import ImageStore
-from image_workflow_emulator.service.store import Store
+from image_workflow_emulator.service.sandbox.images import ImageStore
+from image_workflow_emulator.service.sandbox.store import Store
 
 CARD_SIZE = (512, 640)
 """The size of every picture of an ingredient, a Team's own too, except premade Backgrounds."""

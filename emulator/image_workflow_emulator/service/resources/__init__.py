@@ -1,0 +1,1 @@
+"""What operations do to resources: uploads, Assets and Products, ingredients, Generations, and the work behind them."""
