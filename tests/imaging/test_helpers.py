@@ -29,7 +29,7 @@ MAX_PIXELS = 100_000_000
 NORMALIZE_JPEG = {"job": "normalize", "content_type": "image/jpeg", "max_pixels": MAX_PIXELS}
 NORMALIZE_PNG = {**NORMALIZE_JPEG, "content_type": "image/png"}
 SMALL_JPEG = encoded(four_corners(), "JPEG")
-WIDE_EDGE = 4_200
+WIDE_EDGE = 2_100
 """Pixels; a square of this edge is a large picture."""
 
 
@@ -112,18 +112,16 @@ def order_of_answers(helpers: Helpers, jobs: Sequence[tuple[str, Head, bytes]]) 
     return order
 
 
-def test_a_small_upload_does_not_wait_for_the_large_ones_before_it(helpers: Helpers) -> None:
-    heavy = slow_jpeg(800) + bytes(5 << 20)
-    large = [(f"large {number}", NORMALIZE_PNG, wide_png()) for number in range(3)]
-    heavies = [(f"heavy {number}", NORMALIZE_JPEG, heavy) for number in range(3)]
-    order = order_of_answers(helpers, [*large, *heavies, ("small", NORMALIZE_JPEG, SMALL_JPEG)])
-    assert order.index("small") <= 3
+def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(helpers: Helpers) -> None:
+    photos = [(f"photo {number}", NORMALIZE_JPEG, slow_jpeg(WIDE_EDGE)) for number in range(12)]
+    order = order_of_answers(helpers, [*photos, ("small", NORMALIZE_JPEG, SMALL_JPEG)])
+    assert order.index("small") <= 1
 
 
-def test_a_large_picture_is_overtaken_by_some_small_ones_and_not_by_all(helpers: Helpers) -> None:
+def test_a_large_picture_does_not_wait_for_all_the_small_ones_behind_it(helpers: Helpers) -> None:
     small = [(f"small {number}", NORMALIZE_JPEG, SMALL_JPEG) for number in range(200)]
     order = order_of_answers(helpers, [("large", NORMALIZE_PNG, wide_png()), *small])
-    assert 20 < order.index("large") < 190
+    assert order.index("large") < 190
 
 
 def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +144,7 @@ def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatc
     monkeypatch.setattr(helpers_module, "send_message", send)
     monkeypatch.setattr(helpers_module, "receive_message", receive)
     assert len(order_of_answers(helpers, [(f"large {number}", NORMALIZE_PNG, wide_png()) for number in range(4)])) == 4
-    assert (len(in_work), most) == (2, 1)
+    assert most == 1
 
 
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
@@ -184,7 +182,7 @@ def test_a_job_that_ends_every_helper_is_lost(
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
     with pytest.raises(LostHelperError):
         run(helpers, NORMALIZE_JPEG, slow_jpeg(2000))
-    assert len(processes) == 2
+    assert len(processes) == helpers_module._TRIES
 
 
 def test_where_no_process_can_be_started_a_job_is_lost(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +194,7 @@ def test_where_no_process_can_be_started_a_job_is_lost(helpers: Helpers, monkeyp
         run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
 
 
-@pytest.mark.parametrize("started", [0, helpers_module._TRIES_TO_DRAW])
+@pytest.mark.parametrize("started", [0, helpers_module._TRIES])
 def test_a_drawing_without_a_helper_is_done_all_the_same_and_shows_no_inputs(
     helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch, started: int
 ) -> None:

@@ -4,11 +4,14 @@ Pillow holds the interpreter lock while it works, uses as much memory as a file 
 process of its own it cannot harm the server: a helper that takes too much time ends, and only its job is lost. A helper
 does one job at a time and reads to the end of its input, so it ends with the server, even if that is killed.
 
-Two helpers work side by side. Small jobs come first: each job may be overtaken by as many later ones as it has mebibytes,
-and by a hundred more if there is a large picture in it; so nothing waits for ever. Of large pictures one is decoded at a
-time. A helper that finds one, from the headers alone, says so, and the job waits again.
+There are two queues. Each job begins in the first, which two threads serve. A helper that finds a large picture in its
+job, from the headers alone, says so, and the job moves to the second queue, which one thread serves. So a small picture
+never waits for large ones, and one large picture is decoded at a time.
 
-Owns the processes and the order of jobs. Must not import Pillow, nor know what a job means: `image_workflow_emulator.imaging.worker` does.
+The process pools of the standard library do not serve here: `concurrent.futures` cannot end a single job, and loses all
+with one process; `multiprocessing` runs the main module of the program again in each child, which is the user's own.
+
+Owns the processes. Must not import Pillow, nor know what a job means: `imaging/worker.py` does.
 """
 
 import asyncio
@@ -18,28 +21,25 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from itertools import count
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
 from image_workflow_emulator.imaging.messages import IS_LARGE, Head, Message, max_seconds, receive_message, send_message
 
 MAX_HELPERS = 2
+"""How many work on small pictures; one more works on large ones."""
 _START = "import sys; sys.path[:] = sys.argv[1:]; from image_workflow_emulator.imaging.worker import main; main()"
 """The program of a helper: it imports the same modules as the server, from the same places."""
 _DEADLINE = 4
-"""How many times its processor time a job may take by the clock, on a busy machine, before its helper is given up."""
-_TRIES, _TRIES_TO_DRAW = {"normalize": 2}, 8
-"""How many helpers may end with a job: few with an upload, which may be why they do."""
+"""How many times its processor time a job may take by the clock, on a busy machine, before its helper is killed."""
+_TRIES = 3
+"""How many helpers may end with a job, which may be why they end."""
 _OUT_OF_TIME = -int(getattr(signal, "SIGPROF", 99))
 """The status of a helper whose job took too much processor time."""
-_LARGE_RANK = 100
-_MEBIBYTE = 1 << 20
 
 
 class LostHelperError(Exception):
-    """An upload was not decoded: it took too much time, or ended two helpers; or the server stops."""
+    """An upload was not decoded: it took too much time, or ended its helpers; or the server stops."""
 
 
 _Helper: TypeAlias = subprocess.Popen[bytes]
@@ -71,16 +71,6 @@ def _end(helper: _Helper) -> None:
         pass
 
 
-@dataclass(slots=True, eq=False)
-class _Job:
-    head: Head
-    parts: Sequence[bytes]
-    rank: int
-    """The lowest is next."""
-    is_large: bool = False
-    answer: "Future[Message]" = field(default_factory=Future)
-
-
 class Helpers:
     """All helpers of a server; costs nothing until the first job."""
 
@@ -88,12 +78,9 @@ class Helpers:
         self._lock = threading.Lock()
         self._all: set[_Helper] = set()
         self._idle: list[_Helper] = []
-        self._numbers = count()
-        self._waiting: list[_Job] = []
-        self._has_large = False
-        """Whether a large picture is being decoded."""
         self._is_closed = False
-        self._threads = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
+        self._small = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
+        self._large = ThreadPoolExecutor(1, thread_name_prefix="large-pictures")
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Have a job done.
@@ -102,13 +89,9 @@ class Helpers:
             LostHelperError: it was not done.
             RuntimeError: the code that does it has a defect, described in the text.
         """
-        if self._is_closed:
-            raise LostHelperError
-        job = _Job(head, parts, next(self._numbers) + sum(map(len, parts)) // _MEBIBYTE)
-        with self._lock:
-            self._waiting.append(job)
-        self._threads.submit(self._work)
-        answer = await asyncio.wrap_future(job.answer)
+        answer = await self._do(self._small, {**head, "is_large": False}, parts)
+        if answer[0] == IS_LARGE:
+            answer = await self._do(self._large, {**head, "is_large": True}, parts)
         if "defect" in answer[0]:
             raise RuntimeError(f"image work failed in a helper process:\n{answer[0]['defect']}")
         return answer
@@ -119,49 +102,29 @@ class Helpers:
             self._is_closed = True
             for helper in self._all:
                 helper.kill()
-        self._threads.shutdown()
+        self._small.shutdown()
+        self._large.shutdown()
         for helper in self._idle:
             _end(helper)
 
-    def _work(self) -> None:
-        """Do what waits, the job of the lowest rank first."""
-        while (job := self._next()) is not None:
-            try:
-                answer = self._ask({**job.head, "is_large": job.is_large}, job.parts)
-                if answer[0] != IS_LARGE:
-                    job.answer.set_result(answer)
-            except Exception as error:  # whatever it is, somebody waits for the outcome
-                job.answer.set_exception(error)
-            with self._lock:
-                self._has_large &= not job.is_large
-                if not job.answer.done():
-                    job.is_large, job.rank = True, job.rank + _LARGE_RANK
-                    self._waiting.append(job)
-
-    def _next(self) -> _Job | None:
-        """Take a job from those that wait, except for large ones while one of them is being done."""
-        with self._lock:
-            for job in sorted(self._waiting, key=lambda job: job.rank):
-                if not (job.is_large and self._has_large):
-                    self._waiting.remove(job)
-                    if job.is_large or job.answer.set_running_or_notify_cancel():
-                        self._has_large |= job.is_large
-                        return job
-        return None
+    async def _do(self, queue: ThreadPoolExecutor, head: Head, parts: Sequence[bytes]) -> Message:
+        if self._is_closed:
+            raise LostHelperError
+        return await asyncio.wrap_future(queue.submit(self._ask, head, parts))
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Have a helper do a job. If that ends, though the job used no more time than it may, others try it.
 
         A drawing is never lost but for the server's end: where every helper was, it is drawn here, without its inputs.
         """
-        for _ in range(_TRIES.get(head["job"], _TRIES_TO_DRAW)):
+        for _ in range(_TRIES):
             helper = self._take()
             if helper is None:
                 break
             try:
                 answer = _ask(helper, head, parts)
             except (EOFError, OSError):
-                _end(helper)
+                self._drop(helper)
                 if helper.returncode == _OUT_OF_TIME:
                     break
             else:
@@ -175,17 +138,20 @@ class Helpers:
 
     def _take(self) -> _Helper | None:
         """Take an idle helper that is still alive, or start one; None if that cannot be, or the server stops."""
-        with self._lock:
-            self._all = {helper for helper in self._all if helper.poll() is None}
-            while self._idle and not self._is_closed:
+        while self._idle:
+            with contextlib.suppress(IndexError):  # another thread took the last one
                 helper = self._idle.pop()
-                if helper in self._all:
+                if helper.poll() is None:
                     return helper
-                _end(helper)
-            if self._is_closed:
-                return None
-            with contextlib.suppress(OSError):  # the system has no more processes or files for us
+                self._drop(helper)
+        with self._lock, contextlib.suppress(OSError):  # the system has no more processes or files for us
+            if not self._is_closed:
                 helper = _start()
                 self._all.add(helper)
                 return helper
         return None
+
+    def _drop(self, helper: _Helper) -> None:
+        _end(helper)
+        with self._lock:
+            self._all.discard(helper)

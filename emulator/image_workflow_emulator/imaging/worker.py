@@ -34,7 +34,7 @@ from image_workflow_emulator.imaging.scene import examine_scene_of
 
 MAX_MEMORY_BYTES = 5 << 28
 """Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
-LARGE_PIXELS = 1 << 24
+LARGE_PIXELS = 1 << 22
 """A picture with more of them is large: of these, one at a time is decoded."""
 MAX_HEADER_SECONDS = 0.5
 """Processor time to read the headers of a job's pictures; any sound ones take a hundredth of it."""
