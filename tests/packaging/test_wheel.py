@@ -106,5 +106,22 @@ def test_it_serves_without_a_checkout(installation: Path) -> None:
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["name"] == "Demo"
 
 
+@pytest.mark.parametrize("own", ["emulator/core.py", "emulator.py"])
+def test_a_project_with_an_emulator_of_its_own_is_tested_beside_it(
+    installation: Path, tmp_path: Path, own: str
+) -> None:
+    module = tmp_path / own
+    module.parent.mkdir(exist_ok=True)
+    module.write_text("ANSWER = 42\n")
+    name = own.removesuffix(".py").replace("/", ".")
+    (tmp_path / "test_own.py").write_text(
+        f"from {name} import ANSWER\ndef test_own(): assert ANSWER == 42\n"
+        "def test_both(image_workflow): assert image_workflow.api_key\n"
+    )
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis")
+    outcome = run_program(*command, folder=tmp_path, PYTHONPATH=str(installation))
+    assert (outcome.status, outcome.output.splitlines()[-1][:8]) == (0, "2 passed"), outcome.output
+
+
 def names(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
