@@ -94,7 +94,9 @@ def test_lines_that_are_not_read_in_time_are_counted(
     for _ in range(5):
         emulator.get("/team")
         log.note(sandbox, sandbox.journal.completed()[-1])
-    log.note(sandbox, RequestRecord(0, "req_x", "GET", "/v1/team"))  # which is not answered yet
+    log.note(
+        sandbox, RequestRecord(at=0, request_id="req_x", method="GET", path="/v1/team")
+    )  # which is not answered yet
     log.close()
     first, second, left_out = capfd.readouterr().err.splitlines()
     assert "getTeam" in first

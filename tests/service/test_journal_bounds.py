@@ -5,18 +5,18 @@ import weakref
 
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.service.records.journal import MAX_BYTES, MAX_REQUESTS, Journal
-from image_workflow_emulator.service.records.record import MAX_KEPT_BODY_BYTES, RequestBuilder, RequestRecord
+from image_workflow_emulator.service.records.record import MAX_KEPT_BODY_BYTES, RequestRecord
 
 AT = 1_767_225_600_000
 
 
-def _arrive(journal: Journal, path: str = "/v1/team") -> RequestBuilder:
-    request = RequestBuilder(AT, f"req_{journal.last_sequence + 1}", "GET", path)
+def _arrive(journal: Journal, path: str = "/v1/team") -> RequestRecord:
+    request = RequestRecord(at=AT, request_id=f"req_{journal.last_sequence + 1}", method="GET", path=path)
     journal.arrive(request)
     return request
 
 
-def _leave(journal: Journal, request: RequestBuilder) -> None:
+def _leave(journal: Journal, request: RequestRecord) -> None:
     journal.leave(request, AT, is_timed=True)
 
 
@@ -78,7 +78,7 @@ class _Frame:
     """Something that was looked at where a problem was raised."""
 
 
-def _refused(request: RequestBuilder) -> weakref.ref[_Frame]:
+def _refused(request: RequestRecord) -> weakref.ref[_Frame]:
     looked_at = _Frame()
     try:
         try:

@@ -11,7 +11,7 @@ from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.explanations import remedy_of
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.scenario.matching import ByteSurface
-from image_workflow_emulator.service.records.record import RequestData, RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
@@ -65,7 +65,7 @@ class Observed:
                 if not request.is_complete:
                     self._count(request)
 
-    def _count(self, request: RequestData) -> None:
+    def _count(self, request: RequestRecord) -> None:
         place = request.operation, request.status, request.code, request.byte_surface
         self.counts[RequestCount(*place, request.replay_of is not None, request.loss is not None)] += 1
 

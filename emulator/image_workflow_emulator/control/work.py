@@ -17,7 +17,7 @@ from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Generation, Operation
 from image_workflow_emulator.domain.stamps import stamped
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.records.record import RequestData
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.service.sandbox.store import Collection
@@ -97,7 +97,7 @@ def list_work(call: ControlCall) -> dict[str, Any]:
     return {"data": [describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
 
-def describe_work(call: ControlCall, work: Operation | Generation, admitted: RequestData | None) -> dict[str, Any]:
+def describe_work(call: ControlCall, work: Operation | Generation, admitted: RequestRecord | None) -> dict[str, Any]:
     """Return a piece of work as JSON; `admitted` is the request that admitted it."""
     sandbox = call.sandbox
     described = {

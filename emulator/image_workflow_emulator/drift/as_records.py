@@ -41,7 +41,7 @@ class RecordedConduct(Struct, frozen=True):
     """By the number of a request: where it was recorded."""
 
 
-class _Record(RequestRecord, frozen=True, eq=False):  # type: ignore[misc]  # as RequestRecord itself
+class _Record(RequestRecord, eq=False):
     """A record whose answer and code are known from the recording alone."""
 
     recorded_code: str | None = None

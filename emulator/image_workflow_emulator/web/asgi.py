@@ -10,12 +10,13 @@ from image_workflow_emulator.http.requests import Body, ClientDisconnectedError,
 from image_workflow_emulator.http.responses import Header, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.service.records.journal import Journal
-from image_workflow_emulator.service.records.record import RequestBuilder, digest
+from image_workflow_emulator.service.records.record import RequestRecord, digest
 from image_workflow_emulator.service.sandbox import admission
+from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web import pipeline
-from image_workflow_emulator.web.exchange import Exchange, Surface
+from image_workflow_emulator.web.exchange import Exchange, Route, Surface
 from image_workflow_emulator.web.pictures import PictureWorker
 from image_workflow_emulator.web.wire import Wire
 
@@ -54,17 +55,17 @@ class Service:
         try:
             response = await pipeline.answer(exchange, surface)
         except ClientDisconnectedError:
-            exchange.builder.outcome = "abandoned"
+            exchange.record.outcome = "abandoned"
             _leave(exchange, journal)
             return
-        _note_response(exchange.builder, response, request.embedding)
+        _note_response(exchange.record, response, request.embedding)
         _leave(exchange, journal)
         if exchange.sandbox.playbooks:
             exchange.note_answer()
         wire = Wire(request, receive, send, body, self._stop)
         await exchange.fault.wire(exchange, response, wire)
         if wire.has_client_gone:
-            journal.note_unheard(exchange.builder.sequence)
+            exchange.record.is_unheard = True
 
     async def ask_off_record(
         self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
@@ -87,17 +88,17 @@ class Service:
         exchange = self._exchange(self._default, request, Body(receive, bool(content)), request_id)
         exchange.is_off_record = True
         response = await pipeline.answer(exchange, self._default)
-        if Check.RATE in exchange.builder.passed:
+        if Check.RATE in exchange.record.passed:
             admission.forget_request(exchange.call)
-        if exchange.builder.problem is not None:
-            raise exchange.builder.problem
+        if exchange.record.problem is not None:
+            raise exchange.record.problem
         answer: dict[str, Any] = orjson.loads(response.body)
         return answer
 
     def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
         """Note the arrival in the journal of the sandbox."""
         exchange = self._exchange(surface, request, body)
-        exchange.sandbox.journal.arrive(exchange.builder)
+        exchange.sandbox.journal.arrive(exchange.record)
         return exchange
 
     def _exchange(self, surface: Surface, request: Request, body: Body, request_id: str | None = None) -> Exchange:
@@ -107,70 +108,79 @@ class Service:
         sandbox = home or self._sandboxes.default
         if request_id is None:
             request_id = _unrouted_id(sandbox) if home is None else sandbox.identifiers.next("req")
-        builder = RequestBuilder(sandbox.clock.now(), request_id, request.method, request.path)
         headers, connection = request.headers, request.connection
-        builder.query = request.query_string
-        builder.operation, builder.byte_surface, builder.checks = route.operation, route.byte_surface, route.checks
-        if route.operation is not None:
-            builder.passed.append(Check.ROUTE)
-            builder.fault_header = headers.get(FAULT_HEADER)
-        builder.has_authorization = b"authorization" in headers
-        if caller is not None:
-            builder.credential, builder.team = caller.credential, caller.account.team
-        elif builder.has_authorization:
-            builder.unknown_credential = digest(headers[b"authorization"])
-        builder.key_header = headers.get(b"idempotency-key")
-        builder.user_agent_header = headers.get(b"user-agent")
-        builder.shows_key = _shows_key(builder, sandbox, headers)
-        if body.has_more:
-            builder.content_type_header = headers.get(b"content-type", b"")
-        if connection is not None and connection.peer is not None:
-            builder.connection, builder.connected_ms = connection.peer, connection.made_ms
+        authorization, peer = headers.get(b"authorization"), None if connection is None else connection.peer
+        now = sandbox.clock.now()
+        record = RequestRecord(
+            at=now,
+            request_id=request_id,
+            method=request.method,
+            path=request.path,
+            query=request.query_string,
+            credential=None if caller is None else caller.credential,
+            team=None if caller is None else caller.account.team,
+            unknown_credential=digest(authorization) if caller is None and authorization is not None else None,
+            has_authorization=authorization is not None,
+            shows_key=_shows_key(sandbox, caller, route, request),
+            key_header=headers.get(b"idempotency-key"),
+            user_agent_header=headers.get(b"user-agent"),
+            content_type_header=headers.get(b"content-type", b"") if body.has_more else None,
+            fault_header=None if route.operation is None else headers.get(FAULT_HEADER),
+            connection=peer,
+            connected_ms=None if peer is None or connection is None else connection.made_ms,
+            operation=route.operation,
+            byte_surface=route.byte_surface,
+            checks=route.checks,
+            passed=[] if route.operation is None else [Check.ROUTE],
+        )
         return Exchange(
-            self._sandboxes,
-            self._pictures,
-            self._stop,
-            request,
-            body,
-            sandbox,
-            home is not None,
-            caller,
-            route,
-            resource_id,
-            builder,
-            builder.at,
+            sandboxes=self._sandboxes,
+            pictures=self._pictures,
+            stop=self._stop,
+            request=request,
+            body=body,
+            sandbox=sandbox,
+            has_home=home is not None,
+            caller=caller,
+            route=route,
+            resource_id=resource_id,
+            record=record,
+            now=now,
         )
 
 
-def _note_response(builder: RequestBuilder, response: Response, embedding: Header) -> None:
+def _note_response(record: RequestRecord, response: Response, embedding: Header) -> None:
     """Write down what was answered, with the header that is added when it is sent; of a file, its size."""
-    if builder.outcome == "lost":
+    if record.outcome == "lost":
         return
-    builder.status, builder.response_headers = response.status, (*response.headers, embedding)
-    if builder.byte_surface == "download" and builder.problem is None:
-        builder.response_body_bytes = len(response.body)
+    record.status, record.response_headers = response.status, (*response.headers, embedding)
+    if record.byte_surface == "download" and record.problem is None:
+        record.response_body_bytes = len(response.body)
     else:
-        builder.response_body = response.body
+        record.response_body = response.body
 
 
 def _leave(exchange: Exchange, journal: Journal) -> None:
     """Complete the record in the journal of its arrival: a reset gives the sandbox another one."""
-    builder, clock, connection = exchange.builder, exchange.sandbox.clock, exchange.request.connection
-    builder.is_unheard = connection is not None and connection.is_closing
-    if builder.byte_surface == "upload":
-        builder.request_body_bytes = exchange.body.size_bytes
-    journal.leave(builder, clock.now(), is_timed=not clock.skips_waits)
+    record, clock, connection = exchange.record, exchange.sandbox.clock, exchange.request.connection
+    record.is_unheard = connection is not None and connection.is_closing
+    if record.byte_surface == "upload":
+        record.request_body_bytes = exchange.body.size_bytes
+    journal.leave(record, clock.now(), is_timed=not clock.skips_waits)
 
 
-def _shows_key(builder: RequestBuilder, sandbox: Sandbox, headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a request shows the key of a credential where none belongs; a short key may be there by chance."""
-    places = [builder.query] if builder.query else []
-    if builder.byte_surface is not None:
-        places += headers.values()
-    elif b"idempotency-key" in headers:
-        places.append(headers[b"idempotency-key"])
-    keys = [key.encode() for key in sandbox.credentials if len(key) >= MIN_KEY_LENGTH] if places else ()
-    return any(key in place for key in keys for place in places)
+def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: Request) -> bool:
+    """Whether a request shows the key of a credential where none belongs; a short key may be there by chance.
+
+    An operation is searched for the caller's own key, a request for bytes for every key of the sandbox.
+    """
+    if route.byte_surface is not None:
+        keys, places = list(sandbox.credentials), [request.query_string, *request.headers.values()]
+    elif caller is not None:
+        keys, places = [caller.credential.key], [request.query_string, request.headers.get(b"idempotency-key", b"")]
+    else:
+        return False
+    return any(key.encode() in place for key in keys if len(key) >= MIN_KEY_LENGTH for place in places if place)
 
 
 def _unrouted_id(sandbox: Sandbox) -> str:

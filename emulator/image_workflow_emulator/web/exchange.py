@@ -22,7 +22,7 @@ from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.matching import ByteSurface, RequestFacts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.records.record import RequestBuilder, json_or_none
+from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox import admission, scenarios
 from image_workflow_emulator.service.sandbox.calls import Call, Caller, Commit
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -82,7 +82,7 @@ class Surface(Protocol):
         """Find the caller as it is now, and settle the sandbox. Raises Problem."""
 
 
-class Exchange(Struct, eq=False, gc=False):
+class Exchange(Struct, eq=False, gc=False, kw_only=True):
     """One request on its way."""
 
     sandboxes: Sandboxes
@@ -97,7 +97,7 @@ class Exchange(Struct, eq=False, gc=False):
     caller: Caller | None
     route: Route
     resource_id: str
-    builder: RequestBuilder
+    record: RequestRecord
     now: int
     content: bytes | None = b""
     key_scope: KeyScope | None = None
@@ -113,13 +113,13 @@ class Exchange(Struct, eq=False, gc=False):
     @property
     def request_id(self) -> str:
         """The id that the answer carries, if it is this request's own."""
-        return self.builder.request_id
+        return self.record.request_id
 
     def start_over(self) -> None:
         """Begin with the checks: nothing is decided yet."""
         self.operation_call = self.key_scope = self.stored = None
         self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
-        self.builder.passed = [Check.ROUTE]
+        self.record.passed = [Check.ROUTE]
 
     # What surfaces use ----------------------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ class Exchange(Struct, eq=False, gc=False):
         self.caller, self.sandbox = caller, caller.sandbox
         self.now = engine.enter(caller.sandbox)
         operation = self.route.operation or ""
-        self.operation_call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
+        self.operation_call = Call(caller.sandbox, caller, self.now, self.record.passed, self.resource_id, operation)
 
     @property
     def home(self) -> Sandbox | None:
@@ -160,13 +160,13 @@ class Exchange(Struct, eq=False, gc=False):
     def replay(self, answer: Response) -> None:
         """Let the stored answer to an earlier request be sent again (D11)."""
         self.stored = answer
-        self.builder.replay_of = dict(answer.headers)[b"request-id"].decode()
+        self.record.replay_of = dict(answer.headers)[b"request-id"].decode()
 
     # What scenarios match -------------------------------------------------------------------------------------------
 
     def decide(self, decision: RequestDecision) -> None:
         """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
-        self.decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
+        self.decision, self.fault, self.record.rule = decision, decision.fault, decision.rule
 
     def request_facts(self) -> RequestFacts:
         """Return what a scenario can match of this request."""
@@ -179,7 +179,7 @@ class Exchange(Struct, eq=False, gc=False):
             self.request.query_string,
             operation=self.route.operation,
             body=None if self.route.operation is None else json_or_none(self.content),
-            idempotency_key=self.builder.idempotency_key or "",
+            idempotency_key=self.record.idempotency_key or "",
             bytes=self.route.byte_surface,
         )
 
@@ -227,7 +227,7 @@ class Exchange(Struct, eq=False, gc=False):
     def fire(self) -> None:
         """Count that the rule fired."""
         self.decision.mark_fired()
-        self.builder.has_rule_acted = self.decision.rule is not None
+        self.record.has_rule_acted = self.decision.rule is not None
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
@@ -240,15 +240,15 @@ class Exchange(Struct, eq=False, gc=False):
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem; an auto clock then skips the wait that it asks of the client."""
-        builder, retry_after = self.builder, problem.retry_after
+        record, retry_after = self.record, problem.retry_after
         skips_wait = retry_after is not None and self.sandbox.clock.skips_waits
-        if problem.is_injected and (builder.is_committed or builder.replay_of is not None):
-            builder.outcome = "replaced"
+        if problem.is_injected and (record.is_committed or record.replay_of is not None):
+            record.outcome = "replaced"
         else:
-            builder.outcome = "refused"
-        builder.problem = problem
+            record.outcome = "refused"
+        record.problem = problem
         if problem.status == 402 and self.caller is not None:
-            builder.available_credits = self.caller.account.ledger.available
+            record.available_credits = self.caller.account.ledger.available
         headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
         shown_retry_after = 0 if skips_wait else retry_after
         response = self.evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
@@ -259,7 +259,7 @@ class Exchange(Struct, eq=False, gc=False):
 
     def unanswered(self) -> Response:
         """End the request before anything is done; return the beginning of the answer that is lost."""
-        self.builder.outcome = "lost"
+        self.record.outcome = "lost"
         request_id = (b"request-id", self.request_id.encode())
         if self.route.success == 204:
             return Response(204, (request_id,), b"")
@@ -279,6 +279,6 @@ class Exchange(Struct, eq=False, gc=False):
         """Keep the request in admission for a span of emulator time, then refresh."""
         if not self.stop.has_begun:
             self.fire()
-            self.sandbox.journal.report(self.builder.record)
+            self.sandbox.journal.report(self.record)
             await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)
             self.refresh()

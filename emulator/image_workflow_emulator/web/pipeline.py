@@ -46,15 +46,15 @@ async def answer(exchange: Exchange, surface: Surface) -> Response:
         raise
     except Exception as error:
         response = exchange.refuse(internal_error(error, exchange.request, exchange.request_id))
-        exchange.builder.outcome = "failed"
+        exchange.record.outcome = "failed"
         return response
 
 
 async def _carry_out(exchange: Exchange) -> Response:
     """Check a request, commit it, and render its answer. Raises Problem, SandboxReplacedError."""
-    route, builder, sandbox = exchange.route, exchange.builder, exchange.sandbox
+    route, record, sandbox = exchange.route, exchange.record, exchange.sandbox
     _pass(exchange, route.entrance)
-    is_struck = sandbox.playbooks or sandbox.strike is not None or builder.fault_header is not None
+    is_struck = sandbox.playbooks or sandbox.strike is not None or record.fault_header is not None
     if is_struck and not exchange.is_off_record:
         _ask_scenario(exchange)
         lost = await exchange.fault.entrance(exchange)
@@ -62,7 +62,7 @@ async def _carry_out(exchange: Exchange) -> Response:
             return lost
     _pass(exchange, route.before_admission)
     if exchange.stored is not None:
-        builder.outcome = "replayed"
+        record.outcome = "replayed"
         return exchange.fault.answer(exchange, exchange.stored)
     if route.prepare is not None or exchange.fault is not NO_FAULT:
         await _wait_in_admission(exchange)
@@ -71,27 +71,27 @@ async def _carry_out(exchange: Exchange) -> Response:
     commit = route.check(exchange)
     answer_in_place = exchange.fault.before_commit(exchange)
     if answer_in_place is not None:
-        if builder.problem is None:  # else it is a refusal, and noted as one
-            builder.outcome = "replaced"
+        if record.problem is None:  # else it is a refusal, and noted as one
+            record.outcome = "replaced"
         return answer_in_place
     result = commit()
     if isinstance(result, Problem):
         return exchange.refuse(result)
-    builder.is_committed, builder.outcome = True, "answered"
+    record.is_committed, record.outcome = True, "answered"
     response = exchange.evolved(await route.render(exchange, result))
     return exchange.fault.answer(exchange, _bind(exchange, response))
 
 
 async def _read_body(exchange: Exchange) -> None:
     """Read the body of an operation: the last wait. One that is too large is not read."""
-    announced, builder = exchange.request.announced_bytes(), exchange.builder
-    exchange.content = builder.request_body = None if announced > MAX_BODY_BYTES else await exchange.body.read()
+    announced, record = exchange.request.announced_bytes(), exchange.record
+    exchange.content = record.request_body = None if announced > MAX_BODY_BYTES else await exchange.body.read()
     if exchange.content is None:
-        builder.request_body_bytes = announced or exchange.body.size_bytes
+        record.request_body_bytes = announced or exchange.body.size_bytes
 
 
 def _pass(exchange: Exchange, steps: tuple[Step, ...]) -> None:
-    passed, fault = exchange.builder.passed, exchange.fault
+    passed, fault = exchange.record.passed, exchange.fault
     for check, run in steps:
         run(exchange)
         if exchange.stored is not None:  # a replay: this check decided
@@ -103,7 +103,7 @@ def _pass(exchange: Exchange, steps: tuple[Step, ...]) -> None:
 
 def _ask_scenario(exchange: Exchange) -> None:
     """Ask once for a fault: the header Emulator-Fault, else the scenario."""
-    header = exchange.builder.fault_header
+    header = exchange.record.fault_header
     if header is not None:
         exchange.decide(RequestDecision(_requested_fault(header, exchange.route.codes)))
     else:

@@ -141,7 +141,7 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
 def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object], Awaitable[Response]]:
     async def render(exchange: Exchange, result: object) -> Response:
         reply, images = reply_of(result), exchange.sandbox.images
-        exchange.builder.work_id, exchange.builder.work_rule = exchange.call.work_id, exchange.call.work_rule
+        exchange.record.work_id, exchange.record.work_rule = exchange.call.work_id, exchange.call.work_rule
         keys = reply.asset_ids()
         if not keys or not images.undeveloped(keys):
             return _render(exchange, reply)

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from msgspec import structs
-
 from image_workflow_emulator.kernel.clock import host_elapsed_ms, host_now
 from image_workflow_emulator.service.records.feed import Feed
-from image_workflow_emulator.service.records.record import RequestBuilder, RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -26,14 +24,14 @@ Watcher: TypeAlias = Callable[[RequestRecord], None]
 
 @dataclass(slots=True, eq=False)
 class Journal:
-    """The requests, oldest first: a record of each that has left, and the builders of those in flight."""
+    """The requests, oldest first, also those in flight."""
 
     feed: Feed = field(default_factory=Feed)
     watchers: list[Watcher] = field(default_factory=list)
     """Called with each request that has left, or that stays in admission. They must be quick, and must not raise."""
     hand_over: Callable[[list[RequestRecord]], None] | None = None
     """Called once with each record of a complete request that the journal keeps no longer, many at a time."""
-    requests: deque[RequestBuilder | RequestRecord] = field(default_factory=deque)
+    requests: deque[RequestRecord] = field(default_factory=deque)
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
@@ -42,7 +40,7 @@ class Journal:
     """Dropped, and not handed over yet."""
     _leaving_bytes: int = 0
 
-    def arrive(self, request: RequestBuilder) -> None:
+    def arrive(self, request: RequestRecord) -> None:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
         self.last_sequence += 1
         request.sequence = self.last_sequence
@@ -52,28 +50,20 @@ class Journal:
         if len(self.requests) > MAX_REQUESTS:
             self._drop_oldest()
 
-    def leave(self, request: RequestBuilder, left_at: int, *, is_timed: bool) -> None:
-        """Put the record of a request that has left in its place, within the bounds."""
+    def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> None:
+        """Complete the record of a request that has left, within the bounds."""
         request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
-        record = request.complete()
-        index = record.sequence - self._first_sequence
-        if index >= 0:
-            self.requests[index] = record
-            self.held_bytes += record.held_bytes
+        request.complete()
+        if request.sequence >= self._first_sequence:
+            self.held_bytes += request.held_bytes
             while self.held_bytes > MAX_BYTES:
                 self._drop_oldest()
         else:
-            self._drop(record)
-        if record.sequence > self._cleared_up_to:
-            self.feed.note("left", record)
-            self.report(record)
-
-    def note_unheard(self, sequence: int) -> None:
-        """Write down that the client of a request had gone before its answer was sent."""
-        index = sequence - self._first_sequence
-        if 0 <= index < len(self.requests) and isinstance(record := self.requests[index], RequestRecord):
-            self.requests[index] = structs.replace(record, is_unheard=True)
+            self._drop(request)
+        if request.sequence > self._cleared_up_to:
+            self.feed.note("left", request)
+            self.report(request)
 
     def report(self, record: RequestRecord) -> None:
         """Let the watchers know of a request: it has left, or it is kept in admission."""
@@ -95,7 +85,7 @@ class Journal:
 
     def completed(self) -> list[RequestRecord]:
         """Return the records of the requests that have left."""
-        return [request for request in self.requests if isinstance(request, RequestRecord)]
+        return [request for request in self.requests if request.is_complete]
 
     def remaining(self) -> list[RequestRecord]:
         """Return the records that were not handed over: of those that were dropped, the last, and of all that are kept."""
@@ -113,7 +103,7 @@ class Journal:
     def at_sequence(self, sequence: int) -> RequestRecord | None:
         """Return the request of a sequence number, or None if there is none (any more)."""
         index = sequence - self._first_sequence  # each number has one request
-        return _record(self.requests[index]) if 0 <= index < len(self.requests) else None
+        return self.requests[index] if 0 <= index < len(self.requests) else None
 
     def original_of(self, replay: RequestRecord) -> RequestRecord | None:
         """Return the request whose stored answer a replay sent again, or None if it was dropped."""
@@ -124,7 +114,7 @@ class Journal:
         for request in reversed(self.requests):
             if request.sequence <= since:
                 return
-            yield _record(request)
+            yield request
 
     # Dropping -----------------------------------------------------------------------------------------------------------
 
@@ -136,7 +126,7 @@ class Journal:
         request = self.requests.popleft()
         self.dropped += 1
         self.feed.forget_before(request.change + 1)
-        if isinstance(request, RequestRecord):
+        if request.is_complete:
             self.held_bytes -= request.held_bytes
             self._drop(request)
 
@@ -151,7 +141,3 @@ class Journal:
         records, self._leaving, self._leaving_bytes = self._leaving, [], 0
         if self.hand_over is not None and records:
             self.hand_over(records)
-
-
-def _record(request: RequestBuilder | RequestRecord) -> RequestRecord:
-    return request if isinstance(request, RequestRecord) else request.record

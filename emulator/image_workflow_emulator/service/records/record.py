@@ -1,8 +1,9 @@
 """The record of a request: who sent what, which checks it passed, what decided, and what was answered.
 
-The one description of a request. The exchange fills a builder while a request is on its way; when the request leaves, one
-frozen record is made of it, for the journal, the control plane, the examiner and every report. A record keeps references,
-not copies: headers and bodies are decoded when somebody asks. Never holds image bytes, nor the header Authorization.
+The one description of a request, in three parts: its arrival, its passage through the checks, its departure. The exchange
+fills it while the request is on its way; the journal, the control plane, the examiner and every report read the same
+object. Nothing changes it after the request has left. It keeps references, not copies: headers and bodies are decoded when
+somebody asks. Never holds image bytes, nor the header Authorization.
 
 No record is part of a circle, and there are thousands: the garbage collector need not look at them (`gc=False`). Its passes,
 which stop everything else, would take 5 ms and more.
@@ -14,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 import orjson
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import Check, Problem
@@ -46,10 +47,9 @@ RequestOutcome = Literal["in flight", "answered", "replayed", "refused", "replac
 anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
 
 
-class RequestData(Struct, eq=False, gc=False):
-    """What is known of one request; what is not known yet, or does not apply, is None. Instants and spans are in milliseconds."""
+class Arrival(Struct, eq=False, gc=False, kw_only=True):
+    """How a request arrived. What is unknown, or does not apply, is None. Instants and spans are in milliseconds."""
 
-    # When it arrived:
     at: int
     """The emulator's time."""
     request_id: str
@@ -87,8 +87,13 @@ class RequestData(Struct, eq=False, gc=False):
     """The host's time as an instant."""
     arrived_ms: float = 0.0
     """The host's monotonic time."""
+    change: int = 0
+    """The number of its arrival among the changes of its sandbox."""
 
-    # On its way:
+
+class Passage(Arrival, eq=False, gc=False, kw_only=True):
+    """What a request did on its way."""
+
     passed: list[Check] = field(default_factory=list)
     """The checks that it has passed."""
     is_committed: bool = False
@@ -107,7 +112,10 @@ class RequestData(Struct, eq=False, gc=False):
     request_digest: str = ""
     """The digest of a body that was left out because it is long."""
 
-    # When it left:
+
+class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
+    """One request: how it arrived, what it passed, and how it left."""
+
     outcome: RequestOutcome = "in flight"
     status: int | None = None
     problem: Problem | None = None
@@ -131,10 +139,42 @@ class RequestData(Struct, eq=False, gc=False):
     """The number of the last request that had arrived when this one left: later ones may know its answer."""
     duration_ms: float | None = None
     """How long the answer took, by the host's clock; None while the request is in flight."""
-    change: int = 0
-    """The number of its arrival among the changes of its sandbox."""
     held_bytes: int = 0
     """What it counts for in the journal, once it is complete."""
+
+    def complete(self) -> None:
+        """Make the record of a request that has left fit to be kept: without long bodies and the frames of a traceback."""
+        if self.problem is not None:  # the frames of its traceback would keep all local values alive
+            self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
+        self.held_bytes = self._size_bytes()
+        if self.held_bytes > MAX_KEPT_BODY_BYTES:
+            self._leave_out_long_bodies()
+            self.held_bytes = self._size_bytes()
+
+    def _size_bytes(self) -> int:
+        """Return the size of what a client can make long."""
+        return (
+            len(self.path)
+            + len(self.query)
+            + len(self.request_body or b"")
+            + len(self.response_body or b"")
+            + len(self.key_header or b"")
+            + len(self.user_agent_header or b"")
+            + len(self.content_type_header or b"")
+        )
+
+    def _leave_out_long_bodies(self) -> None:
+        request, response = self.request_body, self.response_body
+        if request is not None and len(request) > MAX_KEPT_BODY_BYTES:
+            self.request_body, self.request_body_bytes, self.request_digest = None, len(request), digest(request)
+        if response is not None and len(response) > MAX_KEPT_BODY_BYTES:
+            self.response_body, self.response_body_bytes = None, len(response)
+            self.response_end = response[-_KEPT_END_BYTES:]
+
+    @property
+    def as_arrived(self) -> "RequestRecord":
+        """The record as it was when the request arrived."""
+        return RequestRecord(**{name: getattr(self, name) for name in Arrival.__struct_fields__})
 
     # What is read when somebody asks ----------------------------------------------------------------------------------
 
@@ -316,60 +356,6 @@ class RequestData(Struct, eq=False, gc=False):
     def _header(self, name: bytes) -> bytes | None:
         headers = reversed(self.response_headers or ())  # these stand behind the others
         return next((value for found, value in headers if found == name), None)
-
-
-class RequestBuilder(RequestData, eq=False):
-    """A request on its way, which the exchange fills."""
-
-    @property
-    def record(self) -> "RequestRecord":
-        """The record of the request as it is now."""
-        return RequestRecord(*structs.astuple(self))
-
-    def complete(self) -> "RequestRecord":
-        """Return the record of the request, which has left. Long bodies are left out."""
-        if self.problem is not None:  # the frames of its traceback would keep all local values alive
-            self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
-        self.passed = _PASSED.setdefault(tuple(self.passed), self.passed)
-        self.held_bytes = self._size_bytes()
-        if self.held_bytes > MAX_KEPT_BODY_BYTES:
-            self._leave_out_long_bodies()
-            self.held_bytes = self._size_bytes()
-        return self.record
-
-    def _size_bytes(self) -> int:
-        """Return the size of what a client can make long."""
-        return (
-            len(self.path)
-            + len(self.query)
-            + len(self.request_body or b"")
-            + len(self.response_body or b"")
-            + len(self.key_header or b"")
-            + len(self.user_agent_header or b"")
-            + len(self.content_type_header or b"")
-        )
-
-    def _leave_out_long_bodies(self) -> None:
-        request, response = self.request_body, self.response_body
-        if request is not None and len(request) > MAX_KEPT_BODY_BYTES:
-            self.request_body, self.request_body_bytes, self.request_digest = None, len(request), digest(request)
-        if response is not None and len(response) > MAX_KEPT_BODY_BYTES:
-            self.response_body, self.response_body_bytes = None, len(response)
-            self.response_end = response[-_KEPT_END_BYTES:]
-
-
-class RequestRecord(RequestData, frozen=True, eq=False):  # type: ignore[misc]  # of Structs, a frozen one may inherit
-    """One request: frozen, as it was when it left, or at some moment before."""
-
-    @property
-    def as_arrived(self) -> "RequestRecord":
-        """The record as it was when the request arrived."""
-        return RequestRecord(*structs.astuple(self)[:_FIELDS_OF_ARRIVAL])
-
-
-_PASSED: dict[tuple[Check, ...], list[Check]] = {}
-"""The lists of checks that requests passed: there are few different ones, and complete records share them."""
-_FIELDS_OF_ARRIVAL = RequestRecord.__struct_fields__.index("passed")
 
 
 Records: TypeAlias = Sequence[RequestRecord]
