@@ -45,6 +45,8 @@ class Report(Struct, kw_only=True):
     """The outcome in a sentence."""
     findings: Sequence[ReportFinding] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    checked: Mapping[str, int] = field(default_factory=dict)
+    """How often each rule had an occasion. JUnit XML has a test case for each; without an occasion it is skipped."""
     tables: Sequence[ReportTable] = ()
     next: Sequence[str] = ()
     """The commands to run next."""

@@ -45,6 +45,14 @@ class UsageError(ValueError):
     """
 
 
+class CommandError(Exception):
+    """A command that is valid and could not do its work; its text is the whole message. `status`: the exit status."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class SettingError(UsageError):
     """An option whose text cannot be used: its name or that of its variable, what was found, what was expected."""
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.table import COMMANDS, WITH_COMMAND, Arguments, Command
+from image_workflow_emulator.cli.table import COMMANDS, REPORT, RETIRED, WITH_COMMAND, Arguments, Command
 
 PROGRAM = "image-workflow-emulator"
 
@@ -30,6 +30,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else arguments
     typed = next(iter(given), "")
     parser = build_parser(typed)
+    _refuse_retired(parser, given)
     has_command = typed in WITH_COMMAND
     end = given.index("--") if has_command and "--" in given else len(given)
     options, unknown = parser.parse_known_args(with_verb(given[:end]))
@@ -40,6 +41,15 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     if WITH_COMMAND.get(typed) and not options.words:
         options.parser.error("expected -- and a command after the options")
     return options
+
+
+def _refuse_retired(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+    """Say what replaces a word or an option that is gone. Raises ArgumentsError."""
+    words = {word.partition("=")[0] for word in (given[: given.index("--")] if "--" in given else given)}
+    for retired, instead in RETIRED.items():
+        command, *others = retired.split()
+        if command in given[:1] and words.issuperset(others):
+            parser.error(f"{retired}: {instead}")
 
 
 def with_verb(given: Sequence[str]) -> list[str]:
@@ -113,8 +123,12 @@ def _add(parsers: "_Parsers[Any]", name: str, command: Command) -> argparse.Argu
 
 def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
     """Give the parser of a command what it takes, and its verbs, which speak to the same emulator."""
-    parser.set_defaults(run=command.home if "." in command.home else f"{command.home}.{name.replace(' ', '_')}")
+    is_module = command.home.count(".") == 1
+    run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
+    parser.set_defaults(run=run, reports=command.reports)
     _add_arguments(parser, command.arguments)
+    if command.reports:
+        _add_arguments(parser, REPORT)
     if command.formats:
         usual, words = command.formats[0], "|".join(command.formats)
         more = {"default": usual, "help": f"form of the output (default: {usual})"}

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from image_workflow_emulator.cli.failures import CommandError
+from image_workflow_emulator.settings import CommandError
 
 FORWARDED: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
 """The signals that are forwarded to the command."""

@@ -2,14 +2,14 @@
 
 import json
 
-from image_workflow_emulator.cli.failures import writable_files, write_file
+from image_workflow_emulator.cli.failures import writable_files
 from image_workflow_emulator.cli.invocation import Invocation
 from image_workflow_emulator.cli.verdict import coverage_verdict
 from image_workflow_emulator.examiner.coverage import Coverage, merged, read, rows
 from image_workflow_emulator.examiner.coverage_page import coverage_page
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.settings import UsageError
-from image_workflow_emulator.testing.options import read_file
+from image_workflow_emulator.testing.options import read_file, write_file
 
 _MAX_GAPS = 3
 

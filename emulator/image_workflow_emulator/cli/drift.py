@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from image_workflow_emulator.cli.drift_report import FAILS_ON, as_json, content_of, fails, lines
-from image_workflow_emulator.cli.failures import CommandError, writable_files, write_file
+from image_workflow_emulator.cli.failures import writable_files
 from image_workflow_emulator.cli.invocation import Invocation, print_json
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.domain.readings import NO_READINGS
@@ -25,7 +25,8 @@ from image_workflow_emulator.drift.recordings import read_recordings
 from image_workflow_emulator.drift.secrets import SurvivorError, scrubbed_har
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.scenario.readings_format import readings_of_option
-from image_workflow_emulator.settings import SettingError, UsageError
+from image_workflow_emulator.settings import CommandError, SettingError, UsageError
+from image_workflow_emulator.testing.options import write_file
 from image_workflow_emulator.traffic.exchanges import RecordedExchange
 
 BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child, Guard
-from image_workflow_emulator.cli.failures import writable_files, write_file
+from image_workflow_emulator.cli.failures import writable_files
 from image_workflow_emulator.cli.invocation import Invocation
 from image_workflow_emulator.cli.observers import Observed
 from image_workflow_emulator.cli.report import (
@@ -45,6 +45,7 @@ from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.tally import Tally
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
+from image_workflow_emulator.testing.options import write_file
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application

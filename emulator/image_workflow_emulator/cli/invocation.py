@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -101,20 +101,33 @@ def json_or_page(suffix: str, answer: Any, page: Callable[[], str]) -> str:
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
-    """Print rows below their headers; None is shown as a dash. Without rows only the headers are printed.
+    """Print rows below their headers. On a terminal a table fits its width; elsewhere each row is one line."""
+    head, *lines = table_lines(headers, rows, terminal_width() if sys.stdout.isatty() else None)
+    print("\n".join([style(head, BOLD), *lines]))
 
-    On a terminal the widest columns are as narrow as it takes, and their cells have several lines.
+
+def terminal_width() -> int:
+    """Return how many characters a line of the terminal has: 80 where there is none."""
+    return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
+
+
+def table_lines(headers: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
+    """Iterate over the lines of a table; None is shown as a dash. Without rows there are only the headers.
+
+    In a width, the widest columns are as narrow as it takes, and their cells have several lines.
     """
-    cells = [list(headers), *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows)]
+    cells = [
+        list(map(printable, headers)),
+        *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if sys.stdout.isatty():
-        room = shutil.get_terminal_size().columns - len(GAP) * (len(widths) - 1)
+    if width is not None:
+        room = width - len(GAP) * (len(widths) - 1)
         while sum(widths) > room and max(widths) > LEAST_WIDTH:
             widths[widths.index(max(widths))] -= 1
-    for number, row in enumerate(cells):
+    for row in cells:
         for pieces in zip_longest(*map(_wrapped, row, widths), fillvalue=""):
-            line = GAP.join(map(str.ljust, pieces, widths)).rstrip()
-            print(style(line, BOLD) if number == 0 else line)
+            yield GAP.join(map(str.ljust, pieces, widths)).rstrip()
 
 
 def _wrapped(cell: str, width: int) -> list[str]:

@@ -43,10 +43,10 @@ def _run(options: Namespace) -> int:
     import gc
     from importlib import import_module
 
-    from image_workflow_emulator.cli.failures import REFUSED_VALUES, CommandError
+    from image_workflow_emulator.cli.failures import REFUSED_VALUES
     from image_workflow_emulator.cli.invocation import Invocation
     from image_workflow_emulator.documents.complaints import DocumentError
-    from image_workflow_emulator.settings import UsageError
+    from image_workflow_emulator.settings import CommandError, UsageError
     from image_workflow_emulator.testing.errors import EmulatorError, UnusableFileError
     from image_workflow_emulator.traffic.exchanges import RecordingError
 
@@ -54,10 +54,16 @@ def _run(options: Namespace) -> int:
         try:
             gc.disable()  # there is nothing to collect in what is only being imported
             module, _, function = options.run.rpartition(".")
-            run = getattr(import_module(f"image_workflow_emulator.cli.{module}"), function)
+            run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
             if options.command not in ("serve", "exec"):  # which import more
                 gc.enable()
-            status: int = run(Invocation(options, os.environ)) or 0
+            status: int
+            if options.reports:
+                from image_workflow_emulator.cli.emitters import conclude
+
+                status = conclude(run, options, os.environ)
+            else:
+                status = run(Invocation(options, os.environ)) or 0
         except (UsageError, DocumentError, UnusableFileError, RecordingError) as error:
             status = _refuse(error, BAD_USAGE, options)
         except CommandError as error:

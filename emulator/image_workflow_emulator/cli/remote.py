@@ -9,14 +9,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from image_workflow_emulator.cli.failures import REFUSED_VALUES, CommandError, naming_scenario
+from image_workflow_emulator.cli.failures import REFUSED_VALUES, naming_scenario
 from image_workflow_emulator.cli.invocation import BOLD, Invocation, print_json, print_table
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from image_workflow_emulator.kernel.wording import first_of
-from image_workflow_emulator.settings import SettingError, UsageError
+from image_workflow_emulator.settings import CommandError, SettingError, UsageError
 from image_workflow_emulator.testing.control_client import STATE_SECONDS, ZIP, mode_of, path_step
 from image_workflow_emulator.testing.errors import EmulatorError
 from image_workflow_emulator.testing.options import put_in_place, read_state_file

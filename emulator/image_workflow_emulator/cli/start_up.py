@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from image_workflow_emulator.cli.failures import CommandError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.settings import (
     CLIENT_VARIABLES,
     OPTIONS,
     READINGS_FILE,
     VARIABLE_PREFIX,
+    CommandError,
     Settings,
     UsageError,
     local_url,

@@ -18,9 +18,10 @@ class Command(NamedTuple):
 
     summary: str
     home: str = ""
-    """The module in `image_workflow_emulator.cli` whose function of this name runs it, such as `teams_list`; or `MODULE.FUNCTION`.
+    """The function that runs it, such as `cli.serving.serve`, or its module, where the function has the name of the command.
 
-    A verb has the module of its command. The function gets an Invocation, and returns the exit status; None is 0.
+    A verb has the module of its command: `teams list` is `teams_list`. The function gets an Invocation, and returns the exit
+    status; None is 0. That of a command that `reports` gets its options and the environment, and returns a Report.
     """
     arguments: Arguments = _NONE
     formats: tuple[str, ...] = ()
@@ -32,6 +33,8 @@ class Command(NamedTuple):
     asks: Literal["emulator", "sandbox"] | None = None
     """What it speaks to, with its verbs: it takes the options that name it."""
     epilog: str | None = None
+    reports: bool = False
+    """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
 
 
 WITH_COMMAND: Final = {"exec": True, "sweep": True, "drift": False}
@@ -40,6 +43,15 @@ OF_SANDBOX: Final = ("clock", "seed", "start", "world", "scenario", "rate_limits
 """The options of `serve` that a sandbox has for itself."""
 SPAN: Final = "a span such as 90s, 250ms, 2m or 1h"
 MOMENT: Final = "a timestamp such as 2026-01-01T00:01:00.000Z"
+
+REPORT: Final[Arguments] = {
+    "--format text|json": {"default": "text", "help": "form of the report (default: text)"},
+    "--all": "with --format json: print a report of more than 16 KiB whole",
+    "--report FILE ...": "write the report to FILE.json, FILE.xml (JUnit) or FILE.html; can be repeated",
+}
+"""What every command with a report takes."""
+IGNORE: Final[Arguments] = {"--ignore RULE ...": "leave out what this rule finds; can be repeated"}
+"""What every command takes whose findings have rules (those of drift are decisions)."""
 
 _TABLE: Final = ("table", "json")
 _TEXT: Final = ("text", "json")
@@ -142,10 +154,10 @@ _DRIFT: Final[Arguments] = {
 _RECORDINGS: Final = {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"}
 
 COMMANDS: Final[Mapping[str, Command]] = {
-    "serve": Command("run the emulator until interrupted", "serving.serve", settings={}, epilog=_VARIABLES),
+    "serve": Command("run the emulator until interrupted", "cli.serving.serve", settings={}, epilog=_VARIABLES),
     "exec": Command(
         "run a command with an emulator of its own, and exit with its status",
-        "execution.execute",
+        "cli.execution.execute",
         _EXEC,
         _TEXT,
         {"port": "a free one", "access_log": "off"},
@@ -153,16 +165,16 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "sweep": Command(
         "repeat a command with each fault at each of its calls, and show what it survives",
-        "sweep.sweeping.sweep",
+        "cli.sweep.sweeping.sweep",
         _SWEEP,
         _TEXT,
         {"port": "a free one", "access_log": "off", "clock": "auto"},
         epilog=_SWEEP_EPILOG,
     ),
-    "wait": Command("wait until an emulator is ready", "remote", _WAIT, asks="emulator"),
+    "wait": Command("wait until an emulator is ready", "cli.remote", _WAIT, asks="emulator"),
     "requests": Command(
         "list, follow, explain or clear recorded requests",
-        "journal",
+        "cli.journal",
         verb="list",
         asks="sandbox",
         epilog="`list` can be left out: requests --status 4xx --follow",
@@ -172,17 +184,17 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "requests show": Command("explain one request", "", _REQUEST, ("text", "json", "curl")),
     "requests clear": Command("forget all recorded requests"),
-    "scenario": Command("show, change or end the running scenario", "remote", verb="show", asks="sandbox"),
+    "scenario": Command("show, change or end the running scenario", "cli.remote", verb="show", asks="sandbox"),
     "scenario show": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
     "scenario use": Command("run a scenario from now on", "", _FILE_OR_NAME),
     "scenario off": Command("end the running scenario", "", _TEAM),
-    "scenarios": Command("list or show the scenarios of the library, or check files", "scenarios"),
+    "scenarios": Command("list or show the scenarios of the library, or check files", "cli.scenarios"),
     "scenarios list": Command("name every scenario of the library", formats=_TABLE),
     "scenarios show": Command("print a scenario of the library", "", {"name NAME": "which"}),
     "scenarios check": Command("check scenario files", "", _CHECKED, _TEXT),
     "clock": Command(
         "show the clock of a running emulator, move it forward, or change its mode",
-        "remote",
+        "cli.remote",
         verb="show",
         asks="sandbox",
     ),
@@ -192,14 +204,14 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "clock next": Command("move forward to the next event", "", {}, _TABLE),
     "clock idle": Command("move forward until all work has finished, except what a scenario stalls", "", {}, _TABLE),
     "clock mode": Command("change the mode", "", _MODE, _TABLE),
-    "teams": Command("list or change Teams", "remote", verb="list", asks="sandbox"),
+    "teams": Command("list or change Teams", "cli.remote", verb="list", asks="sandbox"),
     "teams list": Command("list Teams (the default)", "", {}, _TABLE),
     "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
-    "credentials": Command("list, revoke or restore credentials", "remote", verb="list", asks="sandbox"),
+    "credentials": Command("list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox"),
     "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
     "credentials revoke": Command("revoke a credential: its next request is refused", "", _KEY, _TABLE),
     "credentials restore": Command("make a revoked credential active again", "", _KEY, _TABLE),
-    "sandboxes": Command("list, create or delete sandboxes", "remote", verb="list", asks="emulator"),
+    "sandboxes": Command("list, create or delete sandboxes", "cli.remote", verb="list", asks="emulator"),
     "sandboxes list": Command("list sandboxes (the default)", "", {"--sandbox ID": "show this one alone"}, _TABLE),
     "sandboxes create": Command(
         "create a sandbox; options that are not given are those of the server",
@@ -209,37 +221,46 @@ COMMANDS: Final[Mapping[str, Command]] = {
         dict.fromkeys(OF_SANDBOX, "the server's"),
     ),
     "sandboxes delete": Command("delete a sandbox with all that it holds", "", {"id ID": "which"}),
-    "reset": Command("reset a running emulator", "remote", asks="sandbox"),
+    "reset": Command("reset a running emulator", "cli.remote", asks="sandbox"),
     "seed": Command(
         "make the Products, ingredients and photoshoots of a file in a running emulator",
-        "remote",
+        "cli.remote",
         _SEED,
         _TABLE,
         asks="sandbox",
         epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
     ),
-    "state": Command("save a sandbox of a running emulator to a file, or load one from it", "remote", asks="sandbox"),
+    "state": Command(
+        "save a sandbox of a running emulator to a file, or load one from it", "cli.remote", asks="sandbox"
+    ),
     "state save": Command(
         "save a sandbox to a state file, or as a session for the page to FILE.json", "", {"file FILE": "what to write"}
     ),
     "state load": Command("replace a sandbox by what a state file holds", "", {"file FILE": "what to read"}),
-    "coverage": Command("merge and show how much of the contract runs have covered", "coverage", _COVERAGE, _TABLE),
-    "readings": Command("list the readings of the specification, where it is silent", "offline", {}, _TABLE),
+    "coverage": Command("merge and show how much of the contract runs have covered", "cli.coverage", _COVERAGE, _TABLE),
+    "readings": Command("list the readings of the specification, where it is silent", "cli.offline", {}, _TABLE),
     "drift": Command(
         "judge recorded traffic of the real service: which readings it has",
-        "drift",
+        "cli.drift",
         _DRIFT,
         _TEXT,
         epilog="drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes.",
     ),
     "conduct": Command(
         "judge recorded traffic of the real service: what its client does wrong",
-        "conduct",
+        "cli.conduct",
         _RECORDINGS,
         _TEXT,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
     ),
-    "operations": Command("list the operations of the API with their prices and problem codes", "offline", {}, _TABLE),
-    "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "offline", {}, ("yaml", "json")),
-    "schema": Command("print the JSON Schema of a kind of file, for editors", "offline", {"kind scenario|world": ""}),
+    "operations": Command(
+        "list the operations of the API with their prices and problem codes", "cli.offline", {}, _TABLE
+    ),
+    "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "cli.offline", {}, ("yaml", "json")),
+    "schema": Command(
+        "print the JSON Schema of a kind of file, for editors", "cli.offline", {"kind scenario|world": ""}
+    ),
 }
+
+RETIRED: Final[Mapping[str, str]] = {}
+"""Commands, verbs and options that are gone, such as `exec --junit`, each with what to use now. They have no row above."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from image_workflow_emulator.documents.complaints import Complaint, DocumentError
 from image_workflow_emulator.documents.yaml_reader import MAX_BYTES, read_document
-from image_workflow_emulator.settings import OPTIONS
+from image_workflow_emulator.settings import OPTIONS, UsageError
 from image_workflow_emulator.testing.errors import UnusableFileError, is_refusal, unreadable, unwritable
 
 __tracebackhide__ = is_refusal
@@ -88,6 +88,27 @@ def put_in_place(file: "str | PathLike[str]", content: bytes) -> None:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise UnusableFileError("invalid_request", unwritable(file, error)) from None
+
+
+def writable_file(flag: str, name: str) -> Path:
+    """Return the file that an option names, which can be written as far as can be known before. Raises UsageError."""
+    file = Path(name)
+    try:
+        target, is_new = file.resolve(), not file.exists()  # a link may name a file that is not there yet
+        target.open("ab").close()
+        if is_new:
+            target.unlink()
+    except (OSError, ValueError, RuntimeError) as error:  # the last for links that lead to each other
+        raise UsageError(f"{flag}: {unwritable(name, error)}") from None
+    return file
+
+
+def write_file(file: Path, content: str | bytes) -> None:
+    """Write a file. Raises UsageError."""
+    try:
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise UsageError(unwritable(file, error)) from error
 
 
 # The options of `serve` as Python has them ------------------------------------------------------------------------------

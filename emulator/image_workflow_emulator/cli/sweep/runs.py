@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from msgspec import Struct, json, structs
 
 from image_workflow_emulator.cli.child import Guard
-from image_workflow_emulator.cli.failures import CommandError
 from image_workflow_emulator.cli.sweep.cells import SLOW_MS, Cell
 from image_workflow_emulator.cli.sweep.notes import (
     MADE_TWICE,
@@ -42,6 +41,7 @@ from image_workflow_emulator.cli.sweep.notes import (
 )
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message, receive_message, send_message
+from image_workflow_emulator.settings import CommandError
 from image_workflow_emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:

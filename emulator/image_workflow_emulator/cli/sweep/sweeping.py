@@ -20,7 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from image_workflow_emulator.cli.child import signalled_status
-from image_workflow_emulator.cli.failures import writable_files, write_file, writing
+from image_workflow_emulator.cli.failures import writable_files, writing
 from image_workflow_emulator.cli.invocation import Invocation, Style, json_or_page, print_json
 from image_workflow_emulator.cli.sweep.cells import every_cell, sandboxes_of
 from image_workflow_emulator.cli.sweep.gate import Gate, Strictness, read_expectations
@@ -36,7 +36,7 @@ from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
-from image_workflow_emulator.testing.options import read_file
+from image_workflow_emulator.testing.options import read_file, write_file
 from image_workflow_emulator.web.files import BYTE_CODES
 
 _RESUME_FORMAT: Final = "image-workflow-emulator sweep"

@@ -1,0 +1,255 @@
+"""Writes any report (`report.py`) as text for a terminal, JSON, JUnit XML or an HTML page. Knows no rule and no command.
+
+Owns the limit of the JSON that is printed: standard output is often read by a model, which pays for each byte. Whatever a
+client or a file put into a report, the output is well-formed: control characters and lone surrogates become JSON escapes.
+"""
+
+import json
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from msgspec import to_builtins
+
+from image_workflow_emulator.cli.invocation import BOLD, DIM, RED, YELLOW, Style, table_lines, terminal_width
+from image_workflow_emulator.kernel.printable import printable, printable_lines
+from image_workflow_emulator.report import Report, ReportFinding, ReportTable
+from image_workflow_emulator.settings import SettingError, UsageError
+from image_workflow_emulator.testing.options import writable_file, write_file
+
+Judge: TypeAlias = Callable[[Namespace, Mapping[str, str]], Report]
+"""A command that judges: it gets its options, and the environment."""
+
+MAX_PRINTED_BYTES: Final = 16 * 2**10
+"""Limit of a report as JSON on standard output, unless all of it is asked for."""
+MAX_PRINTED_CHARACTERS: Final = 500
+"""Limit of a text in a report that is longer than that."""
+_COLOURS: Final = {"error": RED, "warning": YELLOW, "note": DIM}
+
+
+def conclude(judge: Judge, options: Namespace, environment: Mapping[str, str]) -> int:
+    """Let a command judge; write and print its report as the options ask. Return the exit status.
+
+    Raises UsageError for a file that cannot be written: before the command runs, as far as that can be known.
+    """
+    files = {writable_file("--report", name): _emitter(name) for name in options.report}
+    report = judge(options, environment)
+    for file, emit in files.items():
+        try:
+            write_file(file, emit(report))
+        except UsageError as error:
+            print(printable(f"--report: {error}"), file=sys.stderr)
+            report.status = report.status or 2
+    if options.format == "json":
+        print(json_text(report, None if options.all else MAX_PRINTED_BYTES))
+    elif report.kind == "exec":  # its command has standard output for itself
+        print("\n".join(text_lines(report, Style(sys.stderr, environment))), file=sys.stderr)
+    else:
+        print("\n".join(text_lines(report, Style(sys.stdout, environment))))
+    return report.status
+
+
+def _emitter(name: str) -> Callable[[Report], str]:
+    """Return what writes a file of this name. Raises SettingError."""
+    emitter = _EMITTERS.get(Path(name).suffix.lower())
+    if emitter is None:
+        raise SettingError("--report", name, f"a file whose name ends in {', '.join(_EMITTERS)}")
+    return emitter
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+def text_lines(report: Report, style: Style) -> Iterator[str]:
+    """Iterate over a report for people, in the width of the terminal: outcome, findings, tables, and what to do next."""
+    width, shown = terminal_width(), set[str | None]()
+    yield from (style(line, BOLD) for line in _wrapped(report.summary, width))
+    for finding in report.findings:
+        head = f"{finding.severity}: {finding.rule}: {_sentence(finding)}"
+        yield from (style(line, _COLOURS[finding.severity]) for line in _wrapped(head, width, "  "))
+        if finding.remedy and finding.remedy not in shown:
+            yield from _wrapped(f"remedy: {finding.remedy}", width, "    ")
+        if finding.command and finding.command not in shown:
+            yield f"    {printable(finding.command)}"
+        shown |= {finding.remedy, finding.command}
+    for table in report.tables:
+        yield ""
+        yield from (style(line, BOLD) for line in _wrapped(table.title, width))
+        yield from table_lines([column.upper() for column in table.columns], table.rows, width)
+    yield from (f"next: {printable(command)}" for command in report.next)
+
+
+def _sentence(finding: ReportFinding) -> str:
+    return f"{finding.message} ({finding.where})" if finding.where else finding.message
+
+
+def _wrapped(text: str, width: int, margin: str = "") -> list[str]:
+    """Break a text into lines, of which all but the first are indented once more. Commands and addresses stay whole."""
+    return textwrap.wrap(
+        printable(text),
+        width,
+        initial_indent=margin,
+        subsequent_indent=f"{margin}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+# JSON -----------------------------------------------------------------------------------------------------------------
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Return a report as JSON: what its kind has beside the others stands under names of its own."""
+    document: dict[str, Any] = to_builtins(report)
+    del document["status"]
+    details: dict[str, Any] = document.pop("details")
+    return document | details
+
+
+def json_text(report: Report, most_bytes: int | None = None) -> str:
+    """Return a report as JSON on one line. Above the limit texts are cut, and then the ends of the longest lists.
+
+    `not_shown` is the number of entries that were left out.
+    """
+    document = as_json(report)
+    if most_bytes is None or len(_encoded(document)) < most_bytes:
+        return _encoded(document)
+    document = {**_cut(document), "not_shown": 0}
+    size, lists = len(_encoded(document)) + len(str(most_bytes)), list(_lists(document))
+    while size >= most_bytes and any(lists):
+        size -= len(_encoded(max(lists, key=len).pop())) + 1
+        document["not_shown"] += 1
+    return _encoded(document)
+
+
+def _encoded(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _indented(report: Report) -> str:
+    return json.dumps(as_json(report), indent=2) + "\n"
+
+
+def _cut(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _cut(inner) for name, inner in value.items()}
+        case list():
+            return [_cut(inner) for inner in value]
+        case str() if len(value) > MAX_PRINTED_CHARACTERS:
+            return f"{value[: MAX_PRINTED_CHARACTERS - 1]}…"
+    return value
+
+
+def _lists(value: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """Iterate over the lists of a report that may be shortened: its tables stay, but for their rows."""
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            yield from _lists(inner)
+        elif name == "tables":
+            yield from (table["rows"] for table in inner)
+        elif isinstance(inner, list):
+            yield inner
+
+
+# JUnit XML ------------------------------------------------------------------------------------------------------------
+
+
+def _junit(report: Report) -> str:
+    """Return a report as a test suite: a test case for the outcome, and for each rule."""
+    by_rule: dict[str, list[ReportFinding]] = {rule: [] for rule in report.checked}
+    for finding in report.findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    suite = Element("testsuite", {"name": f"image-workflow-emulator.{report.kind}", "errors": "0"})
+    outcome = _case(suite, "outcome")
+    numbers = {"failure": 0, "skipped": 0}
+    for rule, findings in by_rule.items():
+        case, text = _case(suite, rule), printable_lines("\n".join(map(_finding_text, findings)))
+        errors = [finding.message for finding in findings if finding.severity == "error" and not report.ok]
+        if errors:
+            numbers["failure"] += 1
+            SubElement(case, "failure", {"type": "error", "message": printable("; ".join(errors))}).text = text
+        elif findings:
+            SubElement(case, "system-out").text = text
+        elif not report.checked[rule]:
+            numbers["skipped"] += 1
+            SubElement(case, "skipped", {"message": "there was no occasion for this rule"})
+    if not report.ok and not numbers["failure"]:
+        numbers["failure"] = 1
+        SubElement(outcome, "failure", {"type": "error", "message": printable(report.summary)})
+    else:
+        SubElement(outcome, "system-out").text = printable(report.summary)
+    totals = {"tests": len(by_rule) + 1, "failures": numbers["failure"], "skipped": numbers["skipped"]}
+    suite.attrib.update({name: str(number) for name, number in totals.items()})
+    root = Element("testsuites")
+    root.append(suite)
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _case(suite: Element, name: str) -> Element:
+    return SubElement(suite, "testcase", {"classname": suite.attrib["name"], "name": printable(name), "time": "0"})
+
+
+def _finding_text(finding: ReportFinding) -> str:
+    lines = [f"{finding.severity}: {_sentence(finding)}"]
+    lines += [f"remedy: {finding.remedy}"] if finding.remedy else []
+    lines += [finding.command] if finding.command else []
+    return "\n".join(lines)
+
+
+# A page ---------------------------------------------------------------------------------------------------------------
+
+_STYLE: Final = """
+:root { color-scheme: light dark } body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif }
+table { border-collapse: collapse } th, td { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-bottom: 1px solid #8884 }
+td { font-variant-numeric: tabular-nums } article { border-left: .3rem solid #8888; margin: 1rem 0; padding: .1rem 1rem }
+.error { border-color: #d33 } .warning { border-color: #e90 } p, h3 { margin: .4rem 0 } code { overflow-wrap: anywhere } .panel { overflow-x: auto }
+"""
+
+
+def _page(report: Report) -> str:
+    """Return a report as one page for browsers, self-contained: no script, no network."""
+    title = f"{'✓' if report.ok else '✗'} {report.kind}"
+    parts = [
+        f"<h1>{title}</h1><p>{_html(report.summary)}</p>",
+        *map(_article, report.findings),
+        *map(_html_table, report.tables),
+        *(f"<p>next: <code>{_html(command)}</code></p>" for command in report.next),
+        "</body></html>\n",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>\n'
+        "<body>" + "\n".join(parts)
+    )
+
+
+def _article(finding: ReportFinding) -> str:
+    return (
+        f'<article class="{finding.severity}"><h3>{finding.severity}: {_html(finding.rule)}</h3>'
+        f"<p>{_html(_sentence(finding))}</p>"
+        + (f"<p>{_html(finding.remedy)}</p>" if finding.remedy else "")
+        + (f"<p><code>{_html(finding.command)}</code></p>" if finding.command else "")
+        + "</article>"
+    )
+
+
+def _html_table(table: ReportTable) -> str:
+    heads = "".join(f"<th>{_html(column)}</th>" for column in table.columns)
+    rows = [f"<tr>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>" for row in table.rows]
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<h2>{_html(table.title)}</h2><div class="panel"><table>{body}</table></div>'
+
+
+def _html(text: str | int | None) -> str:
+    return escape(printable(str("" if text is None else text)))
+
+
+_EMITTERS: Final[Mapping[str, Callable[[Report], str]]] = {".json": _indented, ".xml": _junit, ".html": _page}
