@@ -12,6 +12,7 @@ from image_workflow_emulator.service.records import feed
 from tests.support.emulator_client import FULL, START, UPLOAD, Call, EmulatorUnderTest, Json, control_call
 
 PATIENCE_SECONDS = 5
+PHOTOSHOOT = {"given": [{"product": {"name": "Shirt"}}, {"photoshoot": {"products": ["Shirt"], "finished": False}}]}
 
 
 class Event(NamedTuple):
@@ -160,7 +161,7 @@ def test_a_request_in_flight_is_told_before_it_is_answered(emulator: EmulatorUnd
 def test_the_changes_of_work_are_told_in_their_order(emulator: EmulatorUnderTest, watch: Watch) -> None:
     emulator.assets(1)
     stream = watch()
-    emulator.told("POST", "/first-photoshoot")
+    emulator.told("POST", "/given", PHOTOSHOOT)
     emulator.told("POST", "/clock/advance", {"until_idle": True})
     told = stream.read(9)
     work = [event.data for event in told if event.kind == "work"]
@@ -232,7 +233,7 @@ def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(emulator: Emula
 @pytest.mark.emulator(clock="x20")
 def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(emulator: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
-    emulator.told("POST", "/first-photoshoot")
+    emulator.told("POST", "/given", PHOTOSHOOT)
     work = [event.data["status"] for event in stream.read(8) if event.kind == "work"]
     assert (work[0], work[-1]) == ("queued", "completed")
 

@@ -122,35 +122,6 @@ def test_a_file_that_cannot_become_an_asset_is_refused(
     assert listed(emulator, "/assets") == []
 
 
-# The first photoshoot -------------------------------------------------------------------------------------------------
-
-
-def test_the_first_photoshoot_takes_the_newest_upload_and_never_an_output(emulator: EmulatorUnderTest) -> None:
-    emulator.assets(1)
-    (newest,) = emulator.assets(1)
-    before = untouched(emulator)[0]
-    shoot = emulator.ask("POST", "/first-photoshoot")
-    assert (shoot.status, shoot.json["body"]["asset_ids"], len(shoot.json["outputs"])) == (201, [newest], 4)
-    emulator.told("POST", "/clock/advance", {"until_idle": True})
-    assert emulator.spent() == 2
-    assert len([asset for asset in listed(emulator, "/assets") if asset["source"] == "generation"]) == 4
-    assert emulator.told("POST", "/first-photoshoot")["body"]["asset_ids"] == [newest]
-    assert untouched(emulator)[0] == before
-
-
-def test_the_first_photoshoot_makes_do_with_a_sample_and_is_refused_as_any_work_is(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/first-photoshoot")
-    (sample,) = listed(emulator, "/assets")
-    assert fetched(emulator, sample["url"])[:4] == b"\x89PNG"
-    assert emulator.refusal("POST", "/first-photoshoot?team=Broke")[:2] == (402, "insufficient_credits")
-    assert emulator.refusal("POST", "/first-photoshoot?team=Lapsed")[:2] == (403, "subscription_required")
-    emulator.told("PUT", "/admission", {"state": "paused"})
-    assert emulator.refusal("POST", "/first-photoshoot")[:2] == (503, "service_unavailable")
-    for credential in emulator.team()["credentials"]:
-        emulator.told("PATCH", f"/credentials/{credential['id']}", {"state": "revoked"})
-    assert "no full and active credential" in emulator.refusal("POST", "/first-photoshoot")[2]
-
-
 # Admission ------------------------------------------------------------------------------------------------------------
 
 

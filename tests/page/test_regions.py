@@ -531,48 +531,21 @@ def test_a_scenario_of_the_library_is_edited_with_complaints_at_the_line_and_sav
     visit.complaints.clear()  # the browser's own note of the 422
 
 
-def test_a_scenario_is_completed_by_keyboard_and_wrong_lines_are_marked_while_it_is_typed(
-    visit: Visit, service: Service
-) -> None:
+def test_wrong_lines_are_marked_and_matches_are_named_while_a_scenario_is_typed(visit: Visit, service: Service) -> None:
     region = visit.region("Scenario")
     service.get("/team")
     visit.press("Scenario", "Edit")
-    field, list_ = region.get_by_label("Scenario file", exact=True), region.get_by_role("listbox", name="Completions")
-    field.fill("scenario: mine\nrules:\n  - match: {operation: getTeem}\n    ")
+    field = region.get_by_label("Scenario file", exact=True)
+    field.fill("scenario: mine\nrules:\n  - match: {operation: getTeem}\n    then: {problem: rate_limited}\n")
     expect(region.locator(".marks")).to_contain_text("did you mean")
     expect(field).to_have_attribute("aria-invalid", "true")
-    field.fill("scenario: mine\nrules:\n  - match: {operation: getTeam}\n    ")
-    keys = visit.page.keyboard
-    keys.press("Control+Space")
-    expect(list_.get_by_role("option", name="name: ")).to_have_attribute("aria-selected", "true")
-    for press in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        keys.press(press)
-    keys.type("{pro")
-    expect(list_.get_by_role("option", name="problem")).to_be_visible()
-    keys.press("ArrowDown")
-    keys.press("Tab")
-    keys.type("rate")
-    expect(list_.get_by_role("option")).to_have_text(["rate_limited"])
-    keys.press("ArrowDown")
-    expect(field).to_have_attribute("aria-activedescendant", "completion-0")
-    keys.press("Enter")
-    keys.type("}")
-    expect(list_).to_be_hidden()
-    expect(field).to_have_value(re.compile(r"then: {problem: rate_limited}$"))
+    field.fill("scenario: mine\nrules:\n  - match: {operation: getTeam}\n    then: {problem: rate_limited}\n")
     expect(region.get_by_role("listitem").filter(has_text="recent requests that match: #1")).to_be_visible()
     expect(region.locator(".marks p")).to_have_count(0)
     visit.complaints.clear()  # the browser's own notes of the 422
 
 
-def test_files_of_a_sweep_and_of_a_state_are_opened_and_another_is_refused(
-    visit: Visit, service: Service, tmp_path: Path
-) -> None:
-    cells = [{"cell": "createProduct#1:cut", "outcome": "survived"}, {"cell": "getTeam#2:cut", "outcome": "damaged"}]
-    (tmp_path / "sweep.json").write_text(json.dumps({"cells": cells}), encoding="utf-8")
-    visit.open_file(tmp_path / "sweep.json")
-    opened = visit.page.get_by_role("region", name="File", exact=True)
-    opened.get_by_role("button", name="getTeam#2:cut: damaged").click()
-    expect(opened.get_by_role("group", name="getTeam#2:cut")).to_contain_text("damaged")
+def test_a_state_file_is_opened_and_another_is_refused(visit: Visit, service: Service, tmp_path: Path) -> None:
     for text, complaint in (
         ("Dear all", "expected JSON"),
         ("{}", "expected a session"),

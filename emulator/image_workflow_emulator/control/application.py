@@ -94,7 +94,6 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "POST": Action(work.create_asset, "image", query=("team",)),
     },
     "/pictures/{picture}": {"GET": Action(work.show_picture)},
-    "/first-photoshoot": {"POST": Action(given.start_first_photoshoot, "optional", query=("team",))},
     "/given": {"POST": Action(given.give, "text", query=given.QUERY)},
     "/state": {"GET": Action(sandboxes.save_state), "PUT": Action(sandboxes.load_state, "file", settles=False)},
 }

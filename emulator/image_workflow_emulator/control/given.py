@@ -12,7 +12,6 @@ from image_workflow_emulator.control.clock import move_to
 from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
 from image_workflow_emulator.control.fields import schemas
 from image_workflow_emulator.control.teams import account_of_query
-from image_workflow_emulator.control.work import describe_work
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
@@ -70,22 +69,6 @@ async def give(call: ControlCall) -> JsonResponse:
         if "name" in fields:
             names[kind, fields["name"]] = resource["id"]
     return JsonResponse({"data": made}, 201)
-
-
-async def start_first_photoshoot(call: ControlCall) -> JsonResponse:
-    """POST /first-photoshoot: four pictures of the newest uploaded picture of a Team, or of a sample if it has none.
-
-    It costs Credits and takes its place in the budget as any work, and a scenario's rules for work apply to it.
-
-    Raises:
-        Problem: what refuses the request under /v1 too, such as insufficient_credits.
-    """
-    call.fields("Reset")
-    team_id, store = account_of_query(call).team.id, call.sandbox.store
-    uploads = [one for one in store.assets.ids(team_id) if store.assets.items[one].source == "upload"]
-    asset_id = uploads[-1] if uploads else _add_sample(call, team_id, "Sample", "product")
-    made = await _make(call, team_id, PHOTOSHOOT, {"asset_ids": [asset_id], "finished": False}, {})
-    return JsonResponse(describe_work(call, store.generations.items[made["id"]], None), 201)
 
 
 def read(call: ControlCall) -> Document:

@@ -1,55 +1,35 @@
 /**
- * The region `File`: a report of sweep, and the button that opens files. A session, a journal or a coverage takes the place
- * of the emulator on the page, read only; a state file becomes a sandbox of its own.
+ * The button `Open file`. A session, a journal or a coverage takes the place of the emulator on the page, read only; a state
+ * file becomes a sandbox of its own.
  */
 
 import { act, actButton } from "./acts.js";
-import { byId, element, fill, setText } from "./dom.js";
+import { element } from "./dom.js";
 import { answerFrom, ask, pageAddress, Refusal, send } from "./service.js";
 
-export const name = "File";
-/** @type {"main"} */
-export const place = "main";
-export const isOnDemand = true;
-/** @type {string[]} */
-export const concerns = [];
+const EXPECTED = "expected a session or state file of an emulator, a journal, or a coverage";
 
-const EXPECTED =
-  'expected a session or state file of an emulator, a journal, a coverage, or a report of sweep (with "cells")';
-
-/** @param {HTMLElement} panel */
-export function create(panel) {
-  const title = element("h2", {}, name);
-  const content = element("div", { class: "about" }, element("p", { class: "soft" }, "No file is open."));
-  panel.append(element("div", { class: "region-head" }, title), content);
+/** @param {HTMLElement} place of the button; files may be dropped anywhere */
+export function offerToOpen(place) {
   const file = element("input", { type: "file", accept: ".json,.zip", hidden: true, "aria-label": "Open file" });
   const opener = actButton("Open file", () => file.click(), { class: "quiet" });
   const openFirst = (/** @type {FileList | null | undefined} */ files) =>
     files?.length && void act(opener, () => open(files[0])).then(() => (file.value = ""));
   file.addEventListener("change", () => openFirst(file.files));
   addEventListener("drop", (event) => event.defaultPrevented || openFirst(event.dataTransfer?.files));
-  byId("open-file").append(opener, file);
+  place.append(opener, file);
+}
 
-  /** @param {File} chosen */
-  async function open(chosen) {
-    if (chosen.name.endsWith(".zip")) return openState(chosen);
-    const read = parsed(chosen.name, await chosen.text());
-    if (Array.isArray(read?.cells)) {
-      const { sweepMatrix } = await import("./sweep.js");
-      fill(content, sweepMatrix(read));
-      setText(title, chosen.name);
-      location.hash = "#file";
-    } else {
-      const { answersOf, readSession } = await import("./session.js");
-      const session = readSession(read);
-      if (!session) throw new Refusal(422, "invalid_file", `${chosen.name}: ${EXPECTED}`);
-      answerFrom(answersOf(chosen.name, session));
-      document.dispatchEvent(new CustomEvent("session", { detail: { name: chosen.name, ...session } }));
-    }
-    return `${chosen.name} is open`;
-  }
-
-  return { refresh: async () => {} };
+/** @param {File} chosen */
+async function open(chosen) {
+  if (chosen.name.endsWith(".zip")) return openState(chosen);
+  const read = parsed(chosen.name, await chosen.text());
+  const { answersOf, readSession } = await import("./session.js");
+  const session = readSession(read);
+  if (!session) throw new Refusal(422, "invalid_file", `${chosen.name}: ${EXPECTED}`);
+  answerFrom(answersOf(chosen.name, session));
+  document.dispatchEvent(new CustomEvent("session", { detail: { name: chosen.name, ...session } }));
+  return `${chosen.name} is open`;
 }
 
 /**

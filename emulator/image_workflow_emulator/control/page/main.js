@@ -6,6 +6,7 @@
 import { actButton, forgetUnreachable } from "./acts.js";
 import { announce, byId, element, fill, setText } from "./dom.js";
 import { listen } from "./events.js";
+import { offerToOpen } from "./file.js";
 import { Fresh } from "./fresh.js";
 import { readPlace } from "./places.js";
 import { REGIONS } from "./regions.js";
@@ -118,6 +119,7 @@ function build() {
   document.addEventListener("journal", () => {
     for (const one of all) one.hear("request");
   });
+  offerToOpen(byId("open-file"));
   // A file that misses the gallery must not take the place of the page.
   for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 }

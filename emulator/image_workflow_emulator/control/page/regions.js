@@ -4,7 +4,6 @@ import * as about from "./about.js";
 import * as clock from "./clock.js";
 import * as conduct from "./conduct.js";
 import * as coverage from "./coverage.js";
-import * as file from "./file.js";
 import * as gallery from "./gallery.js";
 import * as requests from "./requests.js";
 import * as sandboxes from "./sandboxes.js";
@@ -31,4 +30,4 @@ import * as work from "./work.js";
  */
 
 /** @type {RegionFile[]} */
-export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about, file];
+export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about];

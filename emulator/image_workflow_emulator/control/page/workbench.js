@@ -156,12 +156,6 @@ export function createWorkbench(chosen, used) {
     if (waiting) field.value = withRule(field.value, waiting);
     waiting = "";
     checkSoon();
-    if (editor.childElementCount > 2) return;
-    const [{ offerCompletions }, schema] = await Promise.all([
-      import("./completion.js"),
-      ask("GET", "/scenario.schema.json"),
-    ]);
-    if (editor.childElementCount === 2) editor.append(offerCompletions(field, schema));
   }
 
   return {
