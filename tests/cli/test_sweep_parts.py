@@ -23,8 +23,7 @@ from image_workflow_emulator.cli.sweep.runs import NO_CELL, KeptPictures, Outcom
 from image_workflow_emulator.cli.sweep.sweeping import Progress
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.scenario.faults.latency import LatencyFault
-from image_workflow_emulator.scenario.faults.loss import LossFault
+from image_workflow_emulator.scenario.faults.network import NetworkFault
 from image_workflow_emulator.scenario.faults.problem import ProblemFault
 from image_workflow_emulator.scenario.scenario import RequestRule, WorkOutcome
 from tests.support.pictures import picture
@@ -39,12 +38,12 @@ def run(cell: str, outcome: Outcome, status: int | None, seconds: float, *more: 
     ("cell", "struck"),
     [
         ("getTeam#1:internal_error", ProblemFault("internal_error")),
-        ("createProduct#2:lost-before-commit", LossFault("reset", "before_commit")),
-        ("upload#1:lost-after-commit", LossFault("reset", "after_commit")),
-        ("getTeam#1:stall", LossFault("stall", "after_commit")),
+        ("createProduct#2:lost-before-commit", NetworkFault("reset", "before_commit")),
+        ("upload#1:lost-after-commit", NetworkFault("reset", "after_commit")),
+        ("getTeam#1:stall", NetworkFault("stall", "after_commit")),
         ("createProduct#1:internal_error-after-commit", ProblemFault("internal_error", at="after_commit")),
         ("createPose#3:fail-timed_out", WorkOutcome(fail="timed_out")),
-        ("getTeam#1:overtaken", LatencyFault(1000)),
+        ("getTeam#1:overtaken", NetworkFault(latency_ms=1000)),
         ("createPose#1:finished-at-first-poll", WorkOutcome(duration_ms=1)),
         ("createUpscaleGeneration#1:output-1-content_rejected", WorkOutcome(outputs={1: "content_rejected"})),
     ],

@@ -7,7 +7,7 @@ import pytest
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.yaml_reader import document_of
 from image_workflow_emulator.kernel.timestamps import DAY_MS
-from image_workflow_emulator.scenario.faults.latency import LatencyFault
+from image_workflow_emulator.scenario.faults.network import NetworkFault
 from image_workflow_emulator.scenario.format import parse_scenario, scenario_of
 from image_workflow_emulator.scenario.matching import RequestMatch, WorkMatch
 from image_workflow_emulator.scenario.scenario import RequestRule, Scenario, ScenarioClock
@@ -43,7 +43,7 @@ def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
     scenario = scenario_of(document_of(data, FILE), CONTRACT)
     again = parse_scenario(scenario.text, FILE, CONTRACT)
     rules = (*scenario.rules, *again.rules)
-    assert [LatencyFault(250)] * 2 == [rule.fault for rule in rules if isinstance(rule, RequestRule)]
+    assert [NetworkFault(latency_ms=250)] * 2 == [rule.fault for rule in rules if isinstance(rule, RequestRule)]
 
 
 def test_a_rule_that_matches_everything_is_about_what_it_does() -> None:

@@ -8,29 +8,13 @@ from jsonschema_rs import meta
 
 from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
 from image_workflow_emulator.kernel.seed import MAX_SEED
-from image_workflow_emulator.scenario.scenario import OUTCOME_WORDS
 from tests.support.served import ROOT
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())
-WORLD_SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "world.schema.json").read_text())
 
 
 def test_the_schema_is_one() -> None:
     assert meta.is_valid(SCHEMA)
-
-
-def test_the_schema_knows_every_outcome() -> None:
-    definitions = SCHEMA["$defs"]
-    assert list(definitions["no_outcome"]["properties"]) == list(OUTCOME_WORDS)
-    assert (
-        definitions["fault_of_work"]["x-expected"] == f"one of {', '.join(OUTCOME_WORDS)}, as this rule is about work"
-    )
-
-
-def test_what_scenarios_and_worlds_share_is_the_same_in_both_schemas() -> None:
-    definitions = SCHEMA["$defs"]
-    assert WORLD_SCHEMA["$defs"] == {name: definitions[name] for name in WORLD_SCHEMA["$defs"]}
-    assert WORLD_SCHEMA["properties"] == definitions["world"]["properties"]
 
 
 def test_bounds_are_those_of_the_code() -> None:

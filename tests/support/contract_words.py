@@ -6,7 +6,7 @@ Knows no more of a document than where its words stand.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract
@@ -14,6 +14,8 @@ from image_workflow_emulator.domain.pricing import AUTHORING_PRICES, generation_
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.scenario.faults.fault import Word
+from image_workflow_emulator.scenario.rule_format import FAULTS, OUTCOMES
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
@@ -40,6 +42,7 @@ _PROBLEM: Final = """\
             code: {{$ref: '#/components/schemas/{name}Code', description: What to decide by.}}
 """
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
+WORLD_SCHEMA: Final = ROOT / "contract" / "world.schema.json"
 TEAMS_PAGE: Final = ROOT / "docs" / "teams-and-keys.md"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
 LEDGER_PAGE: Final = ROOT / "docs" / "ledger.md"
@@ -87,7 +90,32 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions["code"]["enum"] = list(CATALOGUE)
     definitions["work"]["enum"] = [*WORKFLOWS, *OPERATION_TYPES]
     definitions["failure"]["enum"] = [*FAILURE_CODES]
+    every = (*FAULTS, *OUTCOMES)
+    definitions |= {f"then_{word.name}": word.branch() for word in every}
+    definitions["then"] = _then(every)
+    definitions["then_of_requests"] = _then(FAULTS, 'as this rule is about requests; for work, match "work"')
+    definitions["then_of_bytes"] = _then([word for word in FAULTS if word.of_bytes], "as this rule is about bytes")
+    definitions["then_of_work"] = _then(OUTCOMES, "as this rule is about work")
     return json.dumps(schema, indent=2) + "\n"
+
+
+def world_schema(document: dict[str, Any]) -> str:
+    """The schema of world files: that of the `world` of a scenario, with the definitions that it uses."""
+    definitions = json.loads(scenario_schema(document))["$defs"]
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:image-workflow-emulator:world"}
+    schema = {**head, "title": "World of the image workflow emulator", **definitions["world"], "$defs": {}}
+    while missing := set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema))) - schema["$defs"].keys():
+        schema["$defs"] |= {name: definitions[name] for name in definitions if name in missing}
+    return json.dumps(schema, indent=2) + "\n"
+
+
+def _then(words: Iterable[Word], why: str = "") -> dict[str, Any]:
+    """The schema of a `then` that has one of these words."""
+    return {
+        "description": "What then happens.",
+        "oneOf": [{"$ref": f"#/$defs/then_{word.name}"} for word in words],
+        "x-expected": ", ".join(filter(None, (f"one of {', '.join(word.name for word in words)}", why))),
+    }
 
 
 def scenario_page(document: dict[str, Any]) -> str:
@@ -202,6 +230,7 @@ DOCUMENTS: Final = {
     LEDGER_PAGE: ledger_page,
     CONTRACT: contract_page,
     SCENARIO_SCHEMA: scenario_schema,
+    WORLD_SCHEMA: world_schema,
     SCENARIO_PAGE: scenario_page,
     TEAMS_PAGE: teams_page,
 }

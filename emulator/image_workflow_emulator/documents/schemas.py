@@ -156,9 +156,20 @@ class Schemas:
             return
         words = self._words(schema)
         expected = schema.get(EXPECTED) or one_of(words)
-        near = sorted((branch for branch in branches if not _is_of_another_type(branch, steps)), key=len)
-        if near and isinstance(value, dict | list) and (len(near) == 1 or len(near[0]) < len(near[1])):
-            yield from self._explain_branch(near[0])
+        near = [
+            _Branch(errors, self._resolved(branch).get("required", ()), value)
+            for branch, errors in zip(schema.get("oneOf") or schema["anyOf"], branches, strict=True)
+            if isinstance(value, dict | list) and not _is_of_another_type(errors, steps)
+        ]
+        near.sort(key=lambda branch: branch.distance)
+        if near and (len(near) == 1 or not near[0].lacks_field or near[0].distance < near[1].distance):
+            yield from self._explain_branch(near[0].errors)
+        elif unknown := [name for name in value if all(name in branch.unknown for branch in near)] if near else []:
+            steps, meant = (
+                (*steps, unknown[0]),
+                nearest(unknown[0], [name for branch in near for name in branch.required]),
+            )
+            yield Violation(steps, excerpt(value[unknown[0]]), expected, meant, "unknown")
         else:
             yield Violation(steps, excerpt(value), expected, _suggested(value, words))
 
@@ -181,12 +192,16 @@ class Schemas:
 
     def _words(self, schema: Mapping[str, Any]) -> list[str]:
         """Return the words that a schema takes, those of its branches included."""
-        while "$ref" in schema:
-            schema = self._schema_at(schema["$ref"].removeprefix("#/").split("/"))
+        schema = self._resolved(schema)
         words = [word for word in (*schema.get("enum", ()), schema.get("const")) if isinstance(word, str)]
         for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
             words += self._words(branch)
         return words
+
+    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in schema:
+            schema = self._schema_at(schema["$ref"].removeprefix("#/").split("/"))
+        return schema
 
     def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
         node: Any = self._document
@@ -220,6 +235,18 @@ def _explain_unknown(
     for name in names[:_MAX_SHOWN_UNKNOWN]:
         meant = nearest(name, free) or nearest(name, known)
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
+
+
+class _Branch:
+    """A branch of a union: how near a value is to it, by the fields that the branch requires, and then by its errors."""
+
+    def __init__(self, errors: Sequence[Any], required: Sequence[str], value: Collection[Any]) -> None:
+        self.errors = errors
+        self.required = required
+        self.lacks_field = any(name not in value for name in required)
+        self.distance = (self.lacks_field, not required, len(errors))
+        kinds = (error.kind for error in errors if error.kind.name == "additionalProperties")
+        self.unknown = {name for kind in kinds for name in kind.as_dict()["unexpected"]}
 
 
 def _is_of_another_type(errors: Sequence[Any], steps: Steps) -> bool:

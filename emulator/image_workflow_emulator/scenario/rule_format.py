@@ -1,4 +1,4 @@
-"""The rules of a scenario file: checks that a schema cannot express, and their form as data."""
+"""The rules of a scenario file: the words under `then`, checks that a schema cannot express, and their form as data."""
 
 import json
 import re
@@ -10,15 +10,38 @@ from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Steps
 from image_workflow_emulator.documents.values import optional, parse_span_ms
 from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.resources import WORKFLOWS
 from image_workflow_emulator.kernel.wording import excerpt, first_of
-from image_workflow_emulator.scenario.faults.words import read_fault
+from image_workflow_emulator.scenario.faults.deprecated import DEPRECATED
+from image_workflow_emulator.scenario.faults.fault import Word, value_of
+from image_workflow_emulator.scenario.faults.hold import HOLD
+from image_workflow_emulator.scenario.faults.network import NETWORK
+from image_workflow_emulator.scenario.faults.problem import PROBLEM
 from image_workflow_emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
 from image_workflow_emulator.scenario.reach import check_request, rule_name
-from image_workflow_emulator.scenario.scenario import OUTCOME_WORDS, RequestRule, Rule, WorkOutcome, WorkRule
+from image_workflow_emulator.scenario.scenario import RequestRule, Rule, WorkOutcome, WorkRule
+
+FAULTS: Final = (PROBLEM, HOLD, NETWORK, DEPRECATED)
+
+_DURATION: Final = {"duration": value_of("duration", "How long the work takes once it has begun.")}
+_SCENE: Final = {
+    "scene": value_of("scene", "What the source of a Background shows: removing a foreground costs 1 Credit.")
+}
+OUTCOMES: Final = (
+    Word("outputs", value_of("slots", "The slots of a Generation that fail."), WorkOutcome.read, _DURATION),
+    Word("fail", value_of("failure", "The whole work fails."), WorkOutcome.read, {**_DURATION, **_SCENE}),
+    Word("stall", value_of("true", "The work never finishes."), WorkOutcome.read, _SCENE),
+    Word("duration", _DURATION["duration"], WorkOutcome.read, _SCENE),
+    Word("scene", _SCENE["scene"], WorkOutcome.read),
+)
+"""The words under `then`: faults of requests and outcomes of work, of which `make contract` writes the schemas."""
 
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
+_WITH_ONE_OUTPUT: Final = frozenset({"edit_images", "upscale"})
+_WORKS: Final = {"outputs": WORKFLOWS, "scene": ("background.create", "background.update")}
+"""The work that has what some words are about."""
 _MAX_NAMED_OPERATIONS: Final = 3
 """So many are named of the operations that cannot return a code."""
 
@@ -35,13 +58,30 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contrac
     match, then = texts.get("match", {}), texts["then"]
     when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
     place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
-    if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
-        works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
-        return WorkRule(name, WorkOutcome.read(then), works, when, *place)
+    word = next(word for word in (*FAULTS, *OUTCOMES) if word.name in then)
+    if word in OUTCOMES:
+        _check_work(document, steps, match, then)
+        work = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
+        return WorkRule(name, word.read(then), work, when, *place)
     request = read_match(document, (*steps, "match"), match, contract)
-    if "problem" in then and not request.bytes:
-        _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.operations, contract))
-    return RequestRule(name, read_fault(then), request, when, *place)
+    if "problem" in then:
+        operations = [] if request.bytes else _meant(request.operations, contract)
+        _check_problem(document, (*steps, "then"), then, operations)
+    return RequestRule(name, word.read(then), request, when, *place)
+
+
+def _check_work(document: Document, steps: Steps, match: Mapping[str, Any], then: Mapping[str, Any]) -> None:
+    """Complain of outputs or a scene that the work does not have."""
+    works = _names(match.get("work", EVERY))
+    for word, able in _WORKS.items():
+        if word in then and not works <= {*able}:
+            found = excerpt(match["work"]) if "work" in match else "nothing"
+            expected = f'one of {", ".join(able)}, the work that has "{word}"'
+            document.complain((*steps, "match", "work"), expected, found)
+    for slot in then.get("outputs", ()) if works <= _WITH_ONE_OUTPUT else ():
+        if slot != "1":
+            place = (*steps, "then", "outputs", slot)
+            document.complain(place, "slot 1, the only one of this work", f"slot {slot}", at_key=True)
 
 
 def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> RequestMatch:
@@ -78,14 +118,26 @@ def _names(given: str | list[str]) -> frozenset[str]:
     return frozenset([given] if isinstance(given, str) else given)
 
 
-def _check_code(document: Document, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
-    """Complain of a code that the contract does not allow for each matched operation."""
-    unable = [operation.id for operation in operations if code not in operation.all_codes]
-    if unable:
+def _check_problem(
+    document: Document, steps: Steps, then: Mapping[str, Any], operations: Sequence[OperationContract]
+) -> None:
+    """Complain of a code that an operation (or a byte surface, if there are none) or an option cannot have."""
+    code, place = then["problem"], (*steps, "problem")
+    if unable := [operation.id for operation in operations if code not in operation.all_codes]:
         names = first_of(unable, _MAX_NAMED_OPERATIONS)
         common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
         expected = f"a code that every operation of this rule can return: {', '.join(common)}"
-        document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
+        document.complain(place, expected, f"{excerpt(code)}, which {names} cannot return")
+        return
+    for option, statuses in (
+        (not operations and "rules about bytes have", (500, 503)),
+        (then.get("at") == "after_commit" and 'go with "at: after_commit"', (500, 503)),
+        ("retry_after" in then and 'have "retry_after"', (429, 503)),
+    ):
+        codes = [code for code, kind in CATALOGUE.items() if kind.status in statuses]
+        if option and code not in codes:
+            document.complain(place, f"one of {', '.join(codes)}, the problems that {option}")
+            return
 
 
 def _when(document: Document, steps: Steps, when: Mapping[str, Any]) -> When:

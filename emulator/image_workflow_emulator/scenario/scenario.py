@@ -60,9 +60,6 @@ class WorkOutcome(Struct, frozen=True):
 
 NO_OUTCOME: Final = WorkOutcome()
 
-OUTCOME_WORDS: Final = ("outputs", "fail", "duration", "stall", "scene")
-"""The words under `then` that make up a `WorkOutcome`."""
-
 
 # Rules: what they match, when they are due, what happens then ---------------------------------------------------------
 

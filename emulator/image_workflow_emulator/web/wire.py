@@ -49,13 +49,9 @@ class Wire:
             await send(start)
             return
         await send(start)
-        piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
-        if bytes_per_second is not None or len(body) > piece_bytes:
-            for begin in range(0, len(body), piece_bytes):
-                piece = body[begin : begin + piece_bytes]
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-                if bytes_per_second is not None and await self.pause(len(piece) * SECOND_MS // bytes_per_second):
-                    return
+        if bytes_per_second is not None or len(body) > PIECE_BYTES:
+            if await self._send_pieces(body, bytes_per_second):
+                return
             body = b""
         if is_refused_early:
             await send({"type": "http.response.body", "body": body, "more_body": True})
@@ -63,16 +59,25 @@ class Wire:
             body = b""
         await send({"type": "http.response.body", "body": body})
 
+    async def _send_pieces(self, body: bytes, bytes_per_second: int | None) -> bool:
+        """Send bytes in pieces, at a speed of real time if one is given; return whether the client has gone."""
+        piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
+        for begin in range(0, len(body), piece_bytes):
+            piece = body[begin : begin + piece_bytes]
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+            if bytes_per_second is not None and await self.pause(len(piece) * SECOND_MS // bytes_per_second):
+                return True
+        return False
+
     def _start(self, response: Response) -> Message:
         headers = (*response.headers, self._request.embedding)
         return {"type": "http.response.start", "status": response.status, "headers": headers}
 
-    async def send_half(self, response: Response) -> None:
+    async def send_half(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
         if response.body and self._request.method != "HEAD":
             await self._send(self._start(response))
-            half = response.body[: len(response.body) // 2]
-            await self._send({"type": "http.response.body", "body": half, "more_body": True})
+            await self._send_pieces(response.body[: len(response.body) // 2], bytes_per_second)
 
     async def pause(self, span_ms: int) -> bool:
         """Wait for a span of real time, or until the emulator stops or the client has gone; return whether it has gone."""

@@ -14,8 +14,7 @@ from image_workflow_emulator.cli.sweep.notes import Noted, NotedCall, NotedWork
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.domain.readings import READINGS
 from image_workflow_emulator.scenario.faults.fault import Fault
-from image_workflow_emulator.scenario.faults.latency import LatencyFault
-from image_workflow_emulator.scenario.faults.loss import LossFault
+from image_workflow_emulator.scenario.faults.network import NetworkFault
 from image_workflow_emulator.scenario.faults.problem import ProblemFault
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES, Nth, RequestMatch, When, WorkMatch
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES, RequestRule, Rule, Scenario, WorkOutcome, WorkRule
@@ -33,14 +32,14 @@ SLOW_MS: Final = 30_000
 _LATE_MS: Final = 120_000
 _OVERTAKEN_MS: Final = 1_000
 _FAULTS: Final[Mapping[str, tuple[Fault, str]]] = {
-    LOST_BEFORE: (LossFault("reset"), "after a lost request"),
-    LOST_AFTER: (LossFault("reset", "after_commit"), "after a lost answer"),
-    "cut": (LossFault("truncate", "after_commit"), "after an answer that breaks off"),
-    "garbled": (LossFault("garbage", "after_commit"), "after an answer that is not readable"),
-    "stall": (LossFault("stall", "after_commit"), "after no answer"),
-    "slow": (LatencyFault(SLOW_MS, "after_commit"), "after an answer that comes late"),
+    LOST_BEFORE: (NetworkFault("reset"), "after a lost request"),
+    LOST_AFTER: (NetworkFault("reset", "after_commit"), "after a lost answer"),
+    "cut": (NetworkFault("truncate", "after_commit"), "after an answer that breaks off"),
+    "garbled": (NetworkFault("garbage", "after_commit"), "after an answer that is not readable"),
+    "stall": (NetworkFault("stall", "after_commit"), "after no answer"),
+    "slow": (NetworkFault(at="after_commit", latency_ms=SLOW_MS), "after an answer that comes late"),
     FAILED_AFTER: (ProblemFault("internal_error", at="after_commit"), "after 500 internal_error after the commit"),
-    OVERTAKEN: (LatencyFault(_OVERTAKEN_MS), "where a later request is carried out first"),
+    OVERTAKEN: (NetworkFault(latency_ms=_OVERTAKEN_MS), "where a later request is carried out first"),
 }
 """The faults that are no problem code, by their names, each with when a client meets it."""
 FAULT_NAMES: Final = tuple(_FAULTS)

@@ -1,1 +1,1 @@
-"""What can go wrong with a request: one file a fault. `base` says what a fault is, `registry` lists them."""
+"""What can go wrong with a request: one file a fault. `fault` says what a fault is."""

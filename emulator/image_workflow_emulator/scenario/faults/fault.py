@@ -13,11 +13,10 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is one file in this folder, its row in `registry`, and its words in `contract/scenario.schema.json`; `read` makes a
-fault of what the schema has let pass.
+fault is one file in this folder, with its `Word`, and its name in `FAULTS` (scenario/rule_format.py).
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -30,6 +29,38 @@ Moment = Literal["before_commit", "after_commit"]
 
 Then: TypeAlias = Mapping[str, Any]
 """The mapping under `then` of a rule, valid by the schema, every scalar as text."""
+
+JsonSchema: TypeAlias = Mapping[str, Any]
+
+
+class Word(Struct, frozen=True):
+    """A word under `then` of a rule: the schema of its value, how it is read, and the options that can stand beside it.
+
+    `make contract` writes the schema of scenario files from these. `of_bytes`: rules about byte surfaces have it too.
+    """
+
+    name: str
+    schema: JsonSchema
+    read: Callable[[Then], Any]
+    options: Mapping[str, JsonSchema] = {}
+    of_bytes: bool = False
+
+    def branch(self) -> JsonSchema:
+        """Return the schema of a `then` with this word."""
+        return object_of({self.name: self.schema, **self.options}, self.name)
+
+
+def value_of(kind: str, description: str) -> JsonSchema:
+    """Return the schema of a value of a kind, such as `duration`, that `contract/scenario.schema.json` defines."""
+    return {"description": description, "$ref": f"#/$defs/{kind}"}
+
+
+def object_of(properties: Mapping[str, JsonSchema], *required: str) -> JsonSchema:
+    """Return the schema of an object with these fields and no others."""
+    return {"type": "object", "additionalProperties": False, "required": [*required], "properties": properties}
+
+
+MOMENT: Final = value_of("moment", "Whether the request is carried out before its answer is lost or replaced.")
 
 
 class FaultContext(Protocol):
@@ -82,7 +113,7 @@ class FaultConnection(Protocol):
     async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send an answer whole, at a speed of real time if one is given."""
 
-    async def send_half(self, response: Response) -> None:
+    async def send_half(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
 
     async def pause(self, span_ms: int) -> bool:

@@ -1,0 +1,113 @@
+"""`network`: the answer comes late or slowly, or is lost on the connection.
+
+A loss before the commit leaves nothing done; after it the request was carried out, and only its answer is lost: what an
+Idempotency-Key is for.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import structs
+
+from image_workflow_emulator.documents.values import optional, parse_span_ms, parse_speed
+from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
+from image_workflow_emulator.scenario.faults.fault import (
+    MOMENT,
+    Fault,
+    FaultConnection,
+    FaultContext,
+    Moment,
+    Then,
+    Word,
+    object_of,
+    value_of,
+)
+
+_LOSSES: Final = {
+    "reset": "The connection breaks off.",
+    "truncate": "The body stops half way, or an answer without a body does not come.",
+    "stall": "No answer is ever sent.",
+    "garbage": "The body is not JSON.",
+}
+_GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
+
+
+class NetworkFault(Fault, frozen=True):
+    """The answer is lost, comes `latency_ms` later, or at so many bytes a second, as does the body of the request.
+
+    A latency before the commit delays the processing of the request, and after it the answer.
+    """
+
+    lost_by: str | None = None
+    at: Moment = "before_commit"
+    latency_ms: int = 0
+    bytes_per_second: int | None = None
+
+    @property
+    def loss(self) -> str | None:
+        """How the answer is lost."""
+        return self.lost_by
+
+    async def entrance(self, context: FaultContext) -> Response | None:
+        """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way."""
+        context.fire()
+        if self.bytes_per_second is not None:
+            context.slow_down(self.bytes_per_second)
+        if self.at == "after_commit":
+            return None
+        if self.latency_ms:
+            await context.pause(self.latency_ms)
+        return None if self.lost_by is None or context.is_download else context.unanswered()
+
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
+        """The answer gets its header on the wire: its repetition must not have it."""
+        return ()
+
+    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
+        """Send the answer late or slowly, or lose it."""
+        response = structs.replace(response, headers=(*response.headers, *context.rule_header))
+        if self.latency_ms and self.at == "after_commit":
+            await connection.pause(self.latency_ms)
+        match self.lost_by:
+            case "reset":
+                await connection.reset()
+            case "truncate":
+                await connection.send_half(response, self.bytes_per_second)
+                await connection.close()
+            case "stall":
+                await connection.stall()
+            case _:
+                sent = response if self.lost_by is None else _garbled(response)
+                await connection.send(sent, self.bytes_per_second)
+
+
+def _garbled(response: Response) -> Response:
+    kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
+    headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
+    status = response.status if response.body else 200  # no other status without a body may have one
+    return Response(status, headers, _GARBAGE)
+
+
+def _read(then: Then) -> NetworkFault:
+    given, at = then["network"], then.get("at", "before_commit")
+    options: Mapping[str, Any] = {given: "true"} if isinstance(given, str) else given
+    lost_by = next((loss for loss in _LOSSES if loss in options), None)
+    latency_ms = optional(options, "latency", parse_span_ms) or 0
+    return NetworkFault(lost_by, at, latency_ms, optional(options, "rate", parse_speed))
+
+
+_DELAYS: Final = {
+    "latency": value_of("duration", "The answer comes this much later."),
+    "rate": value_of("speed", "The bytes a second of the answer, and of the bytes of an upload."),
+}
+_EXPECTED: Final = f"one of {', '.join(_LOSSES)}, or an object such as {{latency: 250ms}} or {{rate: 64KiB}}"
+_NETWORK: Final = {
+    "description": "What happens on the wire, in real time.",
+    "oneOf": [
+        {"description": " ".join(f"{loss}: {what}" for loss, what in _LOSSES.items()), "enum": [*_LOSSES]},
+        {**object_of(_DELAYS), "minProperties": 1, "x-expected": _EXPECTED},
+        *(object_of({**_DELAYS, loss: value_of("true", what)}, loss) for loss, what in _LOSSES.items()),
+    ],
+    "x-expected": _EXPECTED,
+}
+NETWORK: Final = Word("network", _NETWORK, _read, {"at": MOMENT}, of_bytes=True)
