@@ -14,8 +14,6 @@ from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
 from image_workflow_emulator.control import REQUEST_ID_KIND
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
-from image_workflow_emulator.examiner.examiner import Examiner
-from image_workflow_emulator.examiner.judgement import Totals
 from image_workflow_emulator.http.hosts import Hosts, is_loopback
 from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
@@ -25,7 +23,6 @@ from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
-from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
@@ -65,8 +62,7 @@ class Application:
         """
         self.settings = settings
         self.contract = contract or load_contract()
-        self.observer = Examiner()
-        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.observer)
+        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), settings.journal_requests)
         # Who listens on the loopback is called by no name of the local network, but a page may be.
         trusts_network = not (is_served and is_loopback(settings.host))
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
@@ -130,7 +126,6 @@ class Application:
 
         plane = ControlPlane(
             self.sandboxes,
-            self.observer,
             self.contract,
             self.settings,
             self._options,
@@ -149,13 +144,6 @@ class Application:
             self.sandboxes.replace(state.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
         except (state.StateError, SandboxConflictError) as error:
             raise UsageError(f"{file}: {error}") from None
-
-    def final_conduct(self) -> Totals:
-        """Return what clients did wrong and covered in all sandboxes, those included that are gone; no request comes any more."""
-        for sandbox in self.sandboxes.by_id.values():
-            engine.enter(sandbox)
-        observed = [sandbox.observed() for sandbox in self.sandboxes.by_id.values()]
-        return self.observer.ask(lambda examiner: examiner.totals(observed)).result()
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

@@ -127,7 +127,11 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
     url = request.config.getoption(URL) or os.environ.get("EMULATOR_URL")
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
     with _telling_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
-        emulator = Emulator.connect(url, token) if url else Emulator.start(**_common_readings(request.config))
+        emulator = (
+            Emulator.connect(url, token)
+            if url
+            else Emulator.start(journal_requests=100_000, **_common_readings(request.config))
+        )
     with emulator:
         yield emulator
 
@@ -157,7 +161,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
         yield sandbox
         del request.node.stash[_SANDBOX]
         if request.config.getoption(COVERAGE):
-            _add_coverage(request.config, sandbox.coverage(whole=True))
+            _add_coverage(request.config, sandbox.coverage())
 
 
 def _options(node: pytest.Item) -> dict[str, Any]:
@@ -212,7 +216,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     yield
     sandbox = item.stash.get(_SANDBOX, None)
     if sandbox is not None and item.stash[_CONDUCT] == "fail":
-        errors = sandbox.conduct(whole=True).errors
+        errors = sandbox.conduct().errors
         if errors:
             pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
 
@@ -267,7 +271,7 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
         lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
         is_judged = not is_shared and item.stash[_CONDUCT] != "off"
-        findings = sandbox.conduct(whole=True).findings if is_judged else []
+        findings = sandbox.conduct().findings if is_judged else []
     except EmulatorError as error:
         if error.code != "not_found":  # it was deleted at the end of the test
             yield SECTION + name, f"the journal cannot be read: {error}"

@@ -28,6 +28,8 @@ READINGS_FILE: Final = "image-workflow.readings.yaml"
 VARIABLE_PREFIX: Final = "EMULATOR_"
 """How the variables of all options begin."""
 
+_MAX_JOURNAL_REQUESTS: Final = 1_000_000
+
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -126,6 +128,12 @@ def _parse_port(text: str) -> int:
     return int(text)
 
 
+def _parse_count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= _MAX_JOURNAL_REQUESTS:
+        raise ValueError(text)
+    return int(text)
+
+
 def _parse_pixels(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,10})(MP)?", text, re.IGNORECASE | re.ASCII)
     pixels = int(match[1]) * (MEGAPIXEL if match[2] else 1) if match else 0
@@ -164,6 +172,7 @@ _WORLD: Final = _text("FILE", "a YAML file")
 _SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
 _STATE: Final = _text("FILE", "a state file")
 _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
+_COUNT: Final = Kind("N", _parse_count, f"a number from 1 to {_MAX_JOURNAL_REQUESTS}")
 _PIXELS: Final = Kind("PIXELS", _parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
@@ -181,6 +190,7 @@ _EVOLUTION: Final = "whether answers have what v1 may add: unknown fields and he
 _HOW_READ: Final = (
     "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file"
 )
+_JOURNAL: Final = "limit of the requests in the journal of each sandbox; conduct and coverage judge what it holds"
 _PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be repeated"
 
 
@@ -209,6 +219,7 @@ class Settings(Struct, frozen=True):
     max_upload_pixels: Annotated[int, Option(_PIXELS, "limit of the pixels of an uploaded image", "100MP")] = (
         DEFAULT_MAX_UPLOAD_PIXELS
     )
+    journal_requests: Annotated[int, Option(_COUNT, _JOURNAL, "10000; 100000 with exec and pytest")] = 10_000
     log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log", "text")] = "text"
     log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log", "info")] = "info"
     access_log: Annotated[bool, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")] = (

@@ -39,7 +39,7 @@ def order_of(service: RecordedService) -> dict[str, Any]:
 def rules_of(exchanges: list[RecordedExchange]) -> list[str]:
     found = examine_recording(exchanges, CONTRACT)
     assert found is not None
-    return [finding.rule for finding in found.judgement.conduct.findings]
+    return [finding.rule for finding in found.conduct.findings]
 
 
 def pays_twice(service: RecordedService) -> None:

@@ -1,18 +1,15 @@
-"""Conduct as the control plane shows it: what it outlives, what empties it, and when nothing is judged."""
-
-from threading import Event
+"""Conduct as the control plane shows it: what is judged, what empties it, and when nothing is judged."""
 
 import pytest
 
-from image_workflow_emulator.examiner import examiner
 from image_workflow_emulator.examiner.rules.registry import RULES
-from image_workflow_emulator.service.records import journal
 from tests.examiner.examples import ExampleClient, rules_found
 from tests.examiner.rule_examples import EXAMPLES
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 
-BREAKS, _ = EXAMPLES["retry-before-retry-after"]
+BROKEN = "retry-before-retry-after"
+BREAKS, _ = EXAMPLES[BROKEN]
 TIMED = ("retry-before-retry-after", "poll-before-retry-after", "no-backoff")
 
 
@@ -32,37 +29,41 @@ def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(serv
     assert [429, 202] == [service.told("GET", f"/requests/{sequence}")["status"] for sequence in (first, second)]
 
 
-def test_findings_outlive_the_journal_and_end_with_a_reset(service: EmulatorUnderTest) -> None:
-    ExampleClient(service).play(BREAKS)
-    before = conduct(service)
-    service.ask("DELETE", "/requests")
-    assert before == conduct(service)
-    service.ask("POST", "/reset")
-    assert {"findings": [], "checked": {rule.name: 0 for rule in RULES}} == conduct(service)
+NOTHING = {
+    "findings": [],
+    "checked": {rule.name: 0 for rule in RULES},
+    "not_checked": [],
+    "judged": {"requests": 0, "left": 0},
+}
 
 
-def test_a_loaded_state_brings_no_findings_and_its_requests_are_judged_anew(service: EmulatorUnderTest) -> None:
+@pytest.mark.parametrize("ends", ["clear", "reset", "load"])
+def test_a_cleared_journal_a_reset_and_a_load_clear_the_verdict(service: EmulatorUnderTest, ends: str) -> None:
     ExampleClient(service).play(BREAKS)
-    service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
-    assert {"findings": [], "checked": {rule.name: 0 for rule in RULES}} == conduct(service)
+    assert [BROKEN] == rules_found(service)
+    if ends == "clear":
+        service.ask("DELETE", "/requests")
+    elif ends == "reset":
+        service.ask("POST", "/reset")
+    else:
+        service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
+    assert NOTHING == conduct(service)
+    assert 0 == service.told("GET", "/coverage")["percent"]
     ExampleClient(service).play(EXAMPLES["credential-sent-to-bytes"][0])
     assert ["credential-sent-to-bytes"] == rules_found(service)
 
 
-def test_the_whole_has_what_was_done_before_a_reset_or_load(service: EmulatorUnderTest) -> None:
-    def whole() -> list[str]:
-        return rules_found(service, "?ended=true&whole=true")
-
+def test_what_left_the_journal_is_not_judged_but_counted(make_emulator: MakeEmulator) -> None:
+    service = make_emulator(clock="manual", journal_requests=30)
     ExampleClient(service).play(BREAKS)
-    found, saved = whole(), service.ask("GET", "/state").body
-    for _ in range(2):
-        service.ask("PUT", "/state", content=saved)
-        assert found == whole()
-    service.ask("POST", "/reset")
-    service.get("/team")
-    points = service.told("GET", "/coverage?whole=true")["operations"]["createUpload"]["points"]
-    assert (found, 6) == (whole(), points[0]["met"])
-    assert [] == rules_found(service)
+    assert ([BROKEN], 0) == (rules_found(service), conduct(service)["judged"]["left"])
+    for _ in range(30):
+        service.get("/products")
+    shown, covered = conduct(service), service.told("GET", "/coverage")
+    assert ([], 30) == (shown["findings"], shown["judged"]["requests"])
+    assert 0 < shown["judged"]["left"]
+    assert shown["judged"] == covered["judged"]
+    assert 30 == sum(point["met"] for one in covered["operations"].values() for point in one["points"])
 
 
 def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:
@@ -91,33 +92,6 @@ def test_a_loop_is_one_finding_and_counted_with_each_turn(service: EmulatorUnder
     named = {finding["rule"]: len(finding["requests"]) for finding in shown["findings"]}
     assert {"poll-before-retry-after": 4, "retry-of-the-hopeless": 3} == named
     assert {3} == {shown["checked"][rule] for rule in named}
-
-
-def test_findings_outlive_the_bound_of_the_journal(service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "MAX_REQUESTS", 1)
-    monkeypatch.setattr(journal, "_MAX_LEAVING", 5)
-    for name in ("MAX_DROPPED", "KEPT_DROPPED"):
-        monkeypatch.setattr(examiner, name, 10)
-    ExampleClient(service).play(BREAKS)
-    before, covered = conduct(service), service.told("GET", "/coverage")
-    for _ in range(30):
-        service.get("/products")
-    after = conduct(service)
-    assert (1, before["findings"]) == (len(service.sandbox.journal.requests), after["findings"])
-    assert before["checked"] == after["checked"]
-    assert covered["percent"] < service.told("GET", "/coverage")["percent"]
-
-
-def test_no_request_waits_for_what_is_judged(service: EmulatorUnderTest) -> None:
-    ExampleClient(service).play(BREAKS)
-    before, is_free = conduct(service), Event()
-    service.application.observer.ask(lambda _: is_free.wait(10))
-    assert 204 == service.ask("DELETE", "/requests").status
-    assert 200 == service.ask("POST", "/reset").status
-    assert 200 == service.get("/products").status
-    is_free.set()
-    after = conduct(service, "?whole=true")
-    assert before["findings"] == after["findings"]
 
 
 def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnderTest) -> None:

@@ -73,17 +73,6 @@ def test_a_status_that_comes_by_replay_is_covered(service: EmulatorUnderTest) ->
     assert {"202", "replay", "lost after commit"} == met(service, "createUpscaleGeneration")
 
 
-def test_coverage_outlives_the_journal_and_ends_with_a_reset_or_a_load(service: EmulatorUnderTest) -> None:
-    service.get("/team")
-    service.ask("DELETE", "/requests")
-    assert {"200"} == met(service, "getTeam")
-    saved = service.ask("GET", "/state").body
-    for path, content in (("/reset", None), ("/state", saved)):
-        service.get("/team")
-        service.ask("POST" if content is None else "PUT", path, content=content)
-        assert set() == met(service, "getTeam")
-
-
 def gaps(service: EmulatorUnderTest) -> list[tuple[str, str, Any]]:
     operations = coverage(service)["operations"].items()
     return [(name, point["point"], point["closed_by"]) for name, found in operations for point in found["points"]]

@@ -1,6 +1,7 @@
 """`exec` tells what its command did wrong, and fails it where that is asked for. Each test runs the real command."""
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -104,3 +105,29 @@ def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path:
     met = {(name, point["point"]) for name, one in operations.items() for point in one["points"] if point["met"]}
     assert {("getTeam", "200")} == met
     assert ["retry-of-the-hopeless"] == found(*loop)
+
+
+def test_what_was_done_before_a_reset_and_in_a_deleted_sandbox_is_reported(tmp_path: Path) -> None:
+    code = """
+import os
+from image_workflow_emulator.testing import Emulator
+from urllib.request import Request, urlopen
+from contextlib import suppress
+
+def misbehave(sandbox):
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    with suppress(OSError):
+        urlopen(Request(f"{sandbox.base_url}/team?api_key={sandbox.api_key}", headers=headers))
+
+emulator = Emulator.connect(os.environ["EMULATOR_URL"])
+misbehave(emulator.default)
+emulator.default.reset()
+with emulator.sandbox(id="gone") as sandbox:
+    misbehave(sandbox)
+"""
+    report = tmp_path / "report.json"
+    run_command("exec", "--report", str(report), "--", sys.executable, "-c", code)
+    found = json.loads(report.read_text())["conduct"]["findings"]
+    assert [("default", "credential-in-request"), ("gone", "credential-in-request")] == [
+        (finding["sandbox"], finding["rule"]) for finding in found
+    ]

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from image_workflow_emulator.examiner.history import History
-from image_workflow_emulator.service.records.record import Observed, RequestRecord, Works
+from image_workflow_emulator.examiner.history import History, Works
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.examiner.test_false_alarms import admitted
 
@@ -194,5 +194,5 @@ def test_a_program_that_does_one_thing_after_another_knows_each_answer(
             zip((*earlier, ("one", 0.0, 6.0)), keys, strict=True), start=1
         )
     ]
-    history = History(Observed("recorded", records, cast(Works, None), 0), has_ended=True)
+    history = History(records, cast(Works, None), 0, has_ended=True)
     assert knows == history.knows(records[-1], records[-2])

@@ -98,3 +98,11 @@ def test_a_problem_keeps_nothing_alive_of_where_it_was_raised() -> None:
     gc.collect()
     assert looked_at() is None
     assert "invalid_input" == journal.completed()[0].code
+
+
+def test_a_higher_bound_of_requests_brings_a_higher_bound_of_bytes() -> None:
+    journal = Journal(max_requests=2 * MAX_REQUESTS)
+    fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))
+    for _ in range(fitting + 3):
+        _pass(journal, MAX_KEPT_BODY_BYTES)
+    assert 0 == journal.dropped

@@ -274,25 +274,6 @@ def test_is_clean(image_workflow):
     assert "error: retry-before-retry-after: getTeam was sent again" in output
 
 
-def test_what_was_done_before_a_reset_or_a_load_is_held_against_the_test_and_covered(tmp_path: Path) -> None:
-    text = """
-@pytest.mark.image_workflow(clock="manual", scenario="rate-limited", conduct="fail")
-def test_resets(image_workflow):
-    use(image_workflow)
-    image_workflow.reset()
-
-@pytest.mark.image_workflow(clock="manual", scenario="rate-limited", conduct="fail")
-def test_loads(image_workflow):
-    image_workflow.save("state.zip")
-    use(image_workflow)
-    image_workflow.load("state.zip")
-"""
-    output = told(tmp_path, MISBEHAVING + text, "--image-workflow-coverage", "coverage.json")
-    assert "2 failed" in output
-    team = json.loads((tmp_path / "coverage.json").read_text())["operations"]["getTeam"]["points"]
-    assert {"200": 10, "429 rate_limited": 4} == {point["point"]: point["met"] for point in team if point["met"]}
-
-
 def test_clock_and_scenario_are_those_of_the_ini_file_unless_the_marker_says_otherwise(tmp_path: Path) -> None:
     ini = "[pytest]\nimage_workflow_clock = manual\nimage_workflow_scenario = rate-limited\n"
     (tmp_path / "pytest.ini").write_text(ini)

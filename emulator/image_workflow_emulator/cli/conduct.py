@@ -26,11 +26,11 @@ def conduct(call: Invocation) -> int:
         print_json(_conduct_as_json(found))
     else:
         print("\n".join(map(printable, _conduct_lines(found))))
-    return int(bool(found.judgement.conduct.errors))
+    return int(bool(found.conduct.errors))
 
 
 def _conduct_as_json(found: RecordedConduct) -> dict[str, Any]:
-    judged = found.judgement.conduct
+    judged = found.conduct
     checked = {rule: number for rule, number in judged.checked.items() if rule not in found.not_checked}
     findings = [
         {**structs.asdict(finding), "where": list(_places(found, finding)), "command": None}
@@ -42,7 +42,7 @@ def _conduct_as_json(found: RecordedConduct) -> dict[str, Any]:
 
 def _conduct_lines(found: RecordedConduct) -> Iterator[str]:
     yield _conduct_summary(found)
-    for finding in found.judgement.conduct.findings:
+    for finding in found.conduct.findings:
         places = first_of(_places(found, finding), separator="; ")
         yield f"{finding.severity}: {finding.rule}: {finding.message} ({places})"
         yield f"  remedy: {finding.remedy}"
@@ -51,7 +51,7 @@ def _conduct_lines(found: RecordedConduct) -> Iterator[str]:
 
 
 def _conduct_summary(found: RecordedConduct) -> str:
-    return f"{count_of(len(found.places), 'call')}, {count_of(len(found.judgement.conduct.findings), 'finding')}"
+    return f"{count_of(len(found.places), 'call')}, {count_of(len(found.conduct.findings), 'finding')}"
 
 
 def _places(found: RecordedConduct, finding: Finding) -> Iterator[str]:

@@ -37,12 +37,16 @@ from image_workflow_emulator.cli.verdict import print_compact
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.domain.readings import chosen
+from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.judgement import Totals
+from image_workflow_emulator.examiner.points import cover
 from image_workflow_emulator.examiner.rules.registry import RULES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable_lines
 from image_workflow_emulator.server.server import WatchedServer
+from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.tally import Tally
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
 from image_workflow_emulator.testing.options import write_file
@@ -71,7 +75,9 @@ def execute(call: Invocation) -> int:
     the command cannot be started.
     """
     options = call.options
-    settings = read_settings(vars(options), call.environment, {"port": "0", "access_log": "off"})
+    settings = read_settings(
+        vars(options), call.environment, {"port": "0", "access_log": "off", "journal_requests": "100000"}
+    )
     for rule in options.ignore:
         if rule not in (known := [one.name for one in RULES]):
             raise SettingError("--ignore", rule, one_of(known), known)
@@ -95,7 +101,6 @@ class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once; what is observed meanwhile, and its report."""
 
     tally: Tally
-    conduct: Totals
     status: int
     duration_ms: int
     state: bytes
@@ -114,7 +119,8 @@ class _Run(WatchedServer):
         self._prints_json = options.format == "json"
         self._observed = Observed(keeps_entries="journal" in files)
         self._cell: CellRun | None = None
-        application.observer.keeps_deleted = True
+        self.conduct = Totals()
+        application.sandboxes.before_end.append(self._judge)
         application.sandboxes.watch(self._observed.note)
         if options.cell is not None:  # this is one run of a sweep
             from image_workflow_emulator.cli.sweep import runs
@@ -141,7 +147,8 @@ class _Run(WatchedServer):
             sandboxes = self._application.sandboxes
             self._observed.end(sandboxes.by_id.values())
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
-            self.conduct = self._application.final_conduct()
+            for sandbox in sandboxes.by_id.values():
+                self._judge(sandbox)
             await self._close()
             if await child.end() and not self.is_hung:
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
@@ -157,6 +164,13 @@ class _Run(WatchedServer):
                 return _TIMED_OUT
             await asyncio.wait({waiting}, timeout=None if left is None else min(left, _LIMIT_CHECK_SECONDS))
         return waiting.result()
+
+    def _judge(self, sandbox: Sandbox) -> None:
+        """Judge the clients of a sandbox that ends."""
+        engine.enter(sandbox)
+        records = sandbox.journal.completed()
+        conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True)
+        self.conduct.add(sandbox.id, conduct, cover(records, sandbox.store))
 
     def _saved(self) -> bytes:
         """Return the default sandbox as a file: as `state save` does, by asking for it."""

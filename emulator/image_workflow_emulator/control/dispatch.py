@@ -22,7 +22,6 @@ from image_workflow_emulator.control.fields import read_fields, read_parameters
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Problem, invalid_request
 from image_workflow_emulator.domain.readings import Readings
-from image_workflow_emulator.examiner.examiner import Examiner
 from image_workflow_emulator.http import requests
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.problem_responses import internal_error
@@ -72,7 +71,6 @@ class ControlPlane:
     """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
 
     sandboxes: Sandboxes
-    observer: Examiner
     contract: Contract
     settings: Settings
     options: SandboxOptions

@@ -25,7 +25,9 @@ from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
-from image_workflow_emulator.examiner import coverage
+from image_workflow_emulator.examiner.conduct import judge
+from image_workflow_emulator.examiner.coverage import document
+from image_workflow_emulator.examiner.points import cover
 from image_workflow_emulator.http.requests import ClientDisconnectedError, watching
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
@@ -215,17 +217,17 @@ def _sandbox(call: ControlCall) -> Sandbox:
 
 
 async def show_conduct(call: ControlCall) -> orjson.Fragment:
-    """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
-    has_ended, is_whole = call.query["ended"] == "true", call.query["whole"] == "true"
-    observed, masks = call.sandbox.observed(), Masks(call.sandbox.credentials)
-    asked = call.plane.observer.ask(lambda examiner: examiner.judge(observed, has_ended=has_ended, is_whole=is_whole))
-    judgement = await asyncio.wrap_future(asked)
-    return orjson.Fragment(masks.of_bytes(msgspec.json.encode(judgement.conduct)))
+    """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
+    sandbox, has_ended = call.sandbox, call.query["ended"] == "true"
+    records, left = sandbox.journal.completed(), sandbox.journal.dropped
+    conduct = await asyncio.to_thread(judge, records, sandbox.store, call.now, has_ended=has_ended, left=left)
+    return orjson.Fragment(Masks(sandbox.credentials).of_bytes(msgspec.json.encode(conduct)))
 
 
 async def show_coverage(call: ControlCall) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
-    observed, is_whole = call.sandbox.observed(), call.query["whole"] == "true"
-    asked = call.plane.observer.ask(lambda examiner: examiner.covered(observed, is_whole=is_whole))
-    covered = await asyncio.wrap_future(asked)
-    return coverage.document(call.plane.contract, covered)
+    journal = call.sandbox.journal
+    records = journal.completed()
+    covered = await asyncio.to_thread(cover, records, call.sandbox.store)
+    judged = {"requests": len(records), "left": journal.dropped}
+    return {**document(call.plane.contract, covered), "judged": judged}

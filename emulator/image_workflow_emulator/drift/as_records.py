@@ -18,11 +18,10 @@ from image_workflow_emulator.domain.resources import (
     UploadSession,
     operation_admitting,
 )
-from image_workflow_emulator.examiner.conduct import examine
-from image_workflow_emulator.examiner.judgement import Judgement
-from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.conduct import judge
+from image_workflow_emulator.examiner.findings import Conduct
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
-from image_workflow_emulator.service.records.record import Observed, RequestRecord, digest
+from image_workflow_emulator.service.records.record import RequestRecord, digest
 from image_workflow_emulator.traffic.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.traffic.exchanges import RecordedExchange, instant_of
 from image_workflow_emulator.traffic.journals import ORIGIN
@@ -34,7 +33,7 @@ _EARLIER_MS: Final = MINUTE_MS
 class RecordedConduct(Struct, frozen=True):
     """What a recording shows of a client's conduct."""
 
-    judgement: Judgement
+    conduct: Conduct
     not_checked: Mapping[str, str]
     """By rule: why the recording cannot show it."""
     places: Mapping[int, str]
@@ -63,14 +62,14 @@ def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract)
     if not traffic.calls:
         return None
     records = list(_records(traffic))
-    observed = Observed("recording", records, _RecordedWorks(traffic), max(record.left_at for record in records))
-    judgement = examine(observed, has_ended=True)
+    now = max(record.left_at for record in records)
+    conduct = judge(records, _RecordedWorks(traffic), now, has_ended=True)
     places = {call.number + 1: call.where for call in traffic.calls}
-    return RecordedConduct(judgement, _not_checked(traffic, judgement.off), places)
+    return RecordedConduct(conduct, _not_checked(traffic, conduct.not_checked), places)
 
 
-def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
-    reasons = {rule.name: "the recording has no times" for rule in RULES if rule.name in off}
+def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
+    reasons = dict.fromkeys(not_timed, "the recording has no times")
     is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
     if not is_shown or traffic.base_url.startswith(ORIGIN):  # a journal shows it of operations alone
         reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"

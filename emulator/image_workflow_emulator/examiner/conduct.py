@@ -2,26 +2,34 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import islice
+from typing import TypeAlias
 
-from image_workflow_emulator.examiner.findings import SEVERITIES, Finding
-from image_workflow_emulator.examiner.history import History
-from image_workflow_emulator.examiner.judgement import MAX_FINDINGS, MAX_REQUESTS, Judgement, Place
+from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, Judged
+from image_workflow_emulator.examiner.history import History, Works
 from image_workflow_emulator.examiner.library_words import in_words_of
 from image_workflow_emulator.examiner.rules.registry import RULES
 from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
-from image_workflow_emulator.service.records.record import Observed
+from image_workflow_emulator.service.records.record import Client, Records
 
-_TIMED = frozenset(rule.name for rule in RULES if rule.is_timed)
+MAX_FINDINGS = 1_000
+MAX_REQUESTS = 100
+"""The most requests that a finding names."""
+_TIMED = tuple(rule.name for rule in RULES if rule.is_timed)
+
+_Place: TypeAlias = tuple[str, str, Client]
+"""What makes a finding one: its rule, the operation, and the client."""
 
 
-def examine(observed: Observed, has_ended: bool = False) -> Judgement:
-    """Judge the clients that sent some requests. `has_ended`: no more will come, so what was left is abandoned."""
-    history = History(observed, has_ended)
-    found: dict[Place, Finding] = {}
+def judge(records: Records, works: Works, now: int, *, has_ended: bool = False, left: int = 0) -> Conduct:
+    """Judge the clients that sent some requests, by what became of the work at an instant.
+
+    `has_ended`: no more requests will come, so what was left is abandoned. `left`: how many requests had left the journal.
+    """
+    history = History(records, works, now, has_ended)
+    found: dict[_Place, Finding] = {}
     checked: dict[str, int] = {}
     for rule in RULES:
-        breaches: defaultdict[Place, list[Breach]] = defaultdict(list)
+        breaches: defaultdict[_Place, list[Breach]] = defaultdict(list)
         checked[rule.name] = 0
         for verdict in rule.examine(history):
             checked[rule.name] += 1 if verdict is None else verdict.times
@@ -29,11 +37,15 @@ def examine(observed: Observed, has_ended: bool = False) -> Judgement:
                 sender = verdict.records[0]
                 breaches[rule.name, sender.title, sender.client].append(verdict)
         found |= {place: _finding(rule, place, several) for place, several in breaches.items()}
-    off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
-    return Judgement(dict(islice(found.items(), MAX_FINDINGS)), checked, off)
+    findings = [finding for place, finding in found.items() if not _is_part(found, place, finding)]
+    findings.sort(key=lambda one: SEVERITIES.index(one.severity))  # within a severity in the order of the rules
+    is_off = any(not record.is_timed for record in history.records)
+    judged = Judged(requests=len(records), left=left)
+    not_checked = list(_TIMED) if is_off else []
+    return Conduct(findings=findings[:MAX_FINDINGS], checked=checked, not_checked=not_checked, judged=judged)
 
 
-def _finding(rule: ConductRule, place: Place, breaches: Sequence[Breach]) -> Finding:
+def _finding(rule: ConductRule, place: _Place, breaches: Sequence[Breach]) -> Finding:
     """Return the breaches of one place as one finding, as the worst of them says."""
     _, _, (credential, user_agent) = place
     worst = min(breaches, key=lambda breach: SEVERITIES.index(breach.severity or rule.severity))
@@ -46,3 +58,11 @@ def _finding(rule: ConductRule, place: Place, breaches: Sequence[Breach]) -> Fin
         client={"credential": credential, "user_agent": user_agent},
         remedy=in_words_of(user_agent, rule.name, rule.remedy),
     )
+
+
+def _is_part(found: dict[_Place, Finding], place: _Place, finding: Finding) -> bool:
+    """Whether a finding is about a part of what another says was paid twice: a new key, or work that was left."""
+    if finding.rule == "write-retried-with-new-key":
+        return ("double-spend", *place[1:]) in found
+    paid = [one for one in found.values() if one.rule == "double-spend"]
+    return finding.rule == "abandoned-work" and any(set(finding.requests) <= set(one.requests) for one in paid)

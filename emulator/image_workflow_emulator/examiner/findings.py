@@ -35,14 +35,23 @@ class Finding(Struct, frozen=True, kw_only=True):
         return f"{self.severity}: {self.rule}: {self.message} ({numbers}); remedy: {self.remedy}"
 
 
-class Conduct(Struct, frozen=True, kw_only=True):
-    """What the clients of a sandbox did wrong, and how often each rule could have been broken.
+class Judged(Struct, frozen=True, kw_only=True):
+    """What was judged: so many `requests`; as many as `left` had left the journal before."""
 
-    `Sandbox.conduct` returns it.
-    """
+    requests: int
+    left: int
+
+
+class Conduct(Struct, frozen=True, kw_only=True):
+    """What the clients of a sandbox did wrong, as far as the journal shows it. `Sandbox.conduct` returns it."""
 
     findings: list[Finding]
+    """The most expensive first."""
     checked: Mapping[str, int]
+    """By rule: how often it could have been broken."""
+    not_checked: list[str] = []
+    """The rules that an auto clock keeps from being checked."""
+    judged: Judged
 
     @property
     def errors(self) -> list[Finding]:

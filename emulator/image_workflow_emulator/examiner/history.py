@@ -9,11 +9,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import cache, cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
-from image_workflow_emulator.domain.resources import Generation, Operation
+from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
-from image_workflow_emulator.service.records.record import LOOKS, Client, Intent, Observed, Records, RequestRecord
+from image_workflow_emulator.service.records.record import LOOKS, Client, Intent, Records, RequestRecord
 
 PATIENCE_MS = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
@@ -36,16 +36,26 @@ WaitOf: TypeAlias = Callable[[RequestRecord], int]
 Key = TypeVar("Key", bound=Hashable)
 
 
+class Works(Protocol):
+    """What has become of the work and the uploads that requests were about."""
+
+    def find_work(self, identifier: str) -> Operation | Generation | None:
+        """Return a piece of work as it is now."""
+
+    def find_upload(self, identifier: str) -> UploadSession | None:
+        """Return an Upload Session as it is now."""
+
+
 class History:
     """The requests to a sandbox in the order of arrival. `has_ended`: nothing more will come."""
 
-    def __init__(self, observed: Observed, has_ended: bool) -> None:
-        self.works = observed.works
+    def __init__(self, records: Records, works: Works, now: int, has_ended: bool) -> None:
+        self.works = works
         self.has_ended = has_ended
-        self._now = observed.now
+        self._now = now
         self.intent: Callable[[RequestRecord], Intent] = cache(attrgetter("intent"))
         """Returns what identifies a request apart from its key."""
-        self.records: Records = sorted(observed.records, key=_sequence_of)
+        self.records: Records = sorted(records, key=_sequence_of)
         self.by_operation: Mapping[str | None, Records] = grouped(self.records, attrgetter("operation"))
         """The records of each operation, and under None of what came to no operation."""
         self.with_key = [

@@ -18,9 +18,10 @@ from image_workflow_emulator.domain.resources import (
     Operation,
     operation_admitting,
 )
+from image_workflow_emulator.examiner.history import Works
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
-from image_workflow_emulator.service.records.record import LOOKS, RequestRecord, Works
+from image_workflow_emulator.service.records.record import LOOKS, RequestRecord
 
 Point: TypeAlias = tuple[str, str]
 """The name of an operation or byte surface, and a point of it."""

@@ -195,11 +195,11 @@ class Sandbox:
         """
         return convert(self._plane.recorded(filters), list[RecordedRequest])
 
-    def conduct(self, *, ended: bool = True, whole: bool = False) -> Conduct:
-        """Return what the clients of this sandbox did wrong.
+    def conduct(self, *, ended: bool = True) -> Conduct:
+        """Return what the clients of this sandbox did wrong, as far as its journal shows it.
 
         `ended`: count what was left undone as if no more requests would come; else only what was left undone for ten minutes
-        of emulator time. `whole`: count what they did before a reset or a load too.
+        of emulator time.
 
         Raises EmulatorError where the emulator does not answer.
 
@@ -209,17 +209,17 @@ class Sandbox:
             >>> [finding.rule for finding in app.sandbox.conduct().findings]
             ['credential-in-request']
         """
-        return convert(self._plane.call("GET", "conduct", query={"ended": ended, "whole": whole}), Conduct)
+        return convert(self._plane.call("GET", "conduct", query={"ended": ended}), Conduct)
 
-    def coverage(self, *, whole: bool = False) -> dict[str, Any]:
-        """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it.
+    def coverage(self) -> dict[str, Any]:
+        """Return the coverage of the contract by the clients of this sandbox, as far as its journal shows it.
 
-        `whole`: count what they did before a reset or a load too. Raises EmulatorError where the emulator does not answer.
+        Raises EmulatorError where the emulator does not answer.
 
             >>> create_app().sandbox.coverage()["percent"]
             0.0
         """
-        return dict(self._plane.call("GET", "coverage", query={"whole": whole}))
+        return dict(self._plane.call("GET", "coverage"))
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> "Explanation":
         """Explain a recorded request.

@@ -14,10 +14,9 @@ from image_workflow_emulator.service.records.feed import Feed
 from image_workflow_emulator.service.records.record import RequestRecord
 
 MAX_REQUESTS = 10_000
+"""The usual bound."""
 MAX_BYTES = 64 * 1024 * 1024
-_MAX_LEAVING = 500
-"""How many records are handed over at once: whoever takes them wakes, which costs as much as ten requests."""
-_MAX_LEAVING_BYTES = 4 * 1024 * 1024
+"""The bound of paths, headers and bodies for up to `MAX_REQUESTS`; it grows with a higher bound of the requests."""
 
 Watcher: TypeAlias = Callable[[RequestRecord], None]
 
@@ -29,16 +28,12 @@ class Journal:
     feed: Feed = field(default_factory=Feed)
     watchers: list[Watcher] = field(default_factory=list)
     """Called with each request that has left, or that stays in admission. They must be quick, and must not raise."""
-    hand_over: Callable[[list[RequestRecord]], None] | None = None
-    """Called once with each record of a complete request that the journal keeps no longer, many at a time."""
+    max_requests: int = MAX_REQUESTS
     requests: deque[RequestRecord] = field(default_factory=deque)
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
     _cleared_up_to: int = 0
-    _leaving: list[RequestRecord] = field(default_factory=list)
-    """Dropped, and not handed over yet."""
-    _leaving_bytes: int = 0
 
     def arrive(self, request: RequestRecord) -> None:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
@@ -47,7 +42,7 @@ class Journal:
         request.arrived_at, request.arrived_ms = host_now(), host_elapsed_ms()
         self.requests.append(request)
         request.change = self.feed.note("arrived", self.last_sequence)
-        if len(self.requests) > MAX_REQUESTS:
+        if len(self.requests) > self.max_requests:
             self._drop_oldest()
 
     def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> None:
@@ -57,10 +52,8 @@ class Journal:
         request.complete()
         if request.sequence >= self._first_sequence:
             self.held_bytes += request.held_bytes
-            while self.held_bytes > MAX_BYTES:
+            while self.held_bytes > self._max_bytes:
                 self._drop_oldest()
-        else:
-            self._drop(request)
         if request.sequence > self._cleared_up_to:
             self.feed.note("left", request)
             self.report(request)
@@ -72,8 +65,6 @@ class Journal:
 
     def clear(self) -> None:
         """Forget every request; one still in flight leaves no trace either."""
-        self._leaving += self.completed()
-        self._release()
         self.requests.clear()
         self.feed.forget_before(self.feed.last_number + 1)
         self.held_bytes = 0
@@ -86,10 +77,6 @@ class Journal:
     def completed(self) -> list[RequestRecord]:
         """Return the records of the requests that have left."""
         return [request for request in self.requests if request.is_complete]
-
-    def remaining(self) -> list[RequestRecord]:
-        """Return the records that were not handed over: of those that were dropped, the last, and of all that are kept."""
-        return [*self._leaving, *self.completed()]
 
     def find(self, identifier: str) -> RequestRecord | None:
         """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is none.
@@ -119,6 +106,10 @@ class Journal:
     # Dropping -----------------------------------------------------------------------------------------------------------
 
     @property
+    def _max_bytes(self) -> int:
+        return max(MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests)
+
+    @property
     def _first_sequence(self) -> int:
         return self.requests[0].sequence if self.requests else self.last_sequence + 1
 
@@ -128,16 +119,3 @@ class Journal:
         self.feed.forget_before(request.change + 1)
         if request.is_complete:
             self.held_bytes -= request.held_bytes
-            self._drop(request)
-
-    def _drop(self, record: RequestRecord) -> None:
-        self._leaving.append(record)
-        self._leaving_bytes += record.held_bytes
-        if len(self._leaving) >= _MAX_LEAVING or self._leaving_bytes > _MAX_LEAVING_BYTES:
-            self._release()
-
-    def _release(self) -> None:
-        """Hand over the records that are kept no longer."""
-        records, self._leaving, self._leaving_bytes = self._leaving, [], 0
-        if self.hand_over is not None and records:
-            self.hand_over(records)

@@ -11,7 +11,7 @@ which stop everything else, would take 5 ms and more.
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 import orjson
@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import Check, Problem
-from image_workflow_emulator.domain.resources import Credential, Generation, Operation, Team, UploadSession
+from image_workflow_emulator.domain.resources import Credential, Team
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.matching import ByteSurface
 from image_workflow_emulator.scenario.scenario import RequestRule, WorkRule
@@ -359,38 +359,6 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
 
 
 Records: TypeAlias = Sequence[RequestRecord]
-
-
-class Works(Protocol):
-    """What has become of the work and the uploads that requests were about."""
-
-    def find_work(self, identifier: str) -> Operation | Generation | None:
-        """Return a piece of work as it is now."""
-
-    def find_upload(self, identifier: str) -> UploadSession | None:
-        """Return an Upload Session as it is now."""
-
-
-class Observed(Struct, frozen=True):
-    """What observers see of a sandbox: complete requests in the order of their arrival, the works, and the time."""
-
-    sandbox_id: str
-    records: Sequence[RequestRecord]
-    works: Works
-    now: int
-
-
-class Observer(Protocol):
-    """Keeps what must outlive a journal. Called when records leave it, and with none of them twice."""
-
-    def take(self, observed: Observed) -> None:
-        """Take records that a journal dropped; its sandbox goes on."""
-
-    def conclude(self, observed: Observed) -> None:
-        """Take all that is left of a journal, whose sandbox is reset or replaced by a loaded one."""
-
-    def dismiss(self, observed: Observed) -> None:
-        """Take all that is left of a journal, whose sandbox is deleted."""
 
 
 def json_or_none(body: bytes | None) -> Any:

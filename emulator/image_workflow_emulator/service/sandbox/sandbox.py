@@ -6,7 +6,7 @@ The other files of this room change it; `engine` lets its time pass.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Annotated
 
@@ -29,7 +29,6 @@ from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
 from image_workflow_emulator.service.records.feed import Feed
 from image_workflow_emulator.service.records.journal import Journal
-from image_workflow_emulator.service.records.record import Observed, RequestRecord
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
 from image_workflow_emulator.service.sandbox.premade import add_premade_ingredients
 from image_workflow_emulator.service.sandbox.store import Store
@@ -206,17 +205,13 @@ class Sandbox(SandboxState):
         Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then free
         with its last request, and not only when the garbage collector comes by.
         """
-        self.journal.feed, self.journal.hand_over = Feed(), None
+        self.journal.feed = Feed()
         self.journal.feed.close()
         self.journal.requests.clear()
         for held in self.held_admissions.values():
             held.ended.set()
         self.held_admissions = {}
         self.images.close()
-
-    def observed(self, records: Sequence[RequestRecord] | None = None) -> Observed:
-        """Return what observers see of it: all records that were not handed over yet, or those that are."""
-        return Observed(self.id, self.journal.remaining() if records is None else records, self.store, self.clock.now())
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:

@@ -7,8 +7,8 @@ from weakref import ref
 
 from image_workflow_emulator.scenario.playbook import Playbook
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.service.records.journal import Watcher
-from image_workflow_emulator.service.records.record import Observed, Observer, RequestRecord
+from image_workflow_emulator.service.records.journal import MAX_REQUESTS, Watcher
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
@@ -30,10 +30,13 @@ class Sandboxes:
     """The sandboxes by id, and every credential of all of them by key."""
 
     memory: MemoryBudget
-    observer: Observer
+    journal_requests: int = MAX_REQUESTS
+    """The bound of each journal."""
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded or deleted."""
+    before_end: list[Callable[[Sandbox], None]] = field(default_factory=list)
+    """Called with each sandbox that is about to be reset, replaced or deleted."""
     _strike: Scenario | None = None
     """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
     _callers: dict[str, Caller] = field(default_factory=dict)
@@ -69,10 +72,10 @@ class Sandboxes:
             sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
 
     def _accept(self, sandbox: Sandbox) -> None:
-        """Attach to a sandbox that has begun what every sandbox has: the strike, watchers, the observer, and its keys."""
+        """Attach to a sandbox that has begun what every sandbox has: the strike, watchers, the journal's bound, and its keys."""
         self._begin_strike(sandbox)
         sandbox.journal.watchers.extend(_of_sandbox(watcher, sandbox) for watcher in self._watchers)
-        sandbox.journal.hand_over = lambda records: self.observer.take(sandbox.observed(records))
+        sandbox.journal.max_requests = self.journal_requests
         self.register(sandbox)
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
@@ -90,7 +93,7 @@ class Sandboxes:
 
     def reset(self, sandbox: Sandbox) -> None:
         """Reset a sandbox to its start."""
-        self._end(sandbox, self.observer.conclude)
+        self._end(sandbox)
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.restart()
@@ -103,14 +106,14 @@ class Sandboxes:
             raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
         self._check_keys(sandbox.credentials.keys() - old.credentials.keys())
         self.tally.discount(sandbox)
-        self._end(old, self.observer.conclude)
+        self._end(old)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
         self._accept(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
         """Delete a sandbox and free its memory."""
-        self._end(sandbox, self.observer.dismiss)
+        self._end(sandbox)
         del self.by_id[sandbox.id]
         sandbox.feed.close()
 
@@ -124,10 +127,11 @@ class Sandboxes:
         if taken := min(keys & self._callers.keys(), default=None):
             raise SandboxConflictError(f"the key {taken!r} belongs to another sandbox")
 
-    def _end(self, sandbox: Sandbox, hand_over: Callable[[Observed], None]) -> None:
-        """Keep the counts and records of a sandbox that is reset, replaced or deleted, and make its keys unknown."""
+    def _end(self, sandbox: Sandbox) -> None:
+        """Keep the counts of a sandbox that is reset, replaced or deleted, and make its keys unknown."""
+        for call in self.before_end:
+            call(sandbox)
         self.tally.add(sandbox)
-        hand_over(sandbox.observed())
         for key in sandbox.credentials:
             self._callers.pop(key, None)
         sandbox.end()
