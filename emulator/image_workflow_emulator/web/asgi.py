@@ -172,14 +172,12 @@ def _leave(exchange: Exchange, journal: Journal) -> None:
 def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: Request) -> bool:
     """Whether a request shows the key of a credential where none belongs; a short key may be there by chance.
 
-    An operation is searched for the caller's own key, a request for bytes for every key of the sandbox.
+    An operation is searched for the caller's own key, a request for bytes or without a caller for every key of the sandbox.
     """
-    if route.byte_surface is not None:
-        keys, places = list(sandbox.credentials), [request.query_string, *request.headers.values()]
-    elif caller is not None:
-        keys, places = [caller.credential.key], [request.query_string, request.headers.get(b"idempotency-key", b"")]
-    else:
-        return False
+    is_for_bytes = route.byte_surface is not None
+    keys = sandbox.credentials if is_for_bytes or caller is None else [caller.credential.key]
+    others = request.headers.values() if is_for_bytes else [request.headers.get(b"idempotency-key", b"")]
+    places = [request.query_string, *others]
     return any(key.encode() in place for key in keys if len(key) >= MIN_KEY_LENGTH for place in places if place)
 
 
