@@ -187,9 +187,7 @@ _WORLDS: Final = "Teams, credentials and premade ingredients at start (YAML)"
 _ALLOWED: Final = "an additional host name that clients may use; can be repeated"
 _TOKENS: Final = "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"
 _EVOLUTION: Final = "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items"
-_HOW_READ: Final = (
-    "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file"
-)
+_HOW_READ: Final = "how the specification is read where it is silent: names, a set (plain, other, stingy) or a file"
 _JOURNAL: Final = "limit of the requests in the journal of each sandbox; conduct and coverage judge what it holds"
 _PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be repeated"
 

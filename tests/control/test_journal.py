@@ -66,7 +66,6 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
             "response_headers": answer.headers,
             "response_body": answer.json,
             "note": None,
-            "readings": [],
         }.items()
     )
     assert entry["duration_ms"] > 0

@@ -1,35 +1,51 @@
-"""A service that is recorded: an emulator in this process, asked by the probes on a clock that stands still between them."""
+"""A service that is recorded: an emulator in this process, on a clock that stands still between requests, and a tour of it.
+
+The tour asks the least that tells the readings of each decision apart.
+"""
 
 import asyncio
-from collections.abc import Mapping
+import base64
+import io
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
+from PIL import Image
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.judgement import Report, judge
-from image_workflow_emulator.drift.probes import PROBES, ProbedService
 from image_workflow_emulator.drift.replay import DescribedPictures
-from image_workflow_emulator.kernel.timestamps import DAY_MS
+from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask
-from image_workflow_emulator.traffic.exchanges import RecordedExchange, lower_names
+from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask, lower_names
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"
-_JSON = {"content-type": "application/json"}
+ORDER: Mapping[str, Any] = {
+    "output_mode": "single_shots",
+    "background": {"type": "automatic"},
+    "fashion_model": {"type": "none"},
+    "image_count": 1,
+    "aspect_ratio": "4:5",
+    "resolution": "1k",
+    "output_format": "jpeg",
+}
+SHOOT = {**ORDER, "output_mode": "photoshoot", "image_count": 4}
 
 
-class RecordedService(ProbedService):
+class RecordedService:
     """Asks an emulator with some readings, and keeps the exchanges with the emulator's own times."""
 
     def __init__(self, readings: str = "plain", *, evolution: bool = False) -> None:
         options = {"clock": "manual", "readings": readings, "evolution": "on" if evolution else "off"}
-        settings = read_settings(options, {})
-        self.application = Application(settings, DescribedPictures(), CONTRACT)
-        super().__init__(f"{ORIGIN}/v1", KEY, CONTRACT, self.wait)
-        self._run = "recorded"  # so that Idempotency-Keys are the same each time
+        self.application = Application(read_settings(options, {}), DescribedPictures(), CONTRACT)
+        self.exchanges: list[RecordedExchange] = []
 
     def wait(self, seconds: float) -> None:
         """Move the clock."""
@@ -37,18 +53,79 @@ class RecordedService(ProbedService):
 
     def control(self, method: str, path: str, body: Mapping[str, Any]) -> None:
         """Ask the control plane, which is not recorded."""
-        answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", _JSON, orjson.dumps(body)))
+        headers = {"content-type": "application/json"}
+        answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", headers, orjson.dumps(body)))
         assert answered.status < 400, answered.body
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
         """Send one request to the emulator, and keep the exchange."""
         at = self.application.sandboxes.default.clock.now()
-        target = url.removeprefix(ORIGIN)
-        answer = asyncio.run(ask(self.application, method, target, headers, body or b""))
+        answer = asyncio.run(ask(self.application, method, url.removeprefix(ORIGIN), headers, body or b""))
         where, sent = f"request {len(self.exchanges) + 1}", lower_names(headers.items())
         parts = answer.status, answer.headers, answer.body
         self.exchanges.append(RecordedExchange(where, at, 0.0, method, url, sent, body, *parts))
         return answer
+
+    def call(self, operation: str, body: Any = None, key: str | None = None, **parameters: str | int) -> Answer:
+        """Call an operation. `parameters` are those of its path, and of its query."""
+        contract = CONTRACT.operations[operation]
+        query = {name: value for name, value in parameters.items() if f"{{{name}}}" not in contract.path}
+        headers = {"Authorization": f"Bearer {KEY}", "Accept": "application/json"}
+        if contract.takes_key:
+            headers["Idempotency-Key"] = f"key-{key or len(self.exchanges)}"
+        data = None if body is None else json.dumps(body).encode()
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        url = f"{ORIGIN}/v1{contract.path.format_map(parameters)}" + (f"?{urlencode(query)}" if query else "")
+        return self.send(contract.method, url, headers, data)
+
+    def finished(self, admitted: Answer) -> dict[str, Any]:
+        """Poll admitted work until it has ended, as often as it asks for, and return how it was last seen."""
+        shown = admitted.json
+        kind = str(shown.get("object")).capitalize()
+        while shown.get("id") and shown.get("status") not in TERMINAL:
+            reply = self.call(f"get{kind}", **{f"{kind.lower()}_id": shown["id"]})
+            shown = reply.json
+            if shown.get("status") not in TERMINAL:
+                self.wait(int(reply.headers.get("retry-after", "1")))
+        return shown
+
+    def upload(self, width: int = 64, height: int = 64) -> Answer:
+        """Upload a photo of some size, and return the last answer."""
+        data = png(width, height)
+        opened = self.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)}).json
+        upload = opened["upload"]
+        sent = self.send(upload["method"], upload["url"], upload["headers"], data)
+        return self.call("completeUpload", {"upload_token": sent.json["upload_token"]}, upload_id=opened["id"])
+
+    def photos(self, number: int) -> list[str]:
+        """Upload some photos and return their ids."""
+        return [str(self.upload(64, 64 + index).json["id"]) for index in range(number)]
+
+    def product(self, name: str, photos: Sequence[str], key: str | None = None) -> Answer:
+        return self.call("createProduct", {"name": name, "asset_ids": photos, "primary_asset_id": photos[0]}, key)
+
+    def order(self, order: Mapping[str, Any], photos: int = 1) -> dict[str, Any]:
+        """Order pictures of some photos, read the Team, wait for them, and read each."""
+        body = {**order, "asset_ids": self.photos(photos)}
+        admitted = self.call("createProductPhotographyGeneration", body)
+        self.call("getTeam")
+        work = self.finished(admitted)
+        for output in work.get("outputs") or ():
+            if output.get("asset"):
+                self.call("getAsset", asset_id=output["asset"]["id"])
+        return work
+
+
+@cache
+def png(width: int, height: int) -> bytes:
+    """Return a plain picture as PNG."""
+    file = io.BytesIO()
+    Image.new("L", (width, height), 200).save(file, "PNG")
+    return file.getvalue()
+
+
+# The tour -------------------------------------------------------------------------------------------------------------
 
 
 def tour(readings: str = "plain") -> list[RecordedExchange]:
@@ -57,16 +134,14 @@ def tour(readings: str = "plain") -> list[RecordedExchange]:
 
 
 def toured(readings: str, *, evolution: bool = False) -> RecordedService:
-    """Record every probe, and what only a service's world shows: failures, a pause, and a key of the day before."""
+    """Record what tells all readings apart, failures, a pause and a key of the day before included."""
     service = RecordedService(readings, evolution=evolution)
     service.control("PATCH", f"/teams/{_team(service)}", {"credits": 500})
-    for probe in PROBES:
-        probe.run(service)
+    for stop in STOPS:
+        stop(service)
         service.wait(60)
-    _failures(service)
-    _pause(service)
-    _old_key(service)
-    _no_credits(service)
+    for stop in (_failures, _pause, _old_key, _no_credits):
+        stop(service)
     return service
 
 
@@ -75,28 +150,75 @@ def judged(exchanges: list[RecordedExchange]) -> Report:
     return asyncio.run(judge(exchanges, CONTRACT))
 
 
-def photoshoot_of(asset: str) -> dict[str, Any]:
-    """The body of an order of four pictures of a photo, with nothing left to defaults."""
-    return {
-        "output_mode": "photoshoot",
-        "image_count": 4,
-        "asset_ids": [asset],
-        "background": {"type": "automatic"},
-        "fashion_model": {"type": "none"},
-        "aspect_ratio": "1:1",
-        "resolution": "1k",
-        "output_format": "png",
-    }
-
-
 def _team(service: RecordedService) -> str:
     return str(service.call("getTeam").json["id"])
 
 
+def _lists(service: RecordedService) -> None:
+    service.call("getTeam")
+    service.call("listAssets", limit=101)
+    service.call("listPoses", limit=100)
+
+
+def _upload(service: RecordedService) -> None:
+    service.send("GET", service.upload().json["url"], {})
+
+
+def _refused_twice(service: RecordedService) -> None:
+    for _ in range(2):
+        service.product("Probe", ["ast_absent"], key="refused-twice")
+
+
+def _product(service: RecordedService) -> None:
+    service.product("Probe", sorted(service.photos(2), reverse=True))
+    service.call("listProducts")
+
+
+def _style(service: RecordedService) -> None:
+    body = {"name": "Probe", "asset_ids": service.photos(3)}
+    admitted = service.call("createPhotographyStyle", body, key="style")
+    service.call("createPhotographyStyle", {**body, "description": ""}, key="style")
+    service.finished(admitted)
+
+
+def _pose(service: RecordedService) -> None:
+    (photo,) = service.photos(1)
+    service.call("getTeam")
+    admitted = service.call("createPose", {"name": "Probe", "asset_id": photo})
+    service.call("getTeam")
+    service.finished(admitted)
+    service.call("getTeam")
+
+
+STOPS = (
+    _lists,
+    _upload,
+    lambda service: service.upload(6_000, 5_000),
+    lambda service: service.product("n" * 150, service.photos(1)),
+    _refused_twice,
+    _product,
+    _style,
+    lambda service: service.order({**SHOOT, "image_count": 2}),
+    _pose,
+    lambda service: service.order({"output_mode": "single_shots"}),
+    lambda service: service.order(ORDER),
+    lambda service: service.order(ORDER, photos=6),
+    lambda service: service.order(SHOOT),
+)
+
+
+def photoshoot_of(asset: str) -> dict[str, Any]:
+    """The body of an order of four pictures of a photo, with nothing left to defaults."""
+    return {**SHOOT, "asset_ids": [asset], "aspect_ratio": "1:1", "output_format": "png"}
+
+
+def _asset(service: RecordedService) -> str:
+    return str(service.call("listAssets", limit=1).json["data"][0]["id"])
+
+
 def _failures(service: RecordedService) -> None:
     """Order photoshoots of which one, two and three outputs fail."""
-    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
-    body = photoshoot_of(asset)
+    body = photoshoot_of(_asset(service))
     for failing in (1, 2, 3):
         outputs = {str(slot): "content_rejected" for slot in range(1, failing + 1)}
         rule = {"match": {"work": "product_photography"}, "then": {"outputs": outputs}}
@@ -105,28 +227,57 @@ def _failures(service: RecordedService) -> None:
 
 
 def _pause(service: RecordedService) -> None:
-    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
+    asset = _asset(service)
     paused = [
         {"at": "0s", "set": {"admission": "paused", "retry_after": 5}},
         {"at": "10s", "set": {"admission": "open"}},
     ]
     service.control("PUT", "/scenario", {"scenario": "paused", "timeline": paused})
-    service.call("createProduct", {"name": "Paused", "asset_ids": [asset], "primary_asset_id": asset})
+    service.product("Paused", [asset])
     service.wait(10)
     service.control("PUT", "/scenario", {"scenario": "nothing"})
 
 
 def _no_credits(service: RecordedService) -> None:
-    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
-    body = {"asset_id": asset, "target_resolution": "4k", "output_format": "png"}
+    body = {"asset_id": _asset(service), "target_resolution": "4k", "output_format": "png"}
     service.control("PATCH", f"/teams/{_team(service)}", {"credits": 0})
     for _ in range(2):
         service.call("createUpscaleGeneration", body, key="poor")
 
 
 def _old_key(service: RecordedService) -> None:
-    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
-    body = {"name": "Daily", "asset_ids": [asset], "primary_asset_id": asset}
-    service.call("createProduct", body, key="daily")
+    asset = _asset(service)
+    service.product("Daily", [asset], key="daily")
     service.wait(DAY_MS / 1000 + 60)
-    service.call("createProduct", body, key="daily")
+    service.product("Daily", [asset], key="daily")
+
+
+# As a file ------------------------------------------------------------------------------------------------------------
+
+
+def as_har(exchanges: Sequence[RecordedExchange]) -> dict[str, Any]:
+    """Return exchanges as a HAR."""
+    return {"log": {"version": "1.2", "entries": [_har_entry(exchange) for exchange in exchanges]}}
+
+
+def _har_entry(one: RecordedExchange) -> dict[str, Any]:
+    def headers(pairs: Mapping[str, str]) -> list[dict[str, str]]:
+        return [{"name": name, "value": value} for name, value in pairs.items()]
+
+    def content(body: bytes) -> dict[str, Any]:
+        try:
+            return {"size": len(body), "text": body.decode()}
+        except UnicodeDecodeError:
+            return {"size": len(body), "text": base64.b64encode(body).decode(), "encoding": "base64"}
+
+    sent = {"postData": content(one.request_body)} if one.request_body else {}
+    return {
+        "startedDateTime": format_timestamp(one.at or 0),
+        "time": one.took_ms,
+        "request": {"method": one.method, "url": one.url, "headers": headers(one.request_headers), **sent},
+        "response": {
+            "status": one.status,
+            "headers": headers(one.response_headers),
+            "content": content(one.response_body or b""),
+        },
+    }

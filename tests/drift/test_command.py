@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from msgspec import structs
 
 from image_workflow_emulator.cli import drift as recordings
 from image_workflow_emulator.cli.main import main
-from image_workflow_emulator.drift.har import as_har
-from image_workflow_emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.drift.exchanges import RecordedExchange
 from tests.cli.command import run_command
-from tests.drift.recorded import KEY, tour
+from tests.drift.recorded import KEY, as_har, tour
 
 CANARY = "canary"
 
@@ -69,20 +67,6 @@ def test_a_judgement_tells_at_a_terminal_how_far_it_is(
     told = stream.getvalue().splitlines()
     assert len(told) == lines
     assert all(line.endswith(f" of {len(exchanges)} calls") for line in told)
-
-
-def test_what_no_reading_explains_is_an_entry_of_the_ledger_to_be_completed(tmp_path: Path) -> None:
-    def renamed(one: RecordedExchange) -> RecordedExchange:
-        is_product = one.status == 201 and one.url.endswith("/products")
-        body = (one.response_body or b"").replace(b'"name":"', b'"name":"Another ')
-        return structs.replace(one, response_body=body) if is_product else one
-
-    exchanges = [renamed(one) for one in tour()]
-    outcome = run_command("drift", written(exchanges, tmp_path / "other.har"))
-    entries = outcome.output.partition("to be completed:\n")[2].partition("\nas assumed")[0]
-    (entry, *_) = yaml.safe_load(entries)
-    assert outcome.status == 1
-    assert entry.keys() == {"id", "title", "specification", "emulator", "client", "readings"}
 
 
 def test_what_is_pinned_is_assumed_next_time(tmp_path: Path) -> None:

@@ -8,11 +8,9 @@ import pytest
 from msgspec import structs
 
 from image_workflow_emulator.drift.as_records import examine_recording
-from image_workflow_emulator.drift.har import as_har
-from image_workflow_emulator.drift.probes import upload_photo
-from image_workflow_emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.drift.exchanges import RecordedExchange
 from tests.cli.command import run_command
-from tests.drift.recorded import CONTRACT, KEY, RecordedService, photoshoot_of
+from tests.drift.recorded import CONTRACT, KEY, RecordedService, as_har, photoshoot_of
 
 RECORDINGS = Path(__file__).parent / "recordings"
 FAILS_ONCE = {
@@ -33,7 +31,7 @@ def service() -> RecordedService:
 
 
 def order_of(service: RecordedService) -> dict[str, Any]:
-    return photoshoot_of(upload_photo(service, (64, 64)).json["id"])
+    return photoshoot_of(service.upload().json["id"])
 
 
 def rules_of(exchanges: list[RecordedExchange]) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from image_workflow_emulator.traffic.calls import RecordedCall, Traffic
-from image_workflow_emulator.traffic.exchanges import RecordedExchange
+from image_workflow_emulator.drift.calls import RecordedCall, Traffic
+from image_workflow_emulator.drift.exchanges import RecordedExchange
 from tests.drift.recorded import CONTRACT, judged, tour
 
 Change = Callable[[RecordedExchange], RecordedExchange]

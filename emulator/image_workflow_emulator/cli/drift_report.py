@@ -1,6 +1,5 @@
 """What `drift` found, for people, for a browser, and for the page on which a CI shows tests."""
 
-import json
 from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -53,13 +52,12 @@ def lines(report: "Report") -> Iterator[str]:
         yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
     for kind, group in report.groups.items():
         yield from (f"{kind:9}{one}" for one in group)
-    yield from _new_entries(report)
     told = [row.decision for row in report.rows if row.verdict == "assumed"]
     untold = [row.decision for row in report.rows if row.verdict == "untold"]
     if told:
         yield f"as assumed: {', '.join(told)}"
     if untold:
-        yield f"not told by this recording: {', '.join(untold)} (`readings` says what would tell each)"
+        yield f"not told by this recording: {', '.join(untold)}"
 
 
 def _telling(report: "Report") -> Iterator["DecisionRow"]:
@@ -69,26 +67,6 @@ def _telling(report: "Report") -> Iterator["DecisionRow"]:
 
 def _places(row: "DecisionRow") -> str:
     return first_of(row.where, _MAX_PLACES, "; ")
-
-
-_NEW_ENTRY: Final = """\
-  - id: Dnn
-    title: {title}
-    specification: Silent.
-    emulator: {expected}
-    client: ...
-    readings:
-      - {{id: ..., gives: other, emulator: {recorded}, client: ...}}"""
-
-
-def _new_entries(report: "Report") -> Iterator[str]:
-    """Iterate over entries for the ledger of decisions, ready to be completed, for what no reading explains."""
-    first = {f"{found.operation} {found.where}": found for found in reversed(report.differences)}
-    if first:
-        yield "for contract/decisions.yaml, to be completed:"
-    for title, found in reversed(first.items()):
-        values = {"expected": json.dumps(found.expected), "recorded": json.dumps(found.recorded)}
-        yield from _NEW_ENTRY.format(title=title, **values).splitlines()
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -101,16 +79,20 @@ def content_of(report: "Report", option: str, suffix: str, source: str) -> str:
     return _junit(report) if option == "junit" else _pinned(report, source)
 
 
+_PIN_HEAD: Final = "# What is known of the real service. Written by `image-workflow-emulator drift --pin`.\n"
+
+
 def _pinned(report: "Report", source: str) -> str:
     """Return the readings that were found as a readings file."""
-    from image_workflow_emulator.scenario.readings_format import readings_file
+    import yaml
 
     found = [row for row in report.rows if row.verdict == "other"]
     evidence = {
         row.decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
         for row in found
     }
-    return readings_file({row.decision: str(row.reading) for row in found}, evidence)
+    content = {"readings": {row.decision: row.reading for row in found}, "evidence": evidence}
+    return _PIN_HEAD + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
 def _junit(report: "Report") -> str:

@@ -44,7 +44,7 @@ def requests_list(call: Invocation) -> None:
     answer = control.call("GET", "requests", query=query)
     entries = list(reversed(answer["data"]))
     if options.format == "har":
-        from image_workflow_emulator.drift.har import journal_as_har
+        from image_workflow_emulator.testing.har import journal_as_har
 
         print_json(journal_as_har(entries, control.url))
         return

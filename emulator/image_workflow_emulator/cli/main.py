@@ -48,7 +48,6 @@ def _run(options: Namespace) -> int:
     from image_workflow_emulator.documents.complaints import DocumentError
     from image_workflow_emulator.settings import CommandError, UsageError
     from image_workflow_emulator.testing.errors import EmulatorError, UnusableFileError
-    from image_workflow_emulator.traffic.exchanges import RecordingError
 
     try:
         try:
@@ -64,7 +63,7 @@ def _run(options: Namespace) -> int:
                 status = conclude(run, options, os.environ)
             else:
                 status = run(Invocation(options, os.environ)) or 0
-        except (UsageError, DocumentError, UnusableFileError, RecordingError) as error:
+        except (UsageError, DocumentError, UnusableFileError) as error:
             status = _refuse(error, BAD_USAGE, options)
         except CommandError as error:
             status = _refuse(error, error.status, options)

@@ -75,7 +75,7 @@ class Observed:
 
     def content(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
-        from image_workflow_emulator.drift.har import journal_as_har
+        from image_workflow_emulator.testing.har import journal_as_har
 
         self._lines.seek(0)
         with self._lines:

@@ -34,14 +34,11 @@ def _answers(answers: Mapping[str, list[str]]) -> str:
 
 def readings(call: Invocation) -> None:
     """List the readings of the specification, with what each one finds."""
-    from image_workflow_emulator.drift.probes import PROBES
     from image_workflow_emulator.scenario.readings_format import described_readings
 
-    told_by = {decision: probe.summary for probe in PROBES for decision in probe.decisions}
-    usual = "only traffic that shows it"
-    described = [{**one, "told_by": told_by.get(one["decision"], usual)} for one in described_readings()]
-    shown = ((f"{one['decision']}={one['id']}", one["gives"], one["client"], one["told_by"]) for one in described)
-    call.show({"data": described}, ("READING", "GIVES", "FINDS A CLIENT THAT", "TOLD BY"), shown)
+    described = described_readings()
+    shown = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)
+    call.show({"data": described}, ("READING", "GIVES", "FINDS A CLIENT THAT"), shown)
 
 
 def contract(call: Invocation) -> None:

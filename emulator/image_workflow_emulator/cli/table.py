@@ -37,7 +37,7 @@ class Command(NamedTuple):
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
 
 
-WITH_COMMAND: Final = {"exec": True, "sweep": True, "drift": False}
+WITH_COMMAND: Final = {"exec": True, "sweep": True}
 """The commands that run another command, which comes after `--`, and whether they need one."""
 OF_SANDBOX: Final = ("clock", "seed", "start", "world", "scenario", "rate_limits", "evolution", "readings")
 """The options of `serve` that a sandbox has for itself."""
@@ -137,13 +137,7 @@ _COVERAGE: Final[Arguments] = {
     "--fail-under N": {"type": float, "help": "exit with 1 below so many percent"},
 }
 _DRIFT: Final[Arguments] = {
-    "files FILE *": "a HAR, a VCR.py cassette, or a journal of this emulator",
-    "--spend N": {"type": int, "help": "Credits that the probes may spend (default: only read)"},
-    "--base-url URL": "ask this service instead, by probes (it ends in /v1)",
-    "--api-key KEY": "the key for --base-url (default: IMAGE_WORKFLOW_API_KEY)",
-    "--target URL": "record: the base URL of the service (it ends in /v1)",
-    "--out FILE": "record: the HAR to write; with --base-url: what was exchanged",
-    "--keep-text": "keep names and other texts in what is written",
+    "files FILE ...": "a HAR, a VCR.py cassette, or a journal of this emulator",
     "--readings FILE": "start from what is known: a file, readings or a set",
     "--pin FILE": "write the readings that were found, for serve, exec, sweep and pytest",
     "--ignore DECISION ...": "leave out a decision; repeatable",
@@ -244,7 +238,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "cli.drift",
         _DRIFT,
         _TEXT,
-        epilog="drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes.",
     ),
     "conduct": Command(
         "judge recorded traffic of the real service: what its client does wrong",

@@ -6,9 +6,8 @@ request wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +23,7 @@ from image_workflow_emulator.control.teams import no_such_team
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
-from image_workflow_emulator.domain.readings import NO_READINGS
+from image_workflow_emulator.domain.readings import NO_READINGS, chosen
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.coverage import document
 from image_workflow_emulator.examiner.points import cover
@@ -35,10 +34,7 @@ from image_workflow_emulator.scenario.readings_format import described_readings
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from image_workflow_emulator.traffic.decisions import readings_shown
 
-MAX_OBSERVED: Final = 1_000
-"""How many of the newest requests are asked for the readings that they show."""
 NONE: Final = "none"
 """Stands in filters for the operation, status or code that a request does not have."""
 
@@ -61,11 +57,12 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
     # As it is now: more may come while these are described.
     numbers = {"last_sequence": journal.last_sequence, "dropped": journal.dropped, "total": len(found)}
-    describe = await _description(call, Masks(sandbox.credentials))
-    return {"data": await in_slices(found[: call.query["limit"]], describe), **numbers}
+    masks = Masks(sandbox.credentials)
+    shown = await in_slices(found[: call.query["limit"]], lambda record: describe_request(record, masks))
+    return {"data": shown, **numbers}
 
 
-async def show_request(call: ControlCall) -> dict[str, Any]:
+def show_request(call: ControlCall) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     sequence = number_in(identifier, MAX_INTEGER)
@@ -76,10 +73,9 @@ async def show_request(call: ControlCall) -> dict[str, Any]:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox.credentials)
     curl = as_curl(record, masks, call.origin)
-    described = (await _description(call, masks))(record)
-    told = explain(journal, record) | {"readings": [_told(name) for name in described["readings"]]}
+    told = explain(journal, record) | {"readings": _readings(call.sandbox)}
     explanation = masks.of_bytes(orjson.dumps(told))
-    return {**described, "curl": curl, "explanation": orjson.Fragment(explanation)}
+    return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
 
 
 def clear_requests(call: ControlCall) -> None:
@@ -87,21 +83,11 @@ def clear_requests(call: ControlCall) -> None:
     call.sandbox.journal.clear()
 
 
-async def _description(call: ControlCall, masks: Masks) -> Callable[[RequestRecord], dict[str, Any]]:
-    """Return what gives a request as JSON with the readings that changed its answer, which earlier requests may tell."""
-    sandbox = call.sandbox
-    shown: Mapping[int, Sequence[str]] = {}
-    if sandbox.readings != NO_READINGS:
-        recent = list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
-        entries = (describe_request(record, masks) for record in recent)
-        shown = await asyncio.to_thread(readings_shown, entries, sandbox.readings, call.plane.contract)
-    return lambda record: {**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))}
-
-
-def _told(name: str) -> dict[str, str]:
-    decision, _, identifier = name.partition("=")
-    meaning = next(one for one in described_readings() if (one["decision"], one["id"]) == (decision, identifier))
-    return {"reading": name, "emulator": meaning["emulator"]}
+def _readings(sandbox: Sandbox) -> list[dict[str, str]]:
+    """Return the readings of a sandbox that are not plain, each with what the emulator does under it."""
+    names = chosen(sandbox.readings) if sandbox.readings is not NO_READINGS else ()
+    meanings = {f"{one['decision']}={one['id']}": one["emulator"] for one in described_readings() if names}
+    return [{"reading": name, "emulator": meanings[name]} for name in names]
 
 
 # Filters --------------------------------------------------------------------------------------------------------------

@@ -56,8 +56,6 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     response_headers: Any = None
     response_body: Any = None
     note: str | None = None
-    readings: list[str] = []
-    """The readings that changed its answer, such as `D66=silent`; events have none."""
 
     @property
     def team(self) -> str | None:

@@ -10,8 +10,6 @@ from typing import Annotated, Final, Literal, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
-from image_workflow_emulator.kernel.seed import MAX_SEED, Seed
-
 PLAIN: Final = "plain"
 Gives = Literal["less", "refuses", "other", "more"]
 """Compared with the emulator's own decision: promises less, takes less, gives another value, or is laxer."""
@@ -85,7 +83,7 @@ READINGS: Final[Mapping[str, Reading]] = {reading.name: reading for reading in _
 DECISIONS: Final = tuple(dict.fromkeys(reading.decision for reading in READINGS.values()))
 """The decisions that have readings."""
 
-SETS: Final = ("plain", "other", "stingy", "any:SEED")
+SETS: Final = ("plain", "other", "stingy")
 
 
 def chosen(readings: Readings) -> tuple[str, ...]:
@@ -120,8 +118,7 @@ def parse_readings(text: str) -> Readings:
     """
     readings = NO_READINGS
     for part in map(str.strip, text.split(",")):
-        if part != "floor":  # which lets the sets contain readings that leave the contract; there are none
-            readings = with_readings([part] if "=" in part else _names_of_set(part), readings)
+        readings = with_readings([part] if "=" in part else _names_of_set(part), readings)
     return readings
 
 
@@ -135,17 +132,7 @@ _OF_SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
 
 def _names_of_set(name: str) -> Iterable[str]:
     """Return the readings of a set. Raises ValueError for an unknown set."""
-    word, _, seed = name.partition(":")
-    if word == "any" and seed.isdecimal() and int(seed) <= MAX_SEED:
-        return _mixture(Seed(int(seed)))
     if name not in _OF_SETS:
         raise ValueError(name)
     fitting = [reading for reading in READINGS.values() if reading.gives in _OF_SETS[name]]
     return {reading.decision: reading.name for reading in reversed(fitting)}.values()
-
-
-def _mixture(seed: Seed) -> Iterator[str]:
-    """Choose for each decision one of its readings or the plain one, by chance."""
-    for decision in DECISIONS:
-        names = [f"{decision}={PLAIN}", *(name for name, known in READINGS.items() if known.decision == decision)]
-        yield names[seed.number("reading", decision) % len(names)]

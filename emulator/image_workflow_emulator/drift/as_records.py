@@ -18,13 +18,13 @@ from image_workflow_emulator.domain.resources import (
     UploadSession,
     operation_admitting,
 )
+from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of
+from image_workflow_emulator.drift.journals import ORIGIN
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import Conduct
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
 from image_workflow_emulator.service.records.record import RequestRecord, digest
-from image_workflow_emulator.traffic.calls import RecordedCall, RecordedWork, Traffic, without_fragment
-from image_workflow_emulator.traffic.exchanges import RecordedExchange, instant_of
-from image_workflow_emulator.traffic.journals import ORIGIN
 
 _EARLIER_MS: Final = MINUTE_MS
 """How much earlier than its request work may seem to be created: two clocks are not the same."""

@@ -19,11 +19,11 @@ from image_workflow_emulator.domain.resources import (
     Pose,
     Product,
 )
+from image_workflow_emulator.drift.calls import RecordedCall, Traffic
+from image_workflow_emulator.drift.exchanges import leaves
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from image_workflow_emulator.traffic.calls import RecordedCall, Traffic
-from image_workflow_emulator.traffic.exchanges import leaves
 
 _INGREDIENTS: Final[Mapping[str, type[Ingredient]]] = {
     kind.kind: kind for kind in (PhotographyStyle, Background, Pose, FashionModel)

@@ -6,14 +6,13 @@ another file makes its exchange evidence for the status alone.
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode
 
-from image_workflow_emulator import __version__
-from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_timestamp
-from image_workflow_emulator.traffic import journals
-from image_workflow_emulator.traffic.exchanges import RecordedExchange, lower_names
+from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.testing.transport import lower_names
 
 _NOT_TEXT = ("image/", "application/octet-stream")
 
@@ -84,51 +83,3 @@ def _decoded(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
         return base64.b64decode(whole, validate=True), len(whole) < len(compact)
     except ValueError:
         return None, True
-
-
-def as_har(exchanges: Iterable[RecordedExchange]) -> dict[str, Any]:
-    """Return exchanges as a HAR."""
-    creator = {"name": "image-workflow-emulator", "version": __version__}
-    return {"log": {"version": "1.2", "creator": creator, "entries": [_as_entry(exchange) for exchange in exchanges]}}
-
-
-def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
-    """Return entries of the journal of the emulator at `url` as HAR, in the emulator's time."""
-    return as_har(journals.read_entry(entry, "", url) for entry in entries)
-
-
-def _as_entry(exchange: RecordedExchange) -> dict[str, Any]:
-    took, sent = exchange.took_ms or 0, parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
-    query = [{"name": name, "value": value} for name, value in sent]
-    request = {
-        **_message(exchange.request_headers),
-        "method": exchange.method,
-        "url": exchange.url,
-        "queryString": query,
-    }
-    if exchange.request_body is not None:
-        request["postData"] = _as_text(exchange.request_body, exchange.request_headers)
-    body = exchange.response_body or b""
-    response = {
-        **_message(exchange.response_headers),
-        "status": exchange.status or 0,
-        "statusText": "",
-        "content": {"size": len(body), **_as_text(body, exchange.response_headers)},
-        "redirectURL": exchange.response_headers.get("location", ""),
-    }
-    timings = {"send": 0, "wait": took, "receive": 0}
-    began = {"startedDateTime": format_timestamp(exchange.at or 0), "time": took}
-    return {**began, "request": request, "response": response, "cache": {}, "timings": timings}
-
-
-def _message(headers: Mapping[str, str]) -> dict[str, Any]:
-    listed = [{"name": name, "value": value} for name, value in headers.items()]
-    return {"httpVersion": "HTTP/1.1", "cookies": [], "headersSize": -1, "bodySize": -1, "headers": listed}
-
-
-def _as_text(body: bytes, headers: Mapping[str, str]) -> dict[str, str]:
-    media_type = {"mimeType": headers.get("content-type", "")}
-    try:
-        return {**media_type, "text": body.decode()}
-    except UnicodeDecodeError:
-        return {**media_type, "text": base64.b64encode(body).decode(), "encoding": "base64"}

@@ -13,12 +13,12 @@ from msgspec import Struct, field, to_builtins
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, Readings, by_decision, chosen
+from image_workflow_emulator.drift.calls import Traffic
 from image_workflow_emulator.drift.comparison import Difference, breaches, compare
+from image_workflow_emulator.drift.decisions import observed
+from image_workflow_emulator.drift.exchanges import RecordedExchange, leaves
+from image_workflow_emulator.drift.observations.base import NEITHER, Seen
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
-from image_workflow_emulator.traffic.calls import Traffic
-from image_workflow_emulator.traffic.decisions import observed
-from image_workflow_emulator.traffic.exchanges import RecordedExchange, leaves
-from image_workflow_emulator.traffic.observations.base import NEITHER, Seen
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
 MAX_SHOWN: Final = 20

@@ -12,10 +12,10 @@ from typing import Any, Final
 import orjson
 import yaml
 
-from image_workflow_emulator.drift import har
+from image_workflow_emulator.drift import har, journals
+from image_workflow_emulator.drift.exchanges import RecordedExchange, RecordingError
 from image_workflow_emulator.testing.options import read_file
-from image_workflow_emulator.traffic import journals
-from image_workflow_emulator.traffic.exchanges import RecordedExchange, RecordingError, lower_names
+from image_workflow_emulator.testing.transport import lower_names
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000
@@ -86,6 +86,8 @@ def _load_yaml(content: bytes, name: str) -> Any:
     try:
         _check_events(content, name)
         return yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe loader, and the faster one)
+    except RecordingError:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""

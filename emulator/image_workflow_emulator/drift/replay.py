@@ -14,6 +14,9 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import found_at_start, put
+from image_workflow_emulator.drift.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.drift.exchanges import with_leaves
+from image_workflow_emulator.drift.pictures import description_of
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
@@ -21,9 +24,6 @@ from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.transport import Answer, ask
-from image_workflow_emulator.traffic.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
-from image_workflow_emulator.traffic.exchanges import with_leaves
-from image_workflow_emulator.traffic.pictures import description_of
 
 _KEY: Final = "iwe_recorded_full"
 _CREDITS: Final = 1_000_000

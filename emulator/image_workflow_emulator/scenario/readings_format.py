@@ -1,15 +1,15 @@
 """The readings file, `image-workflow.readings.yaml`, and the other forms in which readings are given.
 
-Owns the text of `--readings` where it names a file, the mapping of a body or a scenario, and the form in which `drift`
-writes what it found. Which readings there are is said in `image_workflow_emulator.domain.readings`.
+Owns the text of `--readings` where it names a file, and the mapping of a file, a body or a scenario. Which readings there
+are is said in `image_workflow_emulator.domain.readings`.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
@@ -47,7 +47,16 @@ def readings_of_option(text: str, option: str = "--readings") -> Readings:
     try:
         return readings_of_text(text)
     except ValueError as error:
-        raise SettingError(option, str(error), READINGS_WORDS, [*READINGS, *SETS]) from None
+        raise SettingError(option, str(error), *_expected(str(error))) from None
+
+
+def _expected(unknown: str) -> tuple[str, list[str]]:
+    """Say what can stand in place of an unknown name: the readings of its decision, if it has one; and list the words."""
+    decision = unknown.partition("=")[0]
+    of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
+    if of_decision:
+        return one_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
+    return READINGS_WORDS, [*READINGS, *SETS]
 
 
 def file_of_readings(text: str) -> Path | None:
@@ -81,7 +90,8 @@ def read_readings(document: Document) -> Readings | None:
         try:
             return parse_readings(given)
         except ValueError as error:
-            document.check_word(("readings",), str(error), [*READINGS, *SETS], READINGS_WORDS)
+            expected, words = _expected(str(error))
+            document.check_word(("readings",), str(error), words, expected)
             return None
     names = [f"{decision}={name}" for decision, name in given.items() if _is_reading(document, decision, name)]
     return with_readings(names)
@@ -111,12 +121,3 @@ def described_readings() -> list[dict[str, Any]]:
         for decision in decisions
         for reading in decision.get("readings", ())
     ]
-
-
-def readings_file(readings: Mapping[str, str], evidence: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the text of a readings file: by decision the reading, and what it rests on."""
-    import yaml
-
-    head = "# What is known of the real service. Written by `image-workflow-emulator drift --pin`.\n"
-    content = {"readings": dict(readings), "evidence": {name: dict(found) for name, found in evidence.items()}}
-    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

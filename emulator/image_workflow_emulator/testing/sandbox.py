@@ -566,7 +566,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     effects: list[str]
     rules: list[Mapping[str, Any]]
     readings: list[Mapping[str, Any]] = []
-    """The readings that changed the answer, each with what it means."""
+    """The readings of the sandbox that are not plain, each with what it means."""
     related: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:

@@ -2,13 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-
-from image_workflow_emulator.traffic.exchanges import lower_names
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -32,6 +30,15 @@ class Answer(Struct, frozen=True):
         except ValueError:
             return {}
         return value if isinstance(value, dict) else {}
+
+
+def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers by their names in lower case; the values of a repeated one are joined, as HTTP allows."""
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return headers
 
 
 def send(method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float) -> Answer:

@@ -194,7 +194,7 @@ function causes(explanation) {
 }
 
 /**
- * The readings of the specification that changed the answer.
+ * The readings of the sandbox that are not plain.
  * @param {{reading: string, emulator: string}[]} list
  */
 function readings(list) {

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.pixels import is_above_small_limit
+from image_workflow_emulator.drift.calls import REDIRECTS, RecordedCall, Traffic
+from image_workflow_emulator.drift.observations.base import NEITHER, Seen
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
-from image_workflow_emulator.traffic.calls import REDIRECTS, RecordedCall, Traffic
-from image_workflow_emulator.traffic.observations.base import NEITHER, Seen
 
 WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
 _TOLERANCE: Final = 0.25
@@ -78,7 +78,7 @@ def picture_limit(traffic: Traffic) -> Iterator[Seen]:
 
 def _sent_size(traffic: Traffic, completion: RecordedCall) -> tuple[int, int] | None:
     """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
-    from image_workflow_emulator.traffic.pictures import picture_size
+    from image_workflow_emulator.drift.pictures import picture_size
 
     upload = traffic.uploads.get(completion.parameters["upload_id"])
     return picture_size(upload.sent[0].request_body) if upload and upload.sent else None

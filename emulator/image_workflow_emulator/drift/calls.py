@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.traffic.exchanges import RecordedExchange, Surface, instant_of, json_of, leaves
+from image_workflow_emulator.drift.exchanges import RecordedExchange, Surface, instant_of, json_of, leaves
 
 _WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")

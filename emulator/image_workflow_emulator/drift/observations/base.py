@@ -5,8 +5,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from image_workflow_emulator.traffic.calls import RecordedCall, Traffic
-from image_workflow_emulator.traffic.exchanges import leaves
+from image_workflow_emulator.drift.calls import RecordedCall, Traffic
+from image_workflow_emulator.drift.exchanges import leaves
 
 NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import orjson
 
-from image_workflow_emulator.traffic.exchanges import json_of
+from image_workflow_emulator.drift.exchanges import json_of
 
 _MEMBER: Final = "recorded_picture"
 

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import orjson
 
+from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.http.requests import encoded_path
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
-from image_workflow_emulator.traffic.exchanges import RecordedExchange
 
 ORIGIN: Final = "http://emulator"
 """Stands for the address of the emulator, which a journal does not hold."""

@@ -13,8 +13,8 @@ from image_workflow_emulator.domain.pricing import (
     generation_price,
 )
 from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
-from image_workflow_emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from image_workflow_emulator.traffic.observations.base import NEITHER, Seen, by_outcome, meaning, reading_of
+from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic
+from image_workflow_emulator.drift.observations.base import NEITHER, Seen, by_outcome, meaning, reading_of
 
 PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _SENT_ALWAYS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")

@@ -1,6 +1,6 @@
 """One exchange of request and answer, as somebody recorded it. Knows nothing of the service, nor of any file format."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, Literal, TypeAlias
 
@@ -8,13 +8,14 @@ import orjson
 from msgspec import Struct
 
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.settings import UsageError
 
 Surface: TypeAlias = Literal["upload", "download"]
 MAX_DEPTH: Final = 100
 """Limit of the levels of JSON in a body: what is deeper is no body of the service, and would exhaust the stack."""
 
 
-class RecordingError(Exception):
+class RecordingError(UsageError):
     """A recording that cannot be read; the text names the file and the reason."""
 
 
@@ -38,15 +39,6 @@ class RecordedExchange(Struct, frozen=True):
     """Which of the byte surfaces it came to, where the recording itself says so."""
     is_partial: bool = False
     """Whether a body was cut off or left out, so that the exchange is evidence for the status alone."""
-
-
-def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return headers by their names in lower case; the values of a repeated one are joined, as HTTP allows."""
-    headers: dict[str, str] = {}
-    for name, value in pairs:
-        key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
-    return headers
 
 
 def json_of(body: bytes) -> Any:

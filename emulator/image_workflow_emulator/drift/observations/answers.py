@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic
+from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Seen, texts
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.traffic.calls import RecordedCall, RecordedWork, Traffic
-from image_workflow_emulator.traffic.observations.base import NEITHER, UNTOLD, Seen, texts
 
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.idempotency import RETENTION_MS
+from image_workflow_emulator.drift.calls import RecordedCall, Traffic
+from image_workflow_emulator.drift.observations.base import Seen, by_outcome, meaning, texts
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.traffic.calls import RecordedCall, Traffic
-from image_workflow_emulator.traffic.observations.base import Seen, by_outcome, meaning, texts
 
 MAX_PAGE: Final = 100
 MAX_NAME: Final = 100
