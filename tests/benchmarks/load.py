@@ -12,33 +12,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
+from tests.benchmarks.requests import Template, template
+
 CHUNK_BYTES = 1 << 20
 WATCH_INTERVAL_SECONDS = 0.001
 
 
 class UnexpectedAnswerError(RuntimeError):
     """The server answered something else than the measurement needs."""
-
-
-class Template(NamedTuple):
-    """A request as bytes; where one needs a number of its own, what comes before and after it."""
-
-    before: bytes
-    after: bytes = b""
-
-    def number(self, number: int) -> bytes:
-        return b"%b%012d%b" % (self.before, number, self.after) if self.after else self.before
-
-
-def template(method: str, path: str, key: str, body: Any = None, is_numbered: bool = False) -> Template:
-    """Write a request; a numbered one has an Idempotency-Key of its own each time."""
-    content = b"" if body is None else json.dumps(body).encode()
-    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
-    if body is not None:
-        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
-    if is_numbered:
-        return Template(f"{head}Idempotency-Key: ".encode(), b"\r\n\r\n" + content)
-    return Template(f"{head}\r\n".encode() + content)
 
 
 class Answer(NamedTuple):
@@ -80,6 +61,10 @@ class Connection:
         if int(lines[0].split()[1]) >= 300:
             raise UnexpectedAnswerError(bytes(data).decode(errors="replace"))
         return Answer(bytes(data[end + 4 : length]), length)
+
+    def read(self, request: bytes) -> bytes:
+        """Send a request, and return the body of its answer."""
+        return self.ask(request).body
 
     def _receive(self, data: bytearray) -> None:
         received = self.stream.recv(CHUNK_BYTES)

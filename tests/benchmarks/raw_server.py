@@ -31,10 +31,8 @@ class AnnouncingServer(Server):
         print(f"ready http://{host}:{port}", flush=True)
 
 
-def main() -> None:
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    config = Config(
+def raw_config() -> Config:
+    return Config(
         application,
         loop="uvloop",
         http="httptools",
@@ -47,7 +45,12 @@ def main() -> None:
         date_header=False,
         proxy_headers=False,
     )
-    AnnouncingServer(config).run(sockets=[listener])
+
+
+def main() -> None:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    AnnouncingServer(raw_config()).run(sockets=[listener])
 
 
 if __name__ == "__main__":

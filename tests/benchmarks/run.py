@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
@@ -25,10 +24,10 @@ from typing import Any, NamedTuple
 if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on the path, not the checkout
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks import load
-from tests.benchmarks.load import Connection, Template, template
+from tests.benchmarks import instructions, load
+from tests.benchmarks.load import Connection
+from tests.benchmarks.requests import Template, make_asset, photo, photoshoot, prepared_requests, raw_request, template
 from tests.benchmarks.servers import EMULATOR, RAW, TEAMS, RunningServer, key, running, write_world
-from tests.support.served_client import ServedClient
 
 FAST_CLOCK = ("--clock", "x400")
 UNENDING = "timings: {first_output: 10d}\n"
@@ -100,7 +99,7 @@ class Bench:
 
 def measure_start(bench: Bench) -> list[Figures]:
     """Time from the process's birth to its ready line, and its memory then."""
-    ready = Figures("ready after spawn", "ms", "1.6 x raw")
+    ready = Figures("ready after spawn", "ms", "1.8 x raw")
     memory = Figures("idle memory", "MiB", "45 MB")
     for number in range(bench.rounds + 2):
         with running(*EMULATOR) as emulator:
@@ -115,15 +114,16 @@ def measure_start(bench: Bench) -> list[Figures]:
 def measure_requests(bench: Bench) -> list[Figures]:
     """Processor time and p99 of each kind of request on 16 connections."""
     kinds = {
-        "GET /team": "0.45",
-        "POST /products": "0.28",
-        "GET /products, 25 of them": "0.42",
-        "poll of a Generation": "0.42",
+        "GET /team": "0.42",
+        "POST /products": "0.25",
+        "GET /products, 25 of them": "0.36",
+        "poll of a Generation": "0.38",
     }
     costs = [Figures(name, "us", aim, is_rate=True) for name, aim in kinds.items()]
-    latencies = [Figures(f"p99 of {name}", "ms", "2 x raw") for name in kinds]
+    latencies = [Figures(f"p99 of {name}", "ms", "3 x raw") for name in kinds]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
-        prepared = [prepared_requests(bench, emulator.port, team) for team in range(TEAMS)]
+        connection = Connection(emulator.port)
+        prepared = [prepared_requests(connection.read, team, bench.numbers) for team in range(TEAMS)]
         for _ in range(bench.rounds):
             for cost, latency, *requests in zip(costs, latencies, *prepared, strict=True):
                 found = both_under_load(bench, emulator, raw, requests)
@@ -141,36 +141,11 @@ def both_under_load(
     return under_load(bench, emulator, requests), under_load(bench, raw, raw_requests)
 
 
-def raw_request(request: Template, size: int) -> Template:
-    """Return a request with another path: that of an answer of this size."""
-    method, _, rest = request.before.split(b" ", 2)
-    return Template(b"%b /%d %b" % (method, size, rest), request.after)
-
-
 def under_load(bench: Bench, server: RunningServer, requests: list[Template]) -> Load:
     first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
     worked = server.cpu_seconds()
     answers = bench.away(load.put_under_load, server.port, requests, bench.seconds, first_number)
     return Load(answers, (server.cpu_seconds() - worked) / answers.number * 1e6)
-
-
-def prepared_requests(bench: Bench, port: int, number: int) -> list[Template]:
-    """Make what the requests of a Team refer to, and return them."""
-    connection, team = Connection(port), key(number)
-    asset = asset_of(number, port, photo(40, 30))
-    product = {"name": "Bench", "asset_ids": [asset], "primary_asset_id": asset}
-    create = template("POST", "/v1/products", team, product, is_numbered=True)
-    for _ in range(30):
-        connection.ask(create.number(next(bench.numbers)))
-    shoot = template("POST", "/v1/generations/product-photography", team, photoshoot(asset), is_numbered=True)
-    generation = connection.ask(shoot.number(next(bench.numbers))).json()
-    connection.stream.close()
-    return [
-        template("GET", "/v1/team", team),
-        create,
-        template("GET", "/v1/products", team),
-        template("GET", f"/v1/generations/{generation['id']}", team),
-    ]
 
 
 def measure_uploads(bench: Bench) -> Figures:
@@ -192,7 +167,7 @@ def measure_pictures(bench: Bench) -> list[Figures]:
     shoot = Figures("photoshoot to four files", "ms", "150 ms")
     stalls = Figures("longest stall by a 4k webp", "ms", "20 ms")
     with bench.servers("--clock", "auto") as (emulator, _):
-        order = photoshoot(asset_of(0, emulator.port, photo(2000, 1500)))
+        order = photoshoot(make_asset(Connection(emulator.port).read, 0, photo(2000, 1500)))
         arguments = (emulator.port, key(0), "/v1/generations/product-photography")
         bench.away(load.measure_generation, *arguments, order, next(bench.numbers))
         for _ in range(bench.rounds):
@@ -215,31 +190,9 @@ def watched(bench: Bench, port: int, *ordered: Any) -> tuple[float, float]:
     return watcher.result(), calm
 
 
-def photoshoot(asset: str) -> dict[str, Any]:
-    return {"asset_ids": [asset], "output_mode": "photoshoot"}
-
-
-def photo(width: int, height: int) -> bytes:
-    """Return a file with something in it, as a camera would make it."""
-    from PIL import Image, ImageDraw
-
-    image = Image.effect_mandelbrot((width, height), (-2.0, -1.5, 1.0, 1.5), 50).convert("RGB")
-    ImageDraw.Draw(image).ellipse((width // 3, height // 5, width * 2 // 3, height * 4 // 5), fill=(180, 60, 40))
-    buffer = BytesIO()
-    image.save(buffer, "JPEG", quality=85)
-    return buffer.getvalue()
-
-
-def asset_of(team: int, port: int, data: bytes) -> str:
-    client = ServedClient(f"http://127.0.0.1:{port}")
-    headers = {"Content-Type": "image/jpeg"}
-    return client.ask("POST", f"/assets?team=Team%20{team:02}", content=data, headers=headers).id
-
-
-def print_table(rows: list[Figures]) -> None:
-    head = ["least / median of the rounds", "emulator", "raw ASGI", "ratio", "aim"]
-    cells = [head, *(row.row() for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
+def print_table(rows: list[list[str]]) -> None:
+    cells = [["least / median of the rounds", "emulator", "raw ASGI", "ratio", "aim"], *rows]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     for line in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
@@ -256,7 +209,7 @@ def main() -> None:
         rows += measure_requests(bench)
         rows.append(measure_uploads(bench))
         rows += measure_pictures(bench)
-    print_table(rows)
+    print_table([*(row.row() for row in rows), *instructions.rows()])
 
 
 if __name__ == "__main__":
