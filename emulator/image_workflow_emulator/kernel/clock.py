@@ -65,9 +65,11 @@ class Clock:
 
     def now(self) -> int:
         """Return the emulator's time as an instant."""
-        if self._setting.mode != "real":
+        setting = self._setting
+        if setting.mode != "real":
             return self._base
-        return min(self._base + int((self._elapsed_ms() - self._base_elapsed) * self._setting.rate), LATEST_INSTANT)
+        now = self._base + int((self._elapsed_ms() - self._base_elapsed) * setting.rate)
+        return now if now < LATEST_INSTANT else LATEST_INSTANT
 
     def advance_to(self, instant: int) -> None:
         """Move forward to an instant; one that has passed changes nothing."""

@@ -21,14 +21,19 @@ LATEST_INSTANT = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form."""
 
 
-@lru_cache(maxsize=4_096)
 def format_timestamp(instant: int) -> str:
     """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2, D73).
 
     What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
     """
-    seconds, milliseconds = divmod(min(instant, LATEST_INSTANT), SECOND_MS)
-    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
+    if instant > LATEST_INSTANT:
+        instant = LATEST_INSTANT
+    return f"{_second(instant // SECOND_MS)}.{instant % SECOND_MS:03}Z"
+
+
+@lru_cache(maxsize=4_096)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def timestamp_or_none(instant: int | None) -> str | None:
