@@ -6,7 +6,7 @@ tests, and hang on nothing but public functions, operations and hooks (`planting
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,14 @@ from image_workflow_emulator.domain.pagination import Page, PageRequest, paginat
 from image_workflow_emulator.domain.pricing import generation_charge
 from image_workflow_emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Check, Problem
 from image_workflow_emulator.domain.product_photos import primary_of
-from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
+from image_workflow_emulator.domain.resources import (
+    INGREDIENT_KINDS,
+    Asset,
+    Generation,
+    Operation,
+    Product,
+    operation_id,
+)
 from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
@@ -37,7 +44,7 @@ from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.resources import authoring, generations, uploads, work
 from image_workflow_emulator.service.sandbox import admission, scenarios
-from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.calls import Call
 from image_workflow_emulator.service.sandbox.images import ImageStore
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
@@ -51,8 +58,8 @@ from image_workflow_emulator.web.rendering import json_response
 from image_workflow_emulator.web.v1 import build_routes
 from tests.mutants.planting import (
     PLANTED_FAULTS,
+    Commit,
     Function,
-    OperationCheck,
     instead,
     list_as_changed,
     list_as_constants,
@@ -62,6 +69,7 @@ from tests.mutants.planting import (
     planted_in,
     planted_in_operations,
     put,
+    put_handler,
     put_row,
 )
 
@@ -200,17 +208,14 @@ def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
 # Who may do what -------------------------------------------------------------------------------------------------------
 
 
-@planted_in_operations("deletePhotographyStyle", "deleteBackground", "deletePose", "deleteFashionModel")
-def premade_may_be_deleted(original: OperationCheck, call: Call) -> Commit[None]:
+@planted
+def premade_may_be_deleted(patch: pytest.MonkeyPatch) -> None:
     """Premade ingredients can be deleted."""
-    try:
-        return original(call)
-    except Problem as problem:
-        if problem.check is not Check.READ_ONLY:
-            raise
-    kinds = call.sandbox.store.ingredients
-    (kind,) = [kind for kind in INGREDIENT_KINDS if call.resource_id in kinds[kind].items]
-    return lambda: kinds[kind].remove(kinds[kind].items[call.resource_id])
+    for kind in INGREDIENT_KINDS:
+        name = operation_id("delete", kind)
+        handler = OPERATIONS[name].handler
+        checks = tuple(check for check in handler.checks if check[0] is not Check.READ_ONLY)
+        put_handler(patch, name, structs.replace(handler, checks=checks))
 
 
 # What stays and what goes ----------------------------------------------------------------------------------------------
@@ -252,18 +257,13 @@ def failure_leaves_ingredient(original: Function, sandbox: Sandbox, operation_id
 
 
 @planted_in_operations("getGeneration")
-def terminal_work_changes(original: OperationCheck, call: Call) -> Commit[tuple[Generation, int | None]]:
+def terminal_work_changes(original: Commit, call: Call, found: Generation) -> tuple[Generation, int | None]:
     """Reading a finished Generation touches it."""
-    commit = original(call)
-
-    def touch() -> tuple[Generation, int | None]:
-        generation, retry_after = commit()
-        if generation.status in TERMINAL:
-            generation = structs.replace(generation, updated_at=call.now)
-            call.sandbox.store.generations.replace(generation)
-        return generation, retry_after
-
-    return touch
+    generation, retry_after = original(call, found)
+    if generation.status in TERMINAL:
+        generation = structs.replace(generation, updated_at=call.now)
+        call.sandbox.store.generations.replace(generation)
+    return generation, retry_after
 
 
 @planted_in(ImageStore.withdraw)
@@ -314,39 +314,41 @@ def budget_one_too_large(original: Function, call: Call, *arguments: Any) -> Non
 
 
 @planted_in_operations("getOperation", "getGeneration")
-def poll_takes_no_wait(original: OperationCheck, call: Call) -> Commit[Any]:
+def poll_takes_no_wait(original: Commit, *arguments: Any) -> Any:
     """An auto clock stands still when work is polled, and yet asks for no wait."""
-    return _advancing(lambda sandbox, instant: 0, original(call))
+    with instead(engine.advance, lambda sandbox, instant: 0):
+        return original(*arguments)
 
 
 @planted_in_operations("getOperation", "getGeneration")
-def poll_waits_too_long(original: OperationCheck, call: Call) -> Commit[Any]:
+def poll_waits_too_long(original: Commit, *arguments: Any) -> Any:
     """A poll on an auto clock takes a second more than it should."""
     advance = engine.advance
-    return _advancing(lambda sandbox, instant: advance(sandbox, instant + 1000), original(call))
+    with instead(advance, lambda sandbox, instant: advance(sandbox, instant + 1000)):
+        return original(*arguments)
 
 
 @planted_in_operations("getOperation", "getGeneration")
-def poll_waits_for_the_end(original: OperationCheck, call: Call) -> Commit[Any]:
+def poll_waits_for_the_end(original: Commit, *arguments: Any) -> Any:
     """A poll on an auto clock waits until everything unfinished is done."""
     advance = engine.advance
-    return _advancing(
-        lambda sandbox, instant: advance(sandbox, max(instant, engine.idle_at(sandbox) or 0)), original(call)
-    )
+    with instead(advance, lambda sandbox, instant: advance(sandbox, max(instant, engine.idle_at(sandbox) or 0))):
+        return original(*arguments)
 
 
 @planted_in(Exchange.refuse)
 def refusal_skips_no_wait(original: Function, *arguments: Any, **named: Any) -> Any:
     """An auto clock does not skip the wait of a 429 or 503."""
-    return _advancing(lambda sandbox, instant: 0, lambda: original(*arguments, **named))()
+    with instead(engine.advance, lambda sandbox, instant: 0):
+        return original(*arguments, **named)
 
 
 @planted_in_operations("listOperations")
-def list_is_a_poll(original: OperationCheck, call: Call) -> Commit[Any]:
+def list_is_a_poll(original: Commit, call: Call, page: object) -> Any:
     """Reading a list of Operations moves an auto clock."""
     if call.sandbox.clock.skips_waits:
         engine.advance(call.sandbox, call.now + 1000)
-    return original(call)
+    return original(call, page)
 
 
 @planted_in(admission.check_pause)
@@ -357,16 +359,6 @@ def pause_is_waited_for_too_long(original: Function, call: Call) -> None:
     except Problem as problem:
         problem.retry_wait_ms *= 2
         raise
-
-
-def _advancing(advance: Callable[[Sandbox, int], int], act: Commit[Any]) -> Commit[Any]:
-    """Return what moves the clock in another way while it acts."""
-
-    def changed() -> Any:
-        with instead(engine.advance, advance):
-            return act()
-
-    return changed
 
 
 # Problems on request ---------------------------------------------------------------------------------------------------

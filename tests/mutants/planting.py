@@ -15,13 +15,13 @@ import pytest
 from msgspec.structs import replace
 
 import image_workflow_emulator
-from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.calls import Handler
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxState
 from image_workflow_emulator.web.operations import OPERATIONS, Row
 
 Plant: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 Function: TypeAlias = Callable[..., Any]
-OperationCheck: TypeAlias = Callable[[Call], Commit[Any]]
+Commit: TypeAlias = Callable[..., Any]
 
 PLANTED_FAULTS: Final[dict[str, Plant]] = {}
 """All planted faults by name. The emulator must be made after one was planted."""
@@ -123,19 +123,24 @@ def _share(patch: pytest.MonkeyPatch, part: str) -> None:
     put(patch, become, become_and_share)
 
 
-def planted_in_operations(*names: str) -> Callable[[Callable[[OperationCheck, Call], Commit[Any]]], Function]:
-    """List a fault that takes the place of the checks of operations: it is given the original, then the call."""
+def planted_in_operations(*names: str) -> Callable[[Commit], Commit]:
+    """List a fault that takes the place of the commits of operations: it is given the original, then its arguments."""
 
-    def listed(fault: Callable[[OperationCheck, Call], Commit[Any]]) -> Function:
+    def listed(fault: Commit) -> Commit:
         def plant(patch: pytest.MonkeyPatch) -> None:
             for name in names:
-                row = OPERATIONS[name]
-                put_row(patch, name, replace(row, check=partial(fault, row.check)))
+                handler = OPERATIONS[name].handler
+                put_handler(patch, name, replace(handler, commit=partial(fault, handler.commit)))
 
         PLANTED_FAULTS[fault.__name__] = plant
         return fault
 
     return listed
+
+
+def put_handler(patch: pytest.MonkeyPatch, name: str, handler: Handler) -> None:
+    """Let an operation be handled otherwise."""
+    put_row(patch, name, replace(OPERATIONS[name], handler=handler))
 
 
 def put_row(patch: pytest.MonkeyPatch, name: str, row: Row) -> None:

@@ -60,9 +60,9 @@ def _checks(record: RequestRecord) -> list[Check]:
     """Return the checks of the operation, with the one that decided where a scenario brought it in, in their order."""
     decided = _decided(record)
     if decided is None or decided in record.checks:
-        return list(record.checks)
+        return list(dict.fromkeys(record.checks))
     order = list(Check)
-    return sorted((*record.checks, decided), key=order.index)
+    return sorted({*record.checks, decided}, key=order.index)
 
 
 def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:

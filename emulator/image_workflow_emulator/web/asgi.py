@@ -131,7 +131,7 @@ class Service:
             operation=route.operation,
             byte_surface=route.byte_surface,
             checks=route.checks,
-            passed=[] if route.operation is None else [Check.ROUTE],
+            steps_passed=route.steps_passed,
         )
         return Exchange(
             sandboxes=self._sandboxes,

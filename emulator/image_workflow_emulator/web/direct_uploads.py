@@ -15,7 +15,7 @@ from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
-from image_workflow_emulator.service.sandbox.calls import Caller, Commit
+from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Route, Step
@@ -89,9 +89,14 @@ async def _read_bytes(exchange: Exchange) -> None:
     exchange.content, exchange.fingerprint = await _read(exchange.body, _session(exchange), exchange.sandbox)
 
 
-def _check(exchange: Exchange) -> Commit[str]:
-    data, digest = exchange.content or b"", exchange.fingerprint.hex()
-    return uploads.accept(exchange.sandbox, _session(exchange), digest, data, exchange.now)
+def _check_bytes(exchange: Exchange) -> None:
+    """409: the session has not accepted other bytes. 404 or 410: the session is still there, and open."""
+    uploads.check_bytes(_session(exchange), exchange.fingerprint.hex(), exchange.now)
+
+
+def _commit(exchange: Exchange) -> str:
+    digest = exchange.fingerprint.hex()
+    return uploads.accept(exchange.sandbox, _session(exchange), digest, exchange.content or b"")
 
 
 async def _render(exchange: Exchange, token: object) -> Response:
@@ -108,7 +113,6 @@ _UPLOAD = Route(
     byte_surface="upload",
     is_read=False,
     codes=BYTE_CODES,
-    checks=(Check.RESOURCE, Check.ROUTE, Check.CREDENTIAL, Check.STATE, Check.SHAPE),
     entrance=(
         Step(Check.RESOURCE, _check_address),
         Step(Check.ROUTE, _check_method),
@@ -116,7 +120,8 @@ _UPLOAD = Route(
     ),
     before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),
     prepare=_read_bytes,
-    check=_check,
+    own=(Step(Check.STATE, _check_bytes),),
+    commit=_commit,
     render=_render,
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.problems import Check, Problem
@@ -24,7 +24,7 @@ from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, RequestDe
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox import admission, scenarios
-from image_workflow_emulator.service.sandbox.calls import Call, Caller, Commit
+from image_workflow_emulator.service.sandbox.calls import Call, Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.service.sandbox.scenarios import injected_problem
@@ -48,8 +48,8 @@ class Step(NamedTuple):
 class Route(Struct, frozen=True, kw_only=True):
     """What a request is about and how it is answered: an operation of `/v1`, one of the byte surfaces, or nothing."""
 
-    check: Callable[["Exchange"], Commit[object]]
-    """The last checks; they return the commit."""
+    commit: Callable[["Exchange"], object]
+    """Carries out what was checked, and returns the result. It cannot fail."""
     render: Callable[["Exchange", object], Awaitable[Response]]
     operation: str | None = None
     byte_surface: ByteSurface | None = None
@@ -57,16 +57,28 @@ class Route(Struct, frozen=True, kw_only=True):
     success: int = 200
     codes: frozenset[str] = frozenset()
     """The problem codes that it can be asked to answer with."""
-    checks: tuple[Check, ...] = ()
-    """Every check that it has, in order."""
     entrance: tuple[Step, ...] = ()
     """Before the scenario is asked."""
     before_admission: tuple[Step, ...] = ()
     prepare: Callable[["Exchange"], Awaitable[None]] | None = None
     """The wait in admission, if there is one."""
     after_admission: tuple[Step, ...] = ()
+    own: tuple[Step, ...] = ()
+    """The operation's own."""
+    checks: tuple[Check, ...] = ()
+    """The checks of all these steps, in order. Before them comes the one that found the operation."""
     resource_of: Callable[[str], str] = str
     """Returns the id of the resource in the path."""
+
+    def __post_init__(self) -> None:
+        steps = (*self.entrance, *self.before_admission, *self.after_admission, *self.own)
+        found = () if self.operation is None else (Check.ROUTE,)
+        structs.force_setattr(self, "checks", (*found, *(step.check for step in steps)))
+
+    @property
+    def steps_passed(self) -> int:
+        """How many of its checks are passed when it is found."""
+        return 0 if self.operation is None else 1
 
 
 class Surface(Protocol):
@@ -119,7 +131,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """Begin with the checks: nothing is decided yet."""
         self.operation_call = self.key_scope = self.stored = None
         self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
-        self.record.passed = [Check.ROUTE]
+        self.record.steps_passed = self.route.steps_passed
 
     # What surfaces use ----------------------------------------------------------------------------------------------
 
@@ -137,7 +149,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         self.caller, self.sandbox = caller, caller.sandbox
         self.now = engine.enter(caller.sandbox)
         operation = self.route.operation or ""
-        self.operation_call = Call(caller.sandbox, caller, self.now, self.record.passed, self.resource_id, operation)
+        self.operation_call = Call(caller.sandbox, caller, self.now, self.resource_id, operation)
 
     @property
     def home(self) -> Sandbox | None:

@@ -10,7 +10,7 @@ from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.calls import Caller, Commit
+from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Route, Step
@@ -46,7 +46,7 @@ class Files:
 
 def _check_link(exchange: Exchange) -> None:
     """404: the link was handed out, and its picture is alive."""
-    _find_picture(exchange.home, exchange.resource_id)
+    _check_picture(exchange.home, exchange.resource_id)
 
 
 def _check_method(exchange: Exchange) -> None:
@@ -55,14 +55,14 @@ def _check_method(exchange: Exchange) -> None:
         raise not_allowed(exchange.request.method, list(_METHODS))
 
 
-def _check(exchange: Exchange) -> Commit[str]:
-    key = _find_picture(exchange.home, exchange.resource_id)
-    return lambda: key
+def _key_of(name: str) -> str:
+    return name.rpartition(".")[0].rpartition("-")[0]
 
 
-async def _render(exchange: Exchange, found: object) -> Response:
+async def _render(exchange: Exchange, key: object) -> Response:
     """Answer with the file, a part of it, or that the client's copy is still good."""
-    key, images, request = str(found), exchange.sandbox.images, exchange.request
+    assert isinstance(key, str)
+    images, request = exchange.sandbox.images, exchange.request
     if exchange.sandbox.readings.file_delivery == "redirects" and not request.query_string:
         return _redirect(exchange)
     etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
@@ -105,16 +105,16 @@ def _check_target(exchange: Exchange) -> None:
 _DOWNLOAD = Route(
     byte_surface="download",
     codes=BYTE_CODES,
-    checks=(Check.RESOURCE, Check.ROUTE),
     entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), Step(Check.ROUTE, _check_method)),
-    check=_check,
+    own=(Step(Check.RESOURCE, _check_link),),
+    commit=lambda exchange: _key_of(exchange.resource_id),
     render=_render,
-    resource_of=lambda name: name.rpartition(".")[0].rpartition("-")[0],
+    resource_of=_key_of,
 )
 
 
-def _find_picture(sandbox: Sandbox | None, name: str) -> str:
-    """Return the key of a link's picture. Raises Problem not_found for anything but a link that is alive."""
+def _check_picture(sandbox: Sandbox | None, name: str) -> None:
+    """Raise Problem not_found for anything but a link that is alive."""
     if sandbox is None:
         raise _no_such_file(name)
     stem, _, extension = name.rpartition(".")
@@ -125,7 +125,6 @@ def _find_picture(sandbox: Sandbox | None, name: str) -> str:
     asset = sandbox.store.assets.items.get(key)
     if extension != EXTENSIONS[asset.format if asset else "png"]:  # pictures of ingredients are PNG
         raise _no_such_file(name)
-    return key
 
 
 def _no_such_file(name: str) -> Problem:

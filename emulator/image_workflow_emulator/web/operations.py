@@ -1,26 +1,24 @@
 """What each operation does: one row for each operation id of the contract (section 4).
 
-A row names the check, a function of the service room from a call to a commit, and how the result of the commit becomes
-a reply. `rendering` writes the reply as JSON.
+A row names the handler, which has the operation's own checks and its commit, and how the result of the commit becomes a
+reply. `rendering` writes the reply as JSON.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from image_workflow_emulator.contract import OperationContract
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT, Page, PageRequest, paginate
-from image_workflow_emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
+from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, operation_id
 from image_workflow_emulator.kernel.timestamps import seconds_up
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.resources import authoring, generations, lookups, uploads
 from image_workflow_emulator.service.resources import products as library
-from image_workflow_emulator.service.resources.lookups import Lookup, find
-from image_workflow_emulator.service.sandbox.calls import Call, Commit
-from image_workflow_emulator.service.sandbox.store import Collection, Resource
+from image_workflow_emulator.service.resources.lookups import Lookup, find, found_by_path
+from image_workflow_emulator.service.sandbox.calls import Call, Handler, found
+from image_workflow_emulator.service.sandbox.store import Collection
 from image_workflow_emulator.web.exchange import Exchange
 
 LIST_LAG_MS = 2_000
@@ -48,9 +46,9 @@ class Reply(Struct, frozen=True, gc=False):
 
 
 class Row(Struct, frozen=True):
-    """An operation: its check, and the reply to the result of its commit."""
+    """An operation: its checks and commit, and the reply to the result."""
 
-    check: Callable[[Call], Commit[Any]]
+    handler: Handler
     reply: Callable[[Any], Reply]
 
 
@@ -91,25 +89,15 @@ def _polled(poll: tuple[object, int | None]) -> Reply:
 # Reads ----------------------------------------------------------------------------------------------------------------
 
 
-def _read(lookup: Lookup[Resource]) -> Callable[[Call], Commit[Resource]]:
-    """Return the check of a read: there is nothing to commit."""
-
-    def check(call: Call) -> Commit[Resource]:
-        found = find(call, lookup)
-        return lambda: found
-
-    return check
+def _read(lookup: Lookup[Any]) -> Handler:
+    return Handler(checks=(found_by_path(lookup),), commit=found)
 
 
-def _poll(lookup: Lookup[Work]) -> Callable[[Call], Commit[tuple[Work, int | None]]]:
-    """Return the check of a poll, which answers with the work and the time to its next change in seconds (D42).
+def _poll(lookup: Lookup[Work]) -> Handler:
+    """Return the handler of a poll, which answers with the work and the time to its next change in seconds (D42).
 
     On an auto clock the poll takes that wait, and shows what then is.
     """
-
-    def check(call: Call) -> Commit[tuple[Work, int | None]]:
-        work = find(call, lookup)
-        return lambda: poll(call, work)
 
     def poll(call: Call, work: Work) -> tuple[Work, int | None]:
         wait_ms = engine.next_change_ms(work, call.now)
@@ -121,7 +109,7 @@ def _poll(lookup: Lookup[Work]) -> Callable[[Call], Commit[tuple[Work, int | Non
         work = find(call, lookup)
         return work, None if engine.next_change_ms(work, call.now) is None else _hint(call, 0)
 
-    return check
+    return Handler(checks=(found_by_path(lookup),), commit=poll)
 
 
 def _hint(call: Call, seconds: int) -> int | None:
@@ -130,31 +118,28 @@ def _hint(call: Call, seconds: int) -> int | None:
     return None if reading == "no-hint" else -(-seconds // 2) if reading == "rough" else seconds
 
 
-def _get_team(call: Call) -> Commit[object]:
-    return call.caller.standing
+_GET_TEAM = Handler(commit=lambda call, _: call.caller.standing())
 
 
 # Lists ----------------------------------------------------------------------------------------------------------------
 
 
-def _list(name: str) -> Callable[[Call], Commit[Page[Any]]]:
-    """Return the check of a list of one of the store's collections."""
+def _list(name: str) -> Handler:
+    """Return the handler of a list of one of the store's collections."""
 
-    def check(call: Call) -> Commit[Page[Any]]:
-        page = _page(call, name, getattr(call.sandbox.store, name), [call.team_id])
-        return lambda: page
+    def check_cursor(call: Call, _found: None) -> Page[Any]:
+        return _page(call, name, getattr(call.sandbox.store, name), [call.team_id])
 
-    return check
+    return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
 
 
-def _list_ingredients(kind: str) -> Callable[[Call], Commit[Page[Any]]]:
-    def check(call: Call) -> Commit[Page[Any]]:
+def _list_ingredients(kind: str) -> Handler:
+    def check_cursor(call: Call, _found: None) -> Page[Any]:
         scope = call.query.get("scope", "all")
         owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
-        page = _page(call, kind, call.sandbox.store.ingredients[kind], owners)
-        return lambda: page
+        return _page(call, kind, call.sandbox.store.ingredients[kind], owners)
 
-    return check
+    return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
 
 
 def _page(call: Call, name: str, collection: Collection[Any], owners: list[str | None]) -> Page[Any]:
@@ -191,31 +176,32 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
 
 
 def _ingredient_rows(kind: str) -> dict[str, Row]:
+    create, update, delete = authoring.HANDLERS[kind]
     return {
         f"{operation_id('list', kind)}s": Row(_list_ingredients(kind), _ok),
-        operation_id("create", kind): Row(partial(authoring.create, kind=kind), _accepted),
+        operation_id("create", kind): Row(create, _accepted),
         operation_id("get", kind): Row(_read(lookups.INGREDIENTS[kind]), _ok),
-        operation_id("update", kind): Row(partial(authoring.update, kind=kind), _changed_or_accepted),
-        operation_id("delete", kind): Row(partial(authoring.delete, kind=kind), _deleted),
+        operation_id("update", kind): Row(update, _changed_or_accepted),
+        operation_id("delete", kind): Row(delete, _deleted),
     }
 
 
 def _generation_row(workflow: str) -> Row:
-    return Row(partial(generations.create, workflow=workflow), _accepted)
+    return Row(generations.BY_WORKFLOW[workflow], _accepted)
 
 
 OPERATIONS: Mapping[str, Row] = {
-    "getTeam": Row(_get_team, _ok),
-    "createUpload": Row(uploads.create, _opened),
-    "completeUpload": Row(uploads.complete, _created("assets")),
+    "getTeam": Row(_GET_TEAM, _ok),
+    "createUpload": Row(uploads.CREATE, _opened),
+    "completeUpload": Row(uploads.COMPLETE, _created("assets")),
     "listAssets": Row(_list("assets"), _ok),
     "getAsset": Row(_read(lookups.ASSET), _ok),
-    "deleteAsset": Row(library.delete_asset, _ok),
+    "deleteAsset": Row(library.DELETE_ASSET, _ok),
     "listProducts": Row(_list("products"), _ok),
-    "createProduct": Row(library.create_product, _created("products")),
+    "createProduct": Row(library.CREATE_PRODUCT, _created("products")),
     "getProduct": Row(_read(lookups.PRODUCT), _ok),
-    "updateProduct": Row(library.update_product, _ok),
-    "deleteProduct": Row(library.delete_product, _deleted),
+    "updateProduct": Row(library.UPDATE_PRODUCT, _ok),
+    "deleteProduct": Row(library.DELETE_PRODUCT, _deleted),
     **{name: row for kind in INGREDIENT_KINDS for name, row in _ingredient_rows(kind).items()},
     "listOperations": Row(_list("operations"), _ok),
     "getOperation": Row(_poll(lookups.OPERATION), _polled),
@@ -226,22 +212,6 @@ OPERATIONS: Mapping[str, Row] = {
     "createUpscaleGeneration": _generation_row("upscale"),
 }
 """By operation id; the contract must name exactly these."""
-
-_CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
-    "completeUpload": (Check.RULES,),
-    "updateProduct": (Check.RULES,),
-    "createProductPhotographyGeneration": (Check.RULES,),
-    **{operation_id(verb, kind): (Check.READ_ONLY,) for verb in ("update", "delete") for kind in INGREDIENT_KINDS},
-}
-"""Checks that share the code of their refusal with an earlier check."""
-
-
-def own_checks(operation: OperationContract) -> tuple[Check, ...]:
-    """Return an operation's own checks, in the order of D01: those that its codes imply, and the rest."""
-    own = {CATALOGUE[code].check for code in operation.all_codes}
-    own.update(_CHECKS_WITHOUT_CODE.get(operation.id, ()))
-    return tuple(check for check in OPERATION_CHECKS if check in own)
-
 
 # Image work that an admission waits for, while its key is in progress (D13) -------------------------------------------
 

@@ -53,30 +53,28 @@ async def answer(exchange: Exchange, surface: Surface) -> Response:
 async def _carry_out(exchange: Exchange) -> Response:
     """Check a request, commit it, and render its answer. Raises Problem, SandboxReplacedError."""
     route, record, sandbox = exchange.route, exchange.record, exchange.sandbox
-    _pass(exchange, route.entrance)
+    _pass(exchange, route.entrance, NO_FAULT)
     is_struck = sandbox.playbooks or sandbox.strike is not None or record.fault_header is not None
     if is_struck and not exchange.is_off_record:
         _ask_scenario(exchange)
         lost = await exchange.fault.entrance(exchange)
         if lost is not None:
             return lost
-    _pass(exchange, route.before_admission)
+    _pass(exchange, route.before_admission, exchange.fault)
     if exchange.stored is not None:
         record.outcome = "replayed"
         return exchange.fault.answer(exchange, exchange.stored)
     if route.prepare is not None or exchange.fault is not NO_FAULT:
         await _wait_in_admission(exchange)
-    _pass(exchange, route.after_admission)
+    _pass(exchange, route.after_admission, exchange.fault)
     exchange.fault.before_operation(exchange)
-    commit = route.check(exchange)
+    _pass(exchange, route.own, NO_FAULT)
     answer_in_place = exchange.fault.before_commit(exchange)
     if answer_in_place is not None:
         if record.problem is None:  # else it is a refusal, and noted as one
             record.outcome = "replaced"
         return answer_in_place
-    result = commit()
-    if isinstance(result, Problem):
-        return exchange.refuse(result)
+    result = route.commit(exchange)
     record.is_committed, record.outcome = True, "answered"
     response = exchange.evolved(await route.render(exchange, result))
     return exchange.fault.answer(exchange, _bind(exchange, response))
@@ -90,13 +88,13 @@ async def _read_body(exchange: Exchange) -> None:
         record.request_body_bytes = announced or exchange.body.size_bytes
 
 
-def _pass(exchange: Exchange, steps: tuple[Step, ...]) -> None:
-    passed, fault = exchange.record.passed, exchange.fault
+def _pass(exchange: Exchange, steps: tuple[Step, ...], fault: Fault) -> None:
+    """Make checks in their order, and note each that is passed. `fault` hears of it."""
     for check, run in steps:
         run(exchange)
         if exchange.stored is not None:  # a replay: this check decided
             return
-        passed.append(check)
+        exchange.record.steps_passed += 1
         if fault is not NO_FAULT:
             fault.after_check(exchange, check)
 

@@ -1,7 +1,7 @@
 """The surface `/v1`: which operation a method and path mean (D06), who calls it, and how its reply is rendered."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.domain.problems import Check, Problem
@@ -9,13 +9,13 @@ from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.calls import Caller
+from image_workflow_emulator.service.sandbox.calls import Call, Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps
 from image_workflow_emulator.web.exchange import Exchange, Route, Step
 from image_workflow_emulator.web.links import Links
-from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Reply, own_checks
+from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Reply
 from image_workflow_emulator.web.rendering import json_response
 
 
@@ -30,7 +30,7 @@ class V1:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
         refuse = self._refuse_unrouted
-        self._unrouted = Route(check=refuse, render=_render_nothing, entrance=(Step(Check.ROUTE, refuse),))
+        self._unrouted = Route(commit=refuse, render=_render_nothing, entrance=(Step(Check.ROUTE, refuse),))
 
     def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the key."""
@@ -128,14 +128,22 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
         is_read=not operation.is_write,
         success=operation.success,
         codes=operation.all_codes,
-        checks=(Check.ROUTE, *(step.check for step in (*entrance, *before, *after)), *own_checks(operation)),
         entrance=entrance,
         before_admission=before,
         prepare=PREPARATIONS.get(operation.id),
         after_admission=after,
-        check=lambda exchange: row.check(exchange.call),
+        own=tuple(_own_step(*check) for check in row.handler.checks),
+        commit=lambda exchange: row.handler.commit(exchange.call, exchange.call.found),
         render=_renderer(row.reply),
     )
+
+
+def _own_step(check: Check, run: Callable[[Call, Any], Any]) -> Step:
+    def step(exchange: Exchange) -> None:
+        call = exchange.call
+        call.found = run(call, call.found)
+
+    return Step(check, step)
 
 
 def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object], Awaitable[Response]]:

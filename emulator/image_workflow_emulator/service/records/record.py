@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 import orjson
-from msgspec import Struct, field
+from msgspec import Struct
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import Check, Problem
@@ -82,7 +82,7 @@ class Arrival(Struct, eq=False, gc=False, kw_only=True):
     byte_surface: ByteSurface | None = None
     """Which of the byte surfaces it came to; None for an operation."""
     checks: tuple[Check, ...] = ()
-    """The checks that its operation has, in their order."""
+    """The checks that its operation has, in their order; one that is made in two steps comes twice."""
     arrived_at: int = 0
     """The host's time as an instant."""
     arrived_ms: float = 0.0
@@ -94,8 +94,8 @@ class Arrival(Struct, eq=False, gc=False, kw_only=True):
 class Passage(Arrival, eq=False, gc=False, kw_only=True):
     """What a request did on its way."""
 
-    passed: list[Check] = field(default_factory=list)
-    """The checks that it has passed."""
+    steps_passed: int = 0
+    """How many of its `checks` it has passed."""
     is_committed: bool = False
     """Whether it was carried out."""
     rule: RequestRule | None = None
@@ -177,6 +177,11 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         return RequestRecord(**{name: getattr(self, name) for name in Arrival.__struct_fields__})
 
     # What is read when somebody asks ----------------------------------------------------------------------------------
+
+    @property
+    def passed(self) -> tuple[Check, ...]:
+        """The checks that it has passed."""
+        return self.checks[: self.steps_passed]
 
     @property
     def idempotency_key(self) -> str | None:

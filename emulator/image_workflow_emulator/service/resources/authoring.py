@@ -5,6 +5,7 @@ ends of an Operation's life: its admission, and the ingredient that it makes.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, structs
@@ -24,9 +25,9 @@ from image_workflow_emulator.domain.resources import (
 )
 from image_workflow_emulator.scenario.scenario import WorkOutcome
 from image_workflow_emulator.service.resources import work
-from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, find, refer, refer_to_all
+from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, found_by_path, refer, refer_to_all
 from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits
-from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.calls import Call, Handler
 from image_workflow_emulator.service.sandbox.premade import CARD_SIZE
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
@@ -48,79 +49,56 @@ AUTHORING: Mapping[str, Authoring] = {
 }
 
 
-def create(call: Call, kind: str) -> Commit[Operation]:
-    """Admit the making of an ingredient; until it succeeds there is no trace of it (section 3, rule 3).
+class Change(Struct, frozen=True):
+    """What a write asks for: a new ingredient where there is no target, and new metadata alone where there are no sources."""
 
-    Raises:
-        Problem: invalid_reference, concurrency_limit_reached, insufficient_credits.
-    """
-    return _admission(call, kind, None)
+    target: Ingredient | None
+    source_ids: tuple[str, ...]
 
 
-def update(call: Call, kind: str) -> Commit[Ingredient] | Commit[Operation]:
-    """Change metadata at once, or admit the replacement of the sources (section 4; metadata sent along waits, D25).
-
-    Raises:
-        Problem: not_found, permission_denied, resource_operation_in_progress, and those of `create`.
-    """
-    ingredient = _find_changeable(call, kind)
-    if AUTHORING[kind].sources in call.intent:
-        return _admission(call, kind, ingredient)
-
-    def commit() -> Ingredient:
-        changed = structs.replace(ingredient, updated_at=call.now, **_metadata(kind, call.intent))
-        call.sandbox.store.ingredients[kind].replace(changed)
-        return changed
-
-    return commit
-
-
-def delete(call: Call, kind: str) -> Commit[None]:
-    """Delete a Team's ingredient for good; admitted Generations captured what they need of it.
-
-    Raises:
-        Problem: not_found, permission_denied, resource_operation_in_progress.
-    """
-    ingredient = _find_changeable(call, kind)
-
-    def commit() -> None:
-        call.sandbox.store.ingredients[kind].remove(ingredient)
-        for key in ingredient.picture_keys:
-            call.sandbox.images.withdraw(key)
-
-    return commit
-
-
-def _find_changeable(call: Call, kind: str) -> Ingredient:
-    """Return an ingredient that may be changed now: the Team's own (D21), with no source-changing work on it."""
-    ingredient = find(call, INGREDIENTS[kind])
+def _check_read_only(call: Call, ingredient: Ingredient) -> Ingredient:
+    """403: the ingredient is the Team's own (D21)."""
     if ingredient.scope == "global":
         raise Problem(
             "permission_denied",
-            f"{kind}_id: {ingredient.id} is premade and read-only; expected one of the Team's own",
+            f"{ingredient.kind}_id: {ingredient.id} is premade and read-only; expected one of the Team's own",
             check=Check.READ_ONLY,
-            remedy=f"use the id of a {kind.replace('_', ' ')} of the Team's own",
+            remedy=f"use the id of a {ingredient.kind.replace('_', ' ')} of the Team's own",
         )
-    call.passed.append(Check.READ_ONLY)
-    for operation in work.unfinished_operations(call):
-        if operation.target_id == ingredient.id:
-            replaces = f"{ingredient.id}, whose sources the unfinished Operation {operation.id} replaces"
-            raise work.operation_in_progress(f"{kind}_id", replaces, operation)
-    call.passed.append(Check.STATE)
     return ingredient
 
 
-def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
-    """Return the Assets that the work is made from. Raises Problem invalid_reference."""
+def _check_state(call: Call, ingredient: Ingredient) -> Ingredient:
+    """409: no unfinished work replaces its sources."""
+    for operation in work.unfinished_operations(call):
+        if operation.target_id == ingredient.id:
+            replaces = f"{ingredient.id}, whose sources the unfinished Operation {operation.id} replaces"
+            raise work.operation_in_progress(f"{ingredient.kind}_id", replaces, operation)
+    return ingredient
+
+
+def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
+    """422: the Assets that the work is made from are there."""
     field = AUTHORING[kind].sources
-    sources = call.intent[field]
-    if field == "asset_id":
+    sources = call.intent.get(field, [])
+    if field == "asset_ids":
+        refer_to_all(call, ASSET, "/asset_ids", sources)
+    elif sources:
         refer(call, ASSET, "/asset_id", sources)
         sources = [sources]
-    else:
-        refer_to_all(call, ASSET, "/asset_ids", sources)
-    call.passed.append(Check.REFERENCES)
-    return tuple(sources)
+    return Change(target, tuple(sources))
+
+
+def _check_budget(call: Call, change: Change) -> Change:
+    if change.source_ids:
+        check_budget(call)
+    return change
+
+
+def _check_credits(kind: str, call: Call, change: Change) -> Change:
+    if change.source_ids:
+        check_credits(call, AUTHORING_PRICES[kind])
+    return change
 
 
 def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
@@ -140,15 +118,25 @@ def source_to_examine(call: Call) -> str | None:
     return None if call.sandbox.images.pictures[asset_id].scene else str(asset_id)
 
 
-def _admission(call: Call, kind: str, target: Ingredient | None) -> Commit[Operation]:
-    source_ids = _check_sources(call, kind)
-    check_budget(call)
-    price = AUTHORING_PRICES[kind]
-    check_credits(call, price)
-    return lambda: _admit(call, kind, target, source_ids, price)
+def _change(kind: str, call: Call, change: Change) -> Ingredient | Operation:
+    """Change metadata at once, or admit the replacement of the sources (section 4; metadata sent along waits, D25)."""
+    if change.source_ids or change.target is None:
+        return _admit(kind, call, change)
+    changed = structs.replace(change.target, updated_at=call.now, **_metadata(kind, call.intent))
+    call.sandbox.store.ingredients[kind].replace(changed)
+    return changed
 
 
-def _admit(call: Call, kind: str, target: Ingredient | None, source_ids: tuple[str, ...], price: int) -> Operation:
+def _delete(call: Call, ingredient: Ingredient) -> None:
+    """Delete a Team's ingredient for good; admitted Generations captured what they need of it."""
+    call.sandbox.store.ingredients[ingredient.kind].remove(ingredient)
+    for key in ingredient.picture_keys:
+        call.sandbox.images.withdraw(key)
+
+
+def _admit(kind: str, call: Call, change: Change) -> Operation:
+    """Admit the making of an ingredient; until it succeeds there is no trace of it (section 3, rule 3)."""
+    target, source_ids, price = change.target, change.source_ids, AUTHORING_PRICES[kind]
     sandbox = call.sandbox
     operation_type = f"{kind}.{'create' if target is None else 'update'}"
     outcome = _plan(call, kind, work.decide(call, operation_type), source_ids, price)
@@ -259,3 +247,26 @@ def _plan_cards(sandbox: Sandbox, ingredient: Ingredient) -> None:
             inputs=ingredient.source_asset_ids,
         )
         sandbox.images.plan(key, card)
+
+
+def _handlers(kind: str) -> tuple[Handler, Handler, Handler]:
+    changeable = (
+        found_by_path(INGREDIENTS[kind]),
+        (Check.READ_ONLY, _check_read_only),
+        (Check.STATE, _check_state),
+    )
+    admission = (
+        (Check.REFERENCES, partial(_check_sources, kind)),
+        (Check.CONCURRENCY, _check_budget),
+        (Check.CREDITS, partial(_check_credits, kind)),
+    )
+    commit = partial(_change, kind)
+    return (
+        Handler(checks=admission, commit=commit),
+        Handler(checks=(*changeable, *admission), commit=commit),
+        Handler(checks=changeable, commit=_delete),
+    )
+
+
+HANDLERS: Mapping[str, tuple[Handler, Handler, Handler]] = {kind: _handlers(kind) for kind in AUTHORING}
+"""By kind: how one is created, updated and deleted."""

@@ -4,7 +4,7 @@ Everything is decided at admission: the subjects, the price, and the outcome of 
 captured then too: their pictures are held until the last slot is done, whatever is deleted meanwhile.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 
 from msgspec import Struct, structs
 
@@ -15,57 +15,83 @@ from image_workflow_emulator.domain.pricing import generation_charge, generation
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_input
 from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
 from image_workflow_emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
-from image_workflow_emulator.domain.resources import Generation, Ingredient, Output, PlannedOutput, Pose
+from image_workflow_emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose, Product
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.scenario import WorkOutcome
 from image_workflow_emulator.service.resources import work
 from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_to_all
 from image_workflow_emulator.service.resources.products import add_asset
-from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits
-from image_workflow_emulator.service.sandbox.calls import Call, Commit
+from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits, check_memory
+from image_workflow_emulator.service.sandbox.calls import Call, Handler, OwnCheck
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
 
 
 class Plan(Struct, frozen=True):
-    """The plan of a Generation: its subjects, and the recipe of each slot in order."""
+    """The plan of a Generation: its price, its subjects, and the recipe of each slot in order."""
 
+    workflow: str
+    price: int
     resolved_asset_ids: tuple[str, ...]
     recipes: tuple[Recipe, ...]
 
 
-def create(call: Call, workflow: str) -> Commit[Generation]:
-    """Admit a Generation.
+class Chosen(Struct, frozen=True):
+    """What an order of Product Photography refers to."""
 
-    Raises:
-        Problem: invalid_reference, invalid_input, concurrency_limit_reached, insufficient_credits, service_unavailable;
-            of an Upscale also already_at_target_resolution.
-    """
-    call.sandbox.check_memory()
-    plan = BY_WORKFLOW[workflow](call)
-    check_budget(call, work.places_of(call.sandbox, len(plan.recipes)))
-    price = generation_price(workflow, call.intent)
-    check_credits(call, price)
-    return lambda: _admit(call, workflow, plan, price)
+    products: list[Product]
+    style: Ingredient | None
+    background: Ingredient | None
+    models: list[Ingredient]
+    pose: Ingredient | None
 
 
-def _plan_photography(call: Call) -> Plan:
+def _plan(call: Call, workflow: str, asset_ids: tuple[str, ...], recipes: tuple[Recipe, ...]) -> Plan:
+    return Plan(workflow, generation_price(workflow, call.intent), asset_ids, recipes)
+
+
+# Product Photography --------------------------------------------------------------------------------------------------
+
+
+def _refer_photography(call: Call, _found: None) -> Chosen:
     intent = call.intent
     products = refer_to_all(call, PRODUCT, "/product_ids", intent["product_ids"])
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
-    style = _ingredient(call, "photography_style", "/photography_style_id", intent.get("photography_style_id"))
-    background = _background_keys(call, intent["background"])
-    models = _model_keys(call, intent["fashion_model"])
-    pose = _ingredient(call, "pose", "/pose_id", intent.get("pose_id"))
-    call.passed.append(Check.REFERENCES)
-    _check_camera_distance(call, intent)
+    return Chosen(
+        products=products,
+        style=_ingredient(call, "photography_style", "/photography_style_id", intent.get("photography_style_id")),
+        background=_ingredient(
+            call, "background", "/background/background_id", intent["background"].get("background_id")
+        ),
+        models=_models(call, intent["fashion_model"]),
+        pose=_ingredient(call, "pose", "/pose_id", intent.get("pose_id")),
+    )
 
-    subjects = pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
+
+def _ingredient(call: Call, kind: str, where: str, identifier: str | None) -> Ingredient | None:
+    """Return the ingredient that is referred to, if one is. Raises Problem invalid_reference."""
+    return None if identifier is None else refer(call, INGREDIENTS[kind], where, identifier)
+
+
+def _models(call: Call, chosen: Intent) -> list[Ingredient]:
+    lookup = INGREDIENTS["fashion_model"]
+    if chosen["type"] == "selected":
+        return [refer(call, lookup, "/fashion_model/fashion_model_id", chosen["fashion_model_id"])]
+    return refer_to_all(call, lookup, "/fashion_model/fashion_model_ids", chosen.get("fashion_model_ids", ()))
+
+
+def _plan_photography(call: Call, chosen: Chosen) -> Plan:
+    """422: the camera distance is one of the pose's, and there are not too many subjects."""
+    intent, products, style, pose = call.intent, chosen.products, chosen.style, chosen.pose
+    _check_camera_distance(intent, pose)
     _check_subjects(call, {photo for product in products for photo in product.asset_ids}.union(intent["asset_ids"]))
+    subjects = pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
+    background = chosen.background.picture_keys if chosen.background else []
+    models = [key for model in chosen.models for key in model.picture_keys]
     width, height = output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
     slots = intent["image_count"]
-    swatches = [chosen.picture_keys[0] for chosen in (style, pose) if chosen]
+    swatches = [ingredient.picture_keys[0] for ingredient in (style, pose) if ingredient]
     colorway = intent.get("colorway", {})
     people = {"automatic": 1, "none": 0}.get(intent["fashion_model"]["type"], len(models))
     recipes = tuple(
@@ -94,7 +120,15 @@ def _plan_photography(call: Call) -> Plan:
         )
         for slot in range(1, slots + 1)
     )
-    return Plan(subjects, recipes)
+    return _plan(call, "product_photography", subjects, recipes)
+
+
+def _check_camera_distance(intent: Intent, pose: Ingredient | None) -> None:
+    """A chosen distance must be one that the chosen pose supports (D34)."""
+    distance = intent.get("camera_distance")
+    if isinstance(pose, Pose) and distance is not None and distance not in pose.supported_camera_distances:
+        supported = ", ".join(pose.supported_camera_distances)
+        raise invalid_input("/camera_distance", distance, f"one that the pose supports: {supported}", Check.RULES)
 
 
 def _check_subjects(call: Call, subjects: Set[str]) -> None:
@@ -104,10 +138,13 @@ def _check_subjects(call: Call, subjects: Set[str]) -> None:
         raise invalid_input("/product_ids", found, expected, Check.RULES)
 
 
-def _plan_edit(call: Call) -> Plan:
+# Edit Images and Upscale ----------------------------------------------------------------------------------------------
+
+
+def _plan_edit(call: Call, _found: None) -> Plan:
+    """422: the Assets are there."""
     intent = call.intent
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
-    call.passed.append(Check.REFERENCES)
     width, height = output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
     recipe = EditRecipe(
         width=width,
@@ -118,13 +155,16 @@ def _plan_edit(call: Call) -> Plan:
         aspect_ratio=intent["aspect_ratio"],
         resolution=intent["resolution"],
     )
-    return Plan(recipe.inputs, (recipe,))
+    return _plan(call, "edit_images", recipe.inputs, (recipe,))
 
 
-def _plan_upscale(call: Call) -> Plan:
-    asset_id, target = call.intent["asset_id"], call.intent["target_resolution"]
-    asset = refer(call, ASSET, "/asset_id", asset_id)
-    call.passed.append(Check.REFERENCES)
+def _refer_upscale(call: Call, _found: None) -> Asset:
+    return refer(call, ASSET, "/asset_id", call.intent["asset_id"])
+
+
+def _plan_upscale(call: Call, asset: Asset) -> Plan:
+    """422: the target is above the Asset's resolution."""
+    target = call.intent["target_resolution"]
     if reaches(asset.width, asset.height, target):
         raise Problem(
             "already_at_target_resolution",
@@ -133,54 +173,26 @@ def _plan_upscale(call: Call) -> Plan:
         )
     width, height = size_of_ratio(asset.width, asset.height, target)
     recipe = UpscaleRecipe(
-        width=width, height=height, format=call.intent["output_format"], inputs=(asset_id,), resolution=target
+        width=width, height=height, format=call.intent["output_format"], inputs=(asset.id,), resolution=target
     )
-    call.passed.append(Check.RULES)
-    return Plan((asset_id,), (recipe,))
+    return _plan(call, "upscale", (asset.id,), (recipe,))
 
 
-def _ingredient(call: Call, kind: str, where: str, identifier: str | None) -> Ingredient | None:
-    """Return the ingredient that is referred to, if one is. Raises Problem invalid_reference."""
-    return None if identifier is None else refer(call, INGREDIENTS[kind], where, identifier)
+# Admission ------------------------------------------------------------------------------------------------------------
 
 
-def _background_keys(call: Call, background: Intent) -> list[str]:
-    chosen = _ingredient(call, "background", "/background/background_id", background.get("background_id"))
-    return chosen.picture_keys if chosen else []
+def _check_budget(call: Call, plan: Plan) -> Plan:
+    check_budget(call, work.places_of(call.sandbox, len(plan.recipes)))
+    return plan
 
 
-def _model_keys(call: Call, chosen: Intent) -> list[str]:
-    lookup = INGREDIENTS["fashion_model"]
-    if chosen["type"] == "selected":
-        models = [refer(call, lookup, "/fashion_model/fashion_model_id", chosen["fashion_model_id"])]
-    else:
-        models = refer_to_all(call, lookup, "/fashion_model/fashion_model_ids", chosen.get("fashion_model_ids", ()))
-    return [key for model in models for key in model.picture_keys]
+def _check_credits(call: Call, plan: Plan) -> Plan:
+    check_credits(call, plan.price)
+    return plan
 
 
-def _check_camera_distance(call: Call, intent: Intent) -> None:
-    """A chosen distance must be one that the chosen pose supports (D34)."""
-    if "pose_id" in intent and "camera_distance" in intent:
-        pose = call.sandbox.store.ingredients["pose"].items[intent["pose_id"]]
-        assert isinstance(pose, Pose)
-        if intent["camera_distance"] not in pose.supported_camera_distances:
-            supported = ", ".join(pose.supported_camera_distances)
-            raise invalid_input(
-                "/camera_distance", intent["camera_distance"], f"one that the pose supports: {supported}", Check.RULES
-            )
-    call.passed.append(Check.RULES)
-
-
-BY_WORKFLOW: Mapping[str, Callable[[Call], Plan]] = {
-    "product_photography": _plan_photography,
-    "edit_images": _plan_edit,
-    "upscale": _plan_upscale,
-}
-"""How each workflow is planned."""
-
-
-def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
-    sandbox = call.sandbox
+def _admit(call: Call, plan: Plan) -> Generation:
+    sandbox, workflow, price = call.sandbox, plan.workflow, plan.price
     outcome = work.decide(call, workflow, len(plan.recipes))
     starts_at = call.now + work.queue_ms(sandbox)
     slots = _plan_slots(sandbox, plan, call.intent, outcome, starts_at)
@@ -265,3 +277,17 @@ def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
     reading = sandbox.readings.partial_charge
     charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs), reading)
     return work.finished(sandbox, generation, "succeeded" if completed else "failed", charge, now)
+
+
+def _handler(*planning: OwnCheck) -> Handler:
+    """Return what admits a workflow; the last of the checks that are its own finds the plan."""
+    checks = (Check.PAUSE, check_memory), *planning, (Check.CONCURRENCY, _check_budget), (Check.CREDITS, _check_credits)
+    return Handler(checks=checks, commit=_admit)
+
+
+BY_WORKFLOW: Mapping[str, Handler] = {
+    "product_photography": _handler((Check.REFERENCES, _refer_photography), (Check.RULES, _plan_photography)),
+    "edit_images": _handler((Check.REFERENCES, _plan_edit)),
+    "upscale": _handler((Check.REFERENCES, _refer_upscale), (Check.RULES, _plan_upscale)),
+}
+"""How each workflow is admitted."""

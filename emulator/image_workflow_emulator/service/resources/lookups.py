@@ -19,7 +19,7 @@ from image_workflow_emulator.domain.resources import (
     Product,
 )
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.calls import Call
+from image_workflow_emulator.service.sandbox.calls import Call, OwnCheck
 from image_workflow_emulator.service.sandbox.store import Collection, Resource, Store
 
 
@@ -55,8 +55,12 @@ def find(call: Call, lookup: Lookup[Resource]) -> Resource:
     if resource is None:
         detail = f"{lookup.noun}_id: found {excerpt(call.resource_id)}; expected {lookup.expected}"
         raise Problem(lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id))
-    call.passed.append(Check.RESOURCE)
     return resource
+
+
+def found_by_path(lookup: Lookup[Resource]) -> OwnCheck:
+    """Return the check that the resource that the path names is there."""
+    return Check.RESOURCE, lambda call, _: find(call, lookup)
 
 
 def refer(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> Resource:

@@ -9,8 +9,8 @@ from image_workflow_emulator.domain.product_photos import primary_of
 from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import Asset, Product
 from image_workflow_emulator.service.resources import work
-from image_workflow_emulator.service.resources.lookups import ASSET, PRODUCT, find, refer_to_all
-from image_workflow_emulator.service.sandbox.calls import Call, Commit, DecodedUpload
+from image_workflow_emulator.service.resources.lookups import ASSET, PRODUCT, found_by_path, refer_to_all
+from image_workflow_emulator.service.sandbox.calls import Call, DecodedUpload, Handler
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.store import remove_from_index
 
@@ -46,30 +46,27 @@ def add_asset(
     return asset
 
 
-def create_product(call: Call) -> Commit[Product]:
-    """Create a Product at once. Raises Problem invalid_reference."""
-    intent = call.intent
-    refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
-    call.passed.append(Check.REFERENCES)
+def _check_photos(call: Call, product: Product | None) -> Product | None:
+    refer_to_all(call, ASSET, "/asset_ids", call.intent.get("asset_ids", []))
+    return product
 
-    def commit() -> Product:
-        sandbox, now = call.sandbox, call.now
-        product = Product(
-            id=sandbox.identifiers.next("prd"),
-            team_id=call.team_id,
-            name=intent["name"],
-            asset_ids=_in_order(call, intent["asset_ids"]),
-            primary_asset_id=intent["primary_asset_id"],
-            created_at=now,
-            updated_at=now,
-            description=intent.get("description"),
-            dimensions=intent.get("dimensions"),
-        )
-        sandbox.store.products.add(product)
-        sandbox.store.index_product(product)
-        return product
 
-    return commit
+def _create_product(call: Call, _found: None) -> Product:
+    sandbox, intent = call.sandbox, call.intent
+    product = Product(
+        id=sandbox.identifiers.next("prd"),
+        team_id=call.team_id,
+        name=intent["name"],
+        asset_ids=_in_order(call, intent["asset_ids"]),
+        primary_asset_id=intent["primary_asset_id"],
+        created_at=call.now,
+        updated_at=call.now,
+        description=intent.get("description"),
+        dimensions=intent.get("dimensions"),
+    )
+    sandbox.store.products.add(product)
+    sandbox.store.index_product(product)
+    return product
 
 
 def _in_order(call: Call, asset_ids: Sequence[str]) -> tuple[str, ...]:
@@ -77,67 +74,50 @@ def _in_order(call: Call, asset_ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(asset_ids) if call.sandbox.readings.photo_order == "unordered" else asset_ids)
 
 
-def update_product(call: Call) -> Commit[Product]:
-    """Change the given fields; asset_ids replace the whole membership set (section 4).
+def _check_primary(call: Call, product: Product) -> Product:
+    """The chosen primary photo must be one of the Product's (D22)."""
+    primary = call.intent.get("primary_asset_id")
+    if primary is not None and primary not in call.intent.get("asset_ids", product.asset_ids):
+        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES)
+    return product
 
-    Raises:
-        Problem: product_not_found, invalid_reference, invalid_input.
-    """
-    product, intent = find(call, PRODUCT), call.intent
-    refer_to_all(call, ASSET, "/asset_ids", intent.get("asset_ids", []))
-    call.passed.append(Check.REFERENCES)
+
+def _update_product(call: Call, product: Product) -> Product:
+    """Change the given fields; asset_ids replace the whole membership set (section 4)."""
+    intent, store = call.intent, call.sandbox.store
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
-    primary = intent.get("primary_asset_id")
-    if primary is not None and primary not in asset_ids:
-        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES)  # D22
-    call.passed.append(Check.RULES)
-
-    def commit() -> Product:
-        changed = structs.replace(
-            product,
-            name=intent.get("name", product.name),
-            description=intent.get("description", product.description),
-            dimensions=intent.get("dimensions", product.dimensions),
-            asset_ids=asset_ids,
-            primary_asset_id=primary or primary_of(asset_ids, product.primary_asset_id),
-            updated_at=call.now,
-        )
-        store = call.sandbox.store
-        store.unindex_product(product)
-        store.products.replace(changed)
-        store.index_product(changed)
-        return changed
-
-    return commit
+    changed = structs.replace(
+        product,
+        name=intent.get("name", product.name),
+        description=intent.get("description", product.description),
+        dimensions=intent.get("dimensions", product.dimensions),
+        asset_ids=asset_ids,
+        primary_asset_id=intent.get("primary_asset_id") or primary_of(asset_ids, product.primary_asset_id),
+        updated_at=call.now,
+    )
+    store.unindex_product(product)
+    store.products.replace(changed)
+    store.index_product(changed)
+    return changed
 
 
-def delete_product(call: Call) -> Commit[None]:
-    """Dissolve a Product; its Assets remain (section 3, rule 6). Raises Problem product_not_found."""
-    product = find(call, PRODUCT)
-
-    def commit() -> None:
-        call.sandbox.store.unindex_product(product)
-        call.sandbox.store.products.remove(product)
-
-    return commit
+def _delete_product(call: Call, product: Product) -> None:
+    """Dissolve a Product; its Assets remain (section 3, rule 6)."""
+    call.sandbox.store.unindex_product(product)
+    call.sandbox.store.products.remove(product)
 
 
-def delete_asset(call: Call) -> Commit[AssetDeletion]:
-    """Delete an Asset for good, and take it out of every Product (section 3, rule 5).
-
-    Raises:
-        Problem: asset_not_found; resource_operation_in_progress while authoring work uses it as a source (D23).
-    """
-    asset = find(call, ASSET)
+def _check_unused(call: Call, asset: Asset) -> Asset:
+    """409: no unfinished authoring work has the Asset as a source (D23)."""
     for operation in work.unfinished_operations(call):
         if asset.id in operation.outcome.source_keys:
             used = f"{asset.id}, a source of the unfinished Operation {operation.id}"
             raise work.operation_in_progress("asset_id", used, operation)
-    call.passed.append(Check.STATE)
-    return lambda: _delete(call, asset)
+    return asset
 
 
-def _delete(call: Call, asset: Asset) -> AssetDeletion:
+def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
+    """Delete an Asset for good, and take it out of every Product (section 3, rule 5)."""
     store = call.sandbox.store
     product_ids = sorted(store.memberships.get(asset.id, {}))
     reassigned: list[str] = []
@@ -160,3 +140,12 @@ def _delete(call: Call, asset: Asset) -> AssetDeletion:
     store.assets.remove(asset)
     call.sandbox.images.withdraw(asset.id)
     return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))
+
+
+CREATE_PRODUCT = Handler(checks=((Check.REFERENCES, _check_photos),), commit=_create_product)
+UPDATE_PRODUCT = Handler(
+    checks=(found_by_path(PRODUCT), (Check.REFERENCES, _check_photos), (Check.RULES, _check_primary)),
+    commit=_update_product,
+)
+DELETE_PRODUCT = Handler(checks=(found_by_path(PRODUCT),), commit=_delete_product)
+DELETE_ASSET = Handler(checks=(found_by_path(ASSET), (Check.STATE, _check_unused)), commit=_delete_asset)

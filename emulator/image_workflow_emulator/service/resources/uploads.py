@@ -1,7 +1,7 @@
 """Upload Sessions: a signed URL, the bytes sent to it, and their exchange for an Asset (sections 1 and 4, D15 to D18).
 
 A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding
-happens outside the event loop, between `to_decode` and `complete`.
+happens outside the event loop, between `to_decode` and the checks of a completion.
 """
 
 from msgspec import structs
@@ -13,7 +13,8 @@ from image_workflow_emulator.kernel.timestamps import MINUTE_MS, format_timestam
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.resources.lookups import remedy_for_absent
 from image_workflow_emulator.service.resources.products import add_asset
-from image_workflow_emulator.service.sandbox.calls import Call, Commit, DecodedUpload
+from image_workflow_emulator.service.sandbox.admission import check_memory
+from image_workflow_emulator.service.sandbox.calls import Call, DecodedUpload, Handler
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
@@ -26,25 +27,20 @@ BINDING_HEADER = "X-Upload-Binding"
 """The header that binds a direct upload to its session (D15)."""
 
 
-def create(call: Call) -> Commit[UploadSession]:
-    """Open a session; no Asset exists yet (section 3). Raises Problem service_unavailable."""
-    call.sandbox.check_memory()
-
-    def commit() -> UploadSession:
-        is_short = call.sandbox.readings.upload_session == "short"
-        session = UploadSession(
-            id=call.sandbox.identifiers.next("upl"),
-            team_id=call.team_id,
-            content_type=call.intent["content_type"],
-            size_bytes=call.intent["size_bytes"],
-            created_at=call.now,
-            expires_at=call.now + (SHORT_WINDOW_MS if is_short else UPLOAD_WINDOW_MS),
-        )
-        call.sandbox.store.uploads.add(session)
-        call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
-        return session
-
-    return commit
+def _create(call: Call, _found: None) -> UploadSession:
+    """Open a session; no Asset exists yet (section 3)."""
+    is_short = call.sandbox.readings.upload_session == "short"
+    session = UploadSession(
+        id=call.sandbox.identifiers.next("upl"),
+        team_id=call.team_id,
+        content_type=call.intent["content_type"],
+        size_bytes=call.intent["size_bytes"],
+        created_at=call.now,
+        expires_at=call.now + (SHORT_WINDOW_MS if is_short else UPLOAD_WINDOW_MS),
+    )
+    call.sandbox.store.uploads.add(session)
+    call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
+    return session
 
 
 def signature(sandbox: Sandbox, session: UploadSession) -> str:
@@ -112,8 +108,8 @@ def check_window(session: UploadSession, now: int) -> None:
         )
 
 
-def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, now: int) -> Commit[str]:
-    """Accept the complete bytes of a session; the commit returns the upload token.
+def check_bytes(session: UploadSession, digest: str, now: int) -> None:
+    """Refuse bytes that a session does not take.
 
     The digest of accepted bytes outlives them: other bytes are a conflict even when the session was exchanged (D45).
 
@@ -127,16 +123,16 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, n
                 session, f"found bytes other than those that {session.id} accepted; expected the same, or a new session"
             )
         _check_present(session)
-        return lambda: token(sandbox, session, digest)
 
-    def commit() -> str:
+
+def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -> str:
+    """Accept the complete bytes of a session, once, and return the upload token."""
+    if session.digest is None:
         status = lifecycles.move(session.status, "bytes_accepted")
         sandbox.store.uploads.replace(structs.replace(session, status=status, digest=digest))
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
-        return token(sandbox, session, digest)
-
-    return commit
+    return token(sandbox, session, digest)
 
 
 def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
@@ -154,14 +150,8 @@ def to_decode(call: Call) -> tuple[bytes, str] | None:
     return call.sandbox.images.pictures[session.id].data or b"", session.content_type
 
 
-def complete(call: Call) -> Commit[Asset | Problem]:
-    """Exchange a session's upload token for an Asset; a failed session leaves nothing behind (D17).
-
-    Bytes that cannot be read fail the session: the commit then returns the Problem invalid_input.
-
-    Raises:
-        Problem: upload_not_found, upload_expired, invalid_input, service_unavailable.
-    """
+def _find_open(call: Call, _found: None) -> UploadSession:
+    """Return the session that the path names. Raises Problem upload_not_found."""
     session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
     if session is None:
         item = call.sandbox.store.find_upload(call.resource_id)
@@ -171,24 +161,40 @@ def complete(call: Call) -> Commit[Asset | Problem]:
             remedy=remedy_for_absent(call, item, "use the id of a session that POST /uploads gave"),
         )
     _check_present(session)
-    call.passed.append(Check.RESOURCE)
+    return session
+
+
+def _check_state(call: Call, session: UploadSession) -> UploadSession:
+    """410 or 422: the window is open, and the token is the one that the direct upload gave."""
     check_window(session, call.now)
     _check_token(call.sandbox, session, call.intent["upload_token"])
-    call.passed.append(Check.STATE)
-    decoded = call.decoded
-    assert decoded is not None, "a completion that passes its checks was decoded before"
-    # The picture takes the place of the session's bytes.
-    call.sandbox.check_memory(len(decoded.data) - session.size_bytes)
-    return lambda: _exchange(call, session, decoded)
+    return session
 
 
-def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Asset | Problem:
-    if decoded.refusal is not None:
+def _check_room(call: Call, session: UploadSession) -> UploadSession:
+    """503: the picture takes the place of the session's bytes (D55)."""
+    call.sandbox.check_memory(len(_decoded(call).data) - session.size_bytes)
+    return session
+
+
+def _check_readable(call: Call, session: UploadSession) -> UploadSession:
+    """422: the bytes are a picture. If they are none, the session has failed, and nothing else was changed (D17)."""
+    refusal = _decoded(call).refusal
+    if refusal is not None:
         _finish(call, session, "refused")
-        return Problem("invalid_input", f"the uploaded bytes: {decoded.refusal.removesuffix('.')}", check=Check.RULES)
-    call.passed.append(Check.RULES)
+        raise Problem("invalid_input", f"the uploaded bytes: {refusal.removesuffix('.')}", check=Check.RULES)
+    return session
+
+
+def _decoded(call: Call) -> DecodedUpload:
+    assert call.decoded is not None, "a completion that passes its checks was decoded before"
+    return call.decoded
+
+
+def _exchange(call: Call, session: UploadSession) -> Asset:
+    """Exchange a session's upload token for an Asset."""
     _finish(call, session, "exchanged")
-    return add_asset(call.sandbox, session.team_id, decoded, call.now)
+    return add_asset(call.sandbox, session.team_id, _decoded(call), call.now)
 
 
 def expire(sandbox: Sandbox, session_id: str) -> None:
@@ -220,3 +226,15 @@ def _finish(call: Call, session: UploadSession, event: str) -> None:
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.cancel("upload_expired", session.id)
+
+
+CREATE = Handler(checks=((Check.PAUSE, check_memory),), commit=_create)
+COMPLETE = Handler(
+    checks=(
+        (Check.RESOURCE, _find_open),
+        (Check.STATE, _check_state),
+        (Check.PAUSE, _check_room),
+        (Check.RULES, _check_readable),
+    ),
+    commit=_exchange,
+)

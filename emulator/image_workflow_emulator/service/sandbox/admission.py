@@ -5,7 +5,7 @@ In the order of D01. A check raises a Problem or returns; counting a request aga
 
 from image_workflow_emulator.domain.idempotency import MAX_RECORDS
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
-from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.sandbox.calls import Call
@@ -130,7 +130,6 @@ def check_budget(call: Call, places: int = 1) -> None:
             retry_after=max(seconds_up(wait_ms), 1),
             retry_wait_ms=wait_ms,
         )
-    call.passed.append(Check.CONCURRENCY)
 
 
 def check_credits(call: Call, price: int) -> None:
@@ -145,4 +144,8 @@ def check_credits(call: Call, price: int) -> None:
             remedy=f"add {count_of(price - available, 'Credit')}",
             cause=call.sandbox.causes.get(("credits", account.team.id)),
         )
-    call.passed.append(Check.CREDITS)
+
+
+def check_memory(call: Call, _found: object) -> None:
+    """503: there is memory for images (D55)."""
+    call.sandbox.check_memory()

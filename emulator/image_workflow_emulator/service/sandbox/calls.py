@@ -1,7 +1,7 @@
 """A call of an operation: caller, time and input. Lives as long as its request.
 
-Every operation is a function from a call to a commit: it checks without changing anything, and returns the function
-that carries out what it found to be allowed. Nothing happens between the two that could forbid it.
+Every operation is a `Handler`: an ordered list of checks, which change nothing, and the commit, which carries out what they
+found to be allowed. Nothing happens between the two that could forbid it.
 
 The caller is the credential behind a key, with its sandbox and its Team's account: identity only, `admission` decides what
 it may do. Also which key a client gets that brings none.
@@ -10,7 +10,7 @@ it may do. Also which key a client gets that brings none.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -100,8 +100,6 @@ def key_for_clients(sandbox: Sandbox, now: int) -> str:
 
 
 Result = TypeVar("Result")
-Commit: TypeAlias = Callable[[], Result]
-"""Carries out what was checked, and returns the result. It cannot fail; a Problem that it returns is the answer."""
 
 _NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -123,8 +121,6 @@ class Call(Struct, eq=False, gc=False):
     sandbox: Sandbox
     caller: Caller
     now: int
-    passed: list[Check]
-    """The checks that the request has passed so far; every check of an operation adds itself."""
     resource_id: str = ""
     operation: str = ""
     """The operation's id."""
@@ -135,8 +131,28 @@ class Call(Struct, eq=False, gc=False):
     """The Operation or Generation that this call admitted."""
     work_rule: WorkRule | None = None
     """The rule of a scenario that decided what becomes of it."""
+    found: Any = None
+    """What the last of the operation's checks found."""
 
     @property
     def team_id(self) -> str:
         """The Team that calls."""
         return self.caller.account.team.id
+
+
+OwnCheck: TypeAlias = tuple[Check, Callable[[Call, Any], Any]]
+"""A check of an operation, and the function that makes it: from the call and what the check before it found, None at first,
+to what it found itself. It changes nothing, and raises Problem."""
+
+
+class Handler(Struct, frozen=True, kw_only=True):
+    """What an operation does: its own checks in the order of D01, and the commit."""
+
+    checks: tuple[OwnCheck, ...] = ()
+    commit: Callable[[Call, Any], Any]
+    """Carries out what was checked, from the call and what the last check found, and returns the result. It cannot fail."""
+
+
+def found(call: Call, result: Result) -> Result:
+    """Commit nothing: the answer of a read is what its last check found."""
+    return result
