@@ -155,7 +155,7 @@ def test_the_letters_of_a_line_are_whole(size: int) -> None:
         ("👩\u200d👩\u200d👧 ✨", None),
         ("e\u0301", "é"),
         ("a\nb\x00\ud800\ufffe", "a b"),
-        ("\U00013000", "A001"),
+        ("\U00013000\U00013001 a", "2 x Egyptian a"),
     ],
 )
 def test_text_is_written_in_its_script_and_never_as_boxes(text: str, written: str | None) -> None:
@@ -163,5 +163,5 @@ def test_text_is_written_in_its_script_and_never_as_boxes(text: str, written: st
 
 
 @pytest.mark.skipif(find_spec("manimgx_fonts_cjk") is not None, reason="the fonts that would be missing are here")
-def test_without_its_fonts_chinese_is_written_in_code_points() -> None:
-    assert "65E5 672C A KA" == plain_text("日本あカ")
+def test_without_its_fonts_chinese_is_counted_by_script() -> None:
+    assert "2 x Han 1 x Hiragana 1 x Katakana cafe" == plain_text("日本あカcafe")

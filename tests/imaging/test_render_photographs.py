@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from PIL import Image, ImageChops, ImageStat
+from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 from image_workflow_emulator.domain.pixels import output_size
 from image_workflow_emulator.domain.recipes import PhotographRecipe, PictureFormat
@@ -83,6 +83,17 @@ def test_a_transparent_upload_or_one_on_a_plain_ground_is_cut_out_and_another_is
     assert is_near((0xC0, 0xD0, 0xC0), pixel(image, left - 4, top + 10)) is is_cut_out
 
 
+def test_a_shadow_on_a_plain_ground_becomes_black_with_alpha_on_any_ground() -> None:
+    photo = product(RED, WHITE, 480)
+    shadow = Image.new("L", photo.size)
+    shadow.paste(120, (100, 370, 400, 420))
+    soft = shadow.filter(ImageFilter.GaussianBlur(12))
+    photo.paste((40, 40, 40), mask=ImageChops.subtract(soft, product((255, 255, 255), (0, 0, 0), 480).convert("L")))
+    image = photograph(encoded(photo, "PNG"), background_kind="color", background_hex="#40c040")
+    assert count_of(image.crop((0, 0, EDGE, EDGE * 3 // 4)), (200, 200, 200), 40) == 0, "no grey patch is left"
+    assert count_of(image, (0x28, 0x78, 0x28), 24) > 300, "the ground is darker in the shadow"
+
+
 @pytest.mark.parametrize("people", [0, 1, 3])
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_a_product_is_whole_at_any_ratio(ratio: str, people: int) -> None:
@@ -135,7 +146,7 @@ def test_each_person_is_seen_and_holds_the_product(people: int) -> None:
 
 def test_people_stand_as_the_pose_says() -> None:
     poses = ("Standing front", "Three-quarter turn", "Walking", "Hand on hip")
-    shots = [photograph(PRODUCT, PRODUCT, people=1, pose=pose).crop((0, 0, EDGE, EDGE // 2)) for pose in poses]
+    shots = [photograph(PRODUCT, PRODUCT, people=1, pose=pose).crop((0, 0, EDGE, EDGE * 3 // 4)) for pose in poses]
     assert all(difference(first, second) > 0.3 for first, second in combinations(shots, 2))
 
 

@@ -62,6 +62,8 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     photography_style: str | None = None
     """The name of the chosen one; likewise of the pose and the colorway."""
     pose: str | None = None
+    background_name: str | None = None
+    model_names: tuple[str, ...] = ()
     colorway: str | None = None
     colorway_hex: _Color | None = None
     slot: int = 1

@@ -1,6 +1,6 @@
 """The plaque that says what a picture is: its look, and its place below or beside everything else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from PIL import Image, ImageDraw
@@ -10,46 +10,38 @@ from image_workflow_emulator.imaging.drawing import INK, WHITE, Canvas, Color, d
 from image_workflow_emulator.imaging.layout import Box
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
-_LETTERS, _CARD_LETTERS = 1 / 26, 1 / 18  # of the longer edge; cards are shown small
+_LETTERS, _CARD_LETTERS = 1 / 28, 1 / 18  # of the longer edge; cards are shown small
 _SMALLEST_WITH_WORDS = 160  # pixels of the shorter edge; below it no word can be read
 _DRAWN_EDGE = 2048  # pixels; larger pictures are stretched, which is seen only there
 _WIDE = 1.4  # from this width by height on, the plaque stands beside the picture
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)  # tried in turn until a plaque fits
-_SIGN, _CHIP, _GAP = 2.0, 1.5, 0.35  # in sizes of letters
+_SIGN, _TITLE, _SMALL, _CHIP, _GAP = 2.0, 1.3, 0.8, 1.45, 0.4  # in sizes of letters
+_MOST_FACTS = 0.45  # of a plaque's width, that they take beside the title
 _SWATCH_EDGE = 96  # pixels
-_MAX_LINES_BELOW, _MAX_LINES_BESIDE = 2, 6
 _QUIET, _PILL = mix(INK, WHITE, 0.66), mix(INK, WHITE, 0.13)
 
-Sign = tuple[str, Color]
-"""A few large characters on a colour."""
 Chip = tuple[str, Image.Image]
 """The name of something that was chosen, and its `swatch`."""
 
 
 class Plaque(Struct, frozen=True):
-    """What a picture says about itself, the most important first; what is empty is left out."""
+    """What a picture says about itself; what is empty is left out."""
 
     title: str
     facts: str = ""
     chips: Sequence[Chip] = ()
     words: str = ""
     """Quoted, as much as there is room for."""
-    signs: Sequence[Sign] = ()
-    """Readable at 200 pixels; a card has none."""
+    sign: str = ""
+    """A few characters on `accent`, which are readable at 200 pixels; a card has none."""
+    accent: Color = WHITE
+    people: int = 0
 
 
-def signs_of(
-    recipe: PhotographRecipe | EditRecipe, badge: str, accent: Color, distance: str = "", people: str = ""
-) -> list[Sign]:
-    """The signs of an output: what it is, its ratio, and what else was asked for."""
-    signs = (
-        (badge, accent),
-        (recipe.aspect_ratio, INK),
-        (recipe.resolution.upper(), WHITE),
-        (distance, _QUIET),
-        (people, INK),
-    )
-    return [sign for sign in signs if sign[0]]
+def facts_of(recipe: PhotographRecipe | EditRecipe, *others: str | None) -> str:
+    """What is written small: other options of the order, and the form of the file."""
+    facts = (*others, recipe.aspect_ratio, recipe.resolution.upper(), recipe.format.upper())
+    return " · ".join(fact for fact in facts if fact)
 
 
 def swatch(content: Image.Image | Color) -> Image.Image:
@@ -66,13 +58,13 @@ def with_plaque(recipe: Recipe, plaque: Plaque, draw: Callable[[tuple[int, int],
     """
     scale = min(1.0, _DRAWN_EDGE / max(recipe.width, recipe.height))
     width, height = max(1, round(recipe.width * scale)), max(1, round(recipe.height * scale))
-    margin = min(width, height) * 0.035
+    margin = min(width, height) * 0.03
     frame = Box(0, 0, width, height).grown(-margin)
     if min(recipe.width, recipe.height) < _SMALLEST_WITH_WORDS:
         return stretched(draw((width, height), frame), (recipe.width, recipe.height))
     is_wide = width > height * _WIDE
-    across, down = (width * 0.32, frame.height) if is_wide else (frame.width, frame.height * 0.42)
-    letters = max(width, height) * (_LETTERS if plaque.signs else _CARD_LETTERS)
+    across, down = (width * 0.36, frame.height) if is_wide else (frame.width, frame.height * 0.4)
+    letters = max(width, height) * (_LETTERS if plaque.sign else _CARD_LETTERS)
     image = _draw_plaque(plaque, round(across), round(down), letters)
     strip, room = frame.split("bottom", image.height, margin)
     canvas = draw((width, height), frame.split("left", across, margin)[1] if is_wide else room)
@@ -80,47 +72,79 @@ def with_plaque(recipe: Recipe, plaque: Plaque, draw: Callable[[tuple[int, int],
     return stretched(canvas, (recipe.width, recipe.height))
 
 
-def _draw_plaque(plaque: Plaque, width: int, most_height: int, size: float) -> Image.Image:
-    """As high as it needs to be, with letters of `size` or as small as it takes."""
+def _draw_plaque(plaque: Plaque, width: int, most_height: int, letters: float) -> Image.Image:
+    """As high as it needs to be, with letters of this size or as small as it takes."""
     for shrinking in _SHRINKING:
-        image, height = _written(plaque, width, most_height, max(8, round(size * shrinking)))
+        size = max(8, round(letters * shrinking))
+        edge = round(size * 0.45)
+        rows = list(_rows(plaque, width - 2 * edge, size, is_beside=width < most_height))
+        height = sum(row.height + edge for row in rows) + edge
         if height <= most_height:
             break
-    return image.crop((0, 0, width, min(height, most_height)))
+    image, y = Image.new("RGB", (width, min(height, most_height)), INK), edge
+    for row in rows:
+        image.paste(row, (edge, y))
+        y += row.height + edge
+    return image
 
 
-def _written(plaque: Plaque, width: int, most_height: int, size: int) -> tuple[Image.Image, int]:
-    """A plaque as high as it may be, and the height that it takes, with two lines of the words or all of them."""
-    image = Image.new("RGB", (width, most_height), INK)
-    small, edge, gap = Face(max(8, round(size * 0.84))), round(size * 0.5), round(size * _GAP)
-    room = width - 2 * edge
-
-    def lines(text: str, face: Face, color: Color, most: int) -> list[Image.Image]:
-        return [_line(line, face, color, room) for line in wrap(text, face, room, most)]
-
-    def place(cells: Sequence[Image.Image], y: int, gap: int = 0) -> int:
-        """Place small images in as many rows as they need; return where the next one goes."""
-        x = 0
-        for number, cell in enumerate(cells):
-            if number and x + cell.width > room:
-                x, y = 0, y + cells[number - 1].height + gap
-            image.paste(cell, (edge + x, y))
-            x += cell.width + gap
-        return y + cells[-1].height + gap if cells else y
-
-    y = place([label(*sign, round(size * _SIGN)) for sign in plaque.signs], edge, gap)
-    y = place(lines(plaque.title, Face(size), WHITE, 2) + lines(plaque.facts, small, _QUIET, 2), y)
-    y = place([_chip(*chip, small, round(size * _CHIP), room) for chip in plaque.chips], y, gap)
+def _rows(plaque: Plaque, width: int, size: int, *, is_beside: bool) -> Iterator[Image.Image]:
+    """The rows of a plaque: sign, title and facts, chips, words."""
+    large, small, gap = Face(round(size * _TITLE)), Face(max(8, round(size * _SMALL))), round(size * _GAP)
+    sign = [label(plaque.sign, plaque.accent, round(size * _SIGN))] if plaque.sign else []
+    facts = [_person(round(size * _TITLE))] * plaque.people
+    facts += [_line(text, small, _QUIET) for text in wrap(plaque.facts, small, width, 1)]
+    taken = sum(cell.width + gap for cell in facts)
+    free = width - sum(cell.width + gap for cell in sign)
+    is_one_row = bool(sign) and taken < width * _MOST_FACTS and large.length(plain_text(plaque.title)) < free - taken
+    first, *others = wrap(plaque.title, large, free, 1 if is_one_row else 2) or [""]
+    yield _row([*sign, _line(first, large, WHITE)], width, gap, facts if is_one_row else ())
+    for text in others:
+        yield _line(text, large, WHITE)
+    chips = (_chip(*chip, small, round(size * _CHIP), width) for chip in plaque.chips)
+    for cells in _filled(chips if is_one_row else (*facts, *chips), width, gap):
+        yield _row(cells, width, gap)
     if plaque.words:
-        free = (most_height - y - edge) // small.line_height
-        most = _MAX_LINES_BESIDE if width < most_height else _MAX_LINES_BELOW
-        y = place(lines(f"“{plain_text(plaque.words)}”", small, WHITE, max(2, min(free, most))), y)
-    return image, y + edge
+        for text in wrap(f"“{plain_text(plaque.words)}”", small, width, 6 if is_beside else 1):
+            yield _line(text, small, WHITE)
 
 
-def _line(text: str, face: Face, color: Color, width: int) -> Image.Image:
-    image = Image.new("RGB", (width, face.line_height), INK)
+def _filled(cells: Iterable[Image.Image], width: int, gap: int) -> Iterator[list[Image.Image]]:
+    """As many cells in each row as it takes."""
+    row: list[Image.Image] = []
+    for cell in cells:
+        if row and sum(other.width + gap for other in row) + cell.width > width:
+            yield row
+            row = []
+        row.append(cell)
+    if row:
+        yield row
+
+
+def _row(cells: Sequence[Image.Image], width: int, gap: int, right: Sequence[Image.Image] = ()) -> Image.Image:
+    """Cells from the left, and others at the right."""
+    image = Image.new("RGB", (width, max(cell.height for cell in (*cells, *right))), INK)
+    x = 0
+    for number, cell in enumerate((*cells, *right)):
+        if number == len(cells):
+            x = width - sum(other.width + gap for other in right) + gap
+        image.paste(cell, (x, (image.height - cell.height) // 2))
+        x += cell.width + gap
+    return image
+
+
+def _line(text: str, face: Face, color: Color) -> Image.Image:
+    image = Image.new("RGB", (max(1, round(face.length(text))), face.line_height), INK)
     face.draw(image, 0, face.line_height / 2, text, color)
+    return image
+
+
+def _person(height: int) -> Image.Image:
+    """The sign for a person: head and shoulders."""
+    image = Image.new("RGB", (height * 3 // 4, height), INK)
+    draw, middle = ImageDraw.Draw(image), height * 3 / 8
+    draw.ellipse((middle - height * 0.21, 0, middle + height * 0.21, height * 0.42), fill=_QUIET)
+    draw.pieslice((0, height * 0.5, height * 0.75 - 1, height * 1.5), 180, 360, fill=_QUIET)
     return image
 
 
@@ -142,8 +166,7 @@ def _pill(width: int, height: int, radius: float, color: Color) -> Image.Image:
 
 def label(text: str, color: Color, height: int) -> Image.Image:
     """A few characters on a colour; on that of ink, they are white."""
-    face = Face(round(height * 0.7))
-    margin = 0 if color == INK else height * 0.22
-    image = _pill(round(face.length(text) + 2 * margin), height, height * 0.22, color)
+    face, margin = Face(round(height * 0.7)), height * 0.22
+    image = _pill(round(face.length(text) + 2 * margin), height, margin, color)
     face.draw(image, margin, height / 2, text, WHITE if color == INK else INK)
     return image

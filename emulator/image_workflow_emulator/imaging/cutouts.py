@@ -1,13 +1,16 @@
-"""Subjects: what a photo shows, cut out of its ground, and in another colour."""
+"""Subjects: what a photo shows, cut out of its ground with its own shadow, and in another colour."""
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
 from image_workflow_emulator.imaging.decoding import load, remembered
-from image_workflow_emulator.imaging.drawing import BLACK, WHITE, Color, mix, opaque, trimmed
+from image_workflow_emulator.imaging.drawing import BLACK, SHADOW, WHITE, Color, mix, opaque, trimmed
 
 SUBJECT_EDGE, HELD_EDGE = 960, 400  # pixels; more makes no visible difference, by itself and in somebody's hands
 _EDGE = 64  # pixels of the small picture in which the outside is found
 _ALIKE, _OTHER = 14, 44  # levels of a channel: a difference that is none, and one that is full
+_SLOPE = [max(0, min(255, (level - _ALIKE) * 255 // (_OTHER - _ALIKE))) for level in range(256)]
+_FAINT = 6  # levels of alpha that are not seen
+_GREY, _DEEPEST = 20, 150  # levels: the most that the channels of a shadow differ, and the darkest shadow
 _PLAIN_SHARE = 0.75  # of the border, that must have one colour
 _ALL = (1 << _EDGE * _EDGE) - 1  # of its pixels, as bits
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.97  # of the picture, that a subject takes
@@ -16,18 +19,22 @@ _LEAST_SHARE, _MOST_SHARE = 0.01, 0.97  # of the picture, that a subject takes
 @remembered
 def subject_of(data: bytes, enough: int = SUBJECT_EDGE, color: Color | None = None) -> Image.Image:
     """The subject of a photo that may be needed again, in a colour if one is given."""
-    subject = subject_in(load(data, enough))
-    return recolored(subject, color) if color else subject
+    return subject_in(load(data, enough), color, keeps_shadow=enough == SUBJECT_EDGE)
 
 
-def subject_in(photo: Image.Image) -> Image.Image:
+def subject_in(photo: Image.Image, color: Color | None = None, *, keeps_shadow: bool = True) -> Image.Image:
     """The subject of a photo: cut out in RGBA if it is transparent or has a plain ground, else the photo in RGB."""
     image = trimmed(photo)
-    return image if image.mode == "RGBA" else cut_out(image) or image
+    subject = None if image.mode == "RGBA" else cut_out(image, color, keeps_shadow=keeps_shadow)
+    return subject or (recolored(image, color) if color else image)
 
 
-def cut_out(image: Image.Image) -> Image.Image | None:
-    """What stands before a plain ground, without it, in RGBA; None if there is no such ground."""
+def cut_out(image: Image.Image, color: Color | None = None, *, keeps_shadow: bool = False) -> Image.Image | None:
+    """What stands before a plain ground, without it, in RGBA; None if there is no such ground.
+
+    Grey that is lighter than the subject is its shadow. It becomes black with alpha, and so lies on any ground; a picture
+    that keeps it says so in its info.
+    """
     if min(image.size) < 2:
         return None
     small = image.reduce(2) if min(image.size) > 2 * _EDGE else image
@@ -39,15 +46,38 @@ def cut_out(image: Image.Image) -> Image.Image | None:
     steps = ImageChops.lighter(ImageChops.lighter(red, green), blue)
     if sum(steps.histogram(ring)[: _ALIKE * 2]) < _PLAIN_SHARE * ring.histogram()[255]:
         return None
-    slope = [max(0, min(255, (level - _ALIKE) * 255 // (_OTHER - _ALIKE))) for level in range(256)]
-    alpha = ImageChops.lighter(steps.point(slope), _inside(steps).resize(small.size, Image.Resampling.BILINEAR))
-    box = alpha.point([255 * (level > _OTHER) for level in range(256)]).getbbox()
-    if box is None or not _LEAST_SHARE < ImageStat.Stat(alpha).mean[0] / 255 < _MOST_SHARE:
+    shadow = _shadow_in(steps, ImageChops.darker(ImageChops.darker(red, green), blue))
+    steps = ImageChops.subtract(steps, shadow)
+    inside = _inside(steps).resize(small.size, Image.Resampling.BILINEAR)
+    solid = seen = ImageChops.lighter(steps.point(_SLOPE), inside)
+    has_shadow = keeps_shadow and shadow.getbbox() is not None
+    if has_shadow:
+        seen = ImageChops.lighter(solid, shadow)
+    box = seen.point([255 * (level > _FAINT) for level in range(256)]).getbbox()
+    if box is None or not _LEAST_SHARE < ImageStat.Stat(solid).mean[0] / 255 < _MOST_SHARE:
         return None
     left, top, right, bottom = (edge * image.width // small.width for edge in box)
     subject = image.crop((left, top, right, min(bottom, image.height)))
-    subject.putalpha(alpha.resize(subject.size, Image.Resampling.BILINEAR, box))
+    solid, seen = (mask.resize(subject.size, Image.Resampling.BILINEAR, box) for mask in (solid, seen))
+    if color:
+        subject = recolored(subject, color, solid)
+    if has_shadow:
+        subject.paste(BLACK, mask=ImageChops.invert(solid))
+        subject.info[SHADOW] = True
+    subject.putalpha(seen)
     return subject
+
+
+def _shadow_in(steps: Image.Image, least: Image.Image) -> Image.Image:
+    """How much a shadow darkens each pixel, all alike in each channel; nothing if the subject itself is light grey."""
+    grey = ImageChops.subtract(steps, least).point([255 * (level < _GREY) for level in range(256)])
+    shallow = least.point([255 * (level < _DEEPEST) for level in range(256)])
+    mask = ImageChops.darker(grey, shallow).filter(ImageFilter.MedianFilter(3))
+    shadow = ImageChops.darker(least, mask)
+    area, rest = (
+        ImageStat.Stat(image.point(_SLOPE)).mean[0] / 255 for image in (shadow, ImageChops.subtract(steps, mask))
+    )
+    return shadow if _LEAST_SHARE < area < rest else Image.new("L", steps.size)
 
 
 def _inside(steps: Image.Image) -> Image.Image:
@@ -64,12 +94,13 @@ def _inside(steps: Image.Image) -> Image.Image:
     return inside.convert("L").filter(ImageFilter.MinFilter(5))
 
 
-def recolored(image: Image.Image, color: Color) -> Image.Image:
-    """A subject whose lights and shadows stay, and whose middle is a colour."""
+def recolored(image: Image.Image, color: Color, solid: Image.Image | None = None) -> Image.Image:
+    """A picture whose lights and shadows stay, and whose middle is a colour; the middle is that of its `solid` part."""
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
-    solid = alpha and alpha.point([255 * (level == 255) for level in range(256)])
+    solid = solid or alpha
+    mask = solid and solid.point([255 * (level == 255) for level in range(256)])
     grey = opaque(image).convert("L")
-    middle = round(ImageStat.Stat(grey, solid).mean[0]) if solid is None or solid.getbbox() else 127
+    middle = round(ImageStat.Stat(grey, mask).mean[0]) if mask is None or mask.getbbox() else 127
     result = ImageOps.colorize(grey, mix(color, BLACK, 0.8), mix(color, WHITE, 0.85), color, midpoint=middle)
     if alpha is not None:
         result.putalpha(alpha)

@@ -18,6 +18,9 @@ WHITE: Color = (255, 255, 255)
 BLACK: Color = (0, 0, 0)
 INK: Color = (30, 32, 38)
 
+SHADOW = "shadow"
+"""The name in a picture's `info` that says it has a shadow of its own."""
+
 _SMOOTHING = 2  # masks are drawn this much larger, then reduced, for soft edges
 
 
@@ -148,7 +151,8 @@ class Canvas:
         boxes = arrange([image.width / image.height for image in images], room, gap, down)
         for image, box in zip(images, boxes, strict=True):
             if image.mode == "RGBA":
-                self.paint_shadow(box)
+                if SHADOW not in image.info:
+                    self.paint_shadow(box)
                 self.paint(image, box)
             else:
                 self.paint(Image.new("RGB", (1, 1), WHITE), box)

@@ -1,42 +1,78 @@
 """An Edit Images output: the inputs as they were, small, and what became of them, large; and the instructions."""
 
+import re
 from collections.abc import Sequence
 
+from msgspec import Struct
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import EditRecipe
-from image_workflow_emulator.imaging.captions import Plaque, signs_of, with_plaque
+from image_workflow_emulator.imaging.captions import Plaque, facts_of, with_plaque
 from image_workflow_emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
 from image_workflow_emulator.imaging.decoding import load
-from image_workflow_emulator.imaging.drawing import BLACK, Canvas, chance, color_of_hue, gradient_column, mix, opaque
+from image_workflow_emulator.imaging.drawing import (
+    BLACK,
+    Canvas,
+    Color,
+    chance,
+    color_of_hue,
+    gradient_column,
+    mix,
+    opaque,
+)
 from image_workflow_emulator.imaging.layout import Box
 from image_workflow_emulator.imaging.looks import filtered, named_color, named_look
 
 _SEVERAL_EDGE = 480  # pixels of each of several inputs; more makes no visible difference
+_GROUNDS = r"wall|background|backdrop|ground|floor|surface|table"
+_ABOUT_GROUND = re.compile(rf"(?:\w+\s+){{0,2}}\b({_GROUNDS})\b(?:\s+\w+){{0,2}}")
+"""A word for the ground, with the two words before and after it."""
+_REMOVAL = re.compile(rf"(remove|delete|without|erase)\b.{{0,20}}\b({_GROUNDS})|transparent|cut ?out")
+
+
+class _Change(Struct, frozen=True):
+    """What the instructions ask for, as far as their words are known."""
+
+    subject: Color | None
+    ground: Color | None
+    is_transparent: bool
 
 
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The picture that an Edit Images asks for: every input before, whole, and all of them together after."""
 
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
+        change = _change_in(recipe.instructions[:600].casefold())
         is_wide = room.width > room.height
-        gap, share = min(room.width, room.height) * 0.05, 0.3 * max(room.width, room.height)
+        gap, share = min(room.width, room.height) * 0.05, 0.26 * max(room.width, room.height)
         before, after = room.split("left" if is_wide else "top", share, gap)
-        canvas = Canvas.of(size, _wall(recipe))
+        canvas = Canvas.of(size, _checkered() if change.is_transparent else _wall(recipe, change.ground))
         photos = [load(data, _SEVERAL_EDGE if len(inputs) > 1 else SUBJECT_EDGE) for data in inputs]
-        canvas.paint_all([subject_in(photo) for photo in photos], after, 0.6)
+        canvas.paint_all([subject_in(photo, change.subject) for photo in photos], after, 0.8)
         if look := named_look(recipe.instructions):
             canvas.image = filtered(canvas.image, look)
         canvas.paint_all([opaque(photo) for photo in photos], before)
         return canvas.image
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"
-    plaque = Plaque(title, "", (), recipe.instructions, signs_of(recipe, "Edit", (150, 186, 255)))
-    return with_plaque(recipe, plaque, draw)
+    return with_plaque(recipe, Plaque(title, facts_of(recipe), (), recipe.instructions, "Edit", (150, 186, 255)), draw)
 
 
-def _wall(recipe: EditRecipe) -> Image.Image:
-    """In the first colour that the instructions name, else in any."""
-    words = recipe.instructions[:600].casefold().replace(",", " ").replace(".", " ").split()
-    color = named_color(words) or color_of_hue(chance("edit", *words, *recipe.inputs), 0.3, 0.92)
+def _change_in(words: str) -> _Change:
+    """A colour beside a word for the ground is the ground's; another one is the subject's."""
+    about = _ABOUT_GROUND.search(words)
+    ground = named_color(about[0].split()) if about else None
+    rest = words.replace(about[0], "") if about and ground else words
+    subject = None if named_look(words) else named_color(re.findall(r"\w+", rest))
+    return _Change(subject, ground, bool(_REMOVAL.search(words)))
+
+
+def _wall(recipe: EditRecipe, color: Color | None) -> Image.Image:
+    color = color or color_of_hue(chance("edit", recipe.instructions, *recipe.inputs), 0.12, 0.92)
     return gradient_column(((0.0, color), (1.0, mix(color, BLACK, 0.16))))
+
+
+def _checkered() -> Image.Image:
+    """The pattern that stands for transparency."""
+    tiles = bytes(214 if (x + y) % 2 else 255 for y in range(32) for x in range(32))
+    return Image.frombytes("L", (32, 32), tiles).convert("RGB").resize((512, 512), Image.Resampling.NEAREST)

@@ -78,12 +78,12 @@ def _street(_: str) -> Image.Image:
     """A brick wall in daylight, and the pavement before it."""
     image = Image.new("RGB", (512, 512), (206, 196, 184))
     draw = ImageDraw.Draw(image)
-    for row in range(16):
+    for row in range(14):
         for left in range(-32 * (row % 2), 512, 64):
             color = mix((158, 82, 62), (112, 54, 46), chance("brick", row, left))
             draw.rectangle((left + 2, row * 26 + 2, left + 61, row * 26 + 23), fill=color)
-    draw.rectangle((0, 416, 512, 512), fill=(172, 170, 166))
-    draw.rectangle((0, 416, 512, 424), fill=(140, 136, 132))
+    draw.rectangle((0, 364, 512, 512), fill=(172, 170, 166))
+    draw.rectangle((0, 364, 512, 372), fill=(140, 136, 132))
     return image
 
 

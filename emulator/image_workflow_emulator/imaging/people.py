@@ -67,12 +67,12 @@ def stance_of(name: str | None) -> Stance:
 
 
 @lru_cache(maxsize=8)
-def draw_head(person: Person, edge: int) -> Image.Image:
-    """A head with its neck, in RGBA, in a square."""
+def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
+    """A head with its neck, in RGBA, in a square; its face looks to the left below 0, to the right above."""
     unit = edge * _SMOOTHING
     image = Image.new("RGBa", (unit, unit))
     draw = ImageDraw.Draw(image)
-    skin, hair = person.skin, person.hair
+    skin, hair, aside = person.skin, person.hair, 0.09 * turn
 
     def box(left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
         return left * unit, top * unit, right * unit, bottom * unit
@@ -86,21 +86,35 @@ def draw_head(person: Person, edge: int) -> Image.Image:
     draw.chord(box(0.245, 0.035, 0.755, 0.67), *((196, 344) if person.gender == "male" else (182, 358)), fill=hair)
     if person.gender != "male":
         draw.chord(box(0.3, 0.2, 0.9, 0.76), 180, 270, fill=skin)
-    for x in (0.41, 0.59):
+    for x in (0.41 + aside, 0.59 + aside):
         draw.ellipse(box(x - 0.022, 0.42, x + 0.022, 0.464), fill=(44, 36, 36))
-    draw.arc(box(0.41, 0.47, 0.59, 0.62), 25, 155, fill=mix(skin, (140, 40, 40), 0.55), width=max(1, unit // 48))
+    draw.arc(
+        box(0.41 + aside, 0.47, 0.59 + aside, 0.62),
+        25,
+        155,
+        fill=mix(skin, (140, 40, 40), 0.55),
+        width=max(1, unit // 48),
+    )
     return image.reduce(_SMOOTHING).convert("RGBA")
 
 
 def draw_figure(
-    stance: Stance, person: Person, head: Image.Image | None = None, product: Image.Image | None = None
+    stance: Stance,
+    person: Person,
+    head: Image.Image | None = None,
+    product: Image.Image | None = None,
+    turn: float = 0.0,
 ) -> Image.Image:
-    """A figure in RGBA, with another head and with a product if these are given, both in RGB or RGBA."""
+    """A figure in RGBA, with another head and with a product if these are given, both in RGB or RGBA.
+
+    `turn` is to the left below 0 and to the right above 0, by three quarters at 1: the farther side is narrower.
+    """
     held = arrange([product.width / product.height], _in_pixels(_PRODUCT), 0)[0] if product else None
     grip = (held.width / 2 / FIGURE_HEIGHT, (held.top + held.height * 0.62) / FIGURE_HEIGHT) if held else None
-    figure = Canvas(_draw_body(stance, person, grip).copy())
-    head = head or draw_head(person, 160)
-    figure.paint(head, arrange([head.width / head.height], _in_pixels(_HEAD), 0, 1.0)[0])
+    figure = Canvas(_draw_body(stance, person, grip, turn).copy())
+    head = head or draw_head(person, 160, turn)
+    place = _HEAD._replace(left=_HEAD.left + 0.02 * turn)
+    figure.paint(head, arrange([head.width / head.height * (1 - 0.2 * abs(turn))], _in_pixels(place), 0, 1.0)[0])
     if product and held and grip:
         figure.paint(product, held)
         for side, holds in zip((-1, 1), stance.holds, strict=True):
@@ -111,15 +125,15 @@ def draw_figure(
 
 
 @lru_cache(maxsize=8)
-def _draw_body(stance: Stance, person: Person, grip: Point | None) -> Image.Image:
+def _draw_body(stance: Stance, person: Person, grip: Point | None, turn: float) -> Image.Image:
     """All of a figure but its head, in RGBA; `grip` is where its right hand holds something."""
     height = FIGURE_HEIGHT * _SMOOTHING
     image = Image.new("RGBa", (round(height * FIGURE_ASPECT), height))
     draw = ImageDraw.Draw(image)
-    skin, trousers = person.skin, mix(person.cloth, BLACK, 0.3)
+    skin, trousers, far = person.skin, mix(person.cloth, BLACK, 0.3), 1 - 0.45 * abs(turn)
 
     def limb(points: Sequence[Point], width: float, color: Color) -> None:
-        line = [(image.width / 2 + x * height, y * height) for x, y in points]
+        line = [(image.width / 2 + x * height * (far if x * turn < 0 else 1.0), y * height) for x, y in points]
         draw.line(line, fill=color, width=round(width * height))
         for x, y in line:
             radius = width * height / 2 - 1

@@ -10,7 +10,7 @@ from msgspec import Struct
 from PIL import Image, ImageOps, ImageStat
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
-from image_workflow_emulator.imaging.captions import Chip, Plaque, signs_of, swatch, with_plaque
+from image_workflow_emulator.imaging.captions import Chip, Plaque, facts_of, swatch, with_plaque
 from image_workflow_emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
 from image_workflow_emulator.imaging.decoding import load, remembered
 from image_workflow_emulator.imaging.drawing import (
@@ -30,6 +30,7 @@ from image_workflow_emulator.imaging.people import FIGURE_ASPECT, draw_figure, p
 _SCENE_EDGE = 1024  # pixels; more makes no visible difference
 _HEAD_EDGE, _SWATCH_EDGE = 240, 160
 _PERSON_WIDTH = 0.46  # of a figure's height
+_FLOOR = 0.78  # of the height: where things stand
 
 
 class View(Struct, frozen=True):
@@ -75,28 +76,36 @@ class _Shot:
     def plaque(self) -> Plaque:
         recipe, count = self._recipe, len(self._subjects)
         chips: list[Chip] = [("", swatch(subject)) for subject in self._subjects] if count > 1 else []
+        chips += [(name, swatch(head)) for name, head in zip(recipe.model_names, self._heads, strict=False)]
+        if self._scene is not None and recipe.background_name is not None:
+            chips.append((recipe.background_name, swatch(self._scene)))
         names = (name for name in (recipe.photography_style, recipe.pose) if name is not None)
         chips += [(name, swatch(preview)) for name, preview in zip(names, self._previews, strict=True)]
         if recipe.colorway is not None and self._color is not None:
             chips.append((recipe.colorway, swatch(self._color)))
-        title = ", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}"
-        accent = color_of_hue(recipe.slot * 0.38, 0.5, 1.0)
-        badge, people = f"{recipe.slot}/{recipe.slot_count}", "👤" * recipe.people or "0👤"
-        signs = signs_of(recipe, badge, accent, recipe.camera_distance or "", people)
-        return Plaque(title, "", chips, recipe.directions, signs)
+        return Plaque(
+            title=", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}",
+            facts=facts_of(recipe, recipe.camera_distance),
+            chips=chips,
+            words=recipe.directions,
+            sign=f"{recipe.slot}/{recipe.slot_count}",
+            accent=color_of_hue(recipe.slot * 0.38, 0.5, 1.0),
+            people=recipe.people,
+        )
 
     def draw(self, size: tuple[int, int], room: Box) -> Image.Image:
         """The scene, of this width and height, with all that matters in `room`."""
         view, others = self._view, self._subjects
         canvas = Canvas.of(size, self._ground())
+        room = Box(*room[:3], min(room.height, size[1] * _FLOOR - room.top))
         if view.is_detail:  # of one product, beyond the edges of the picture
             others, room = others[:1], room.grown(min(room.width, room.height) * 0.3)
         elif self._recipe.people:
             others, room = self._paint_people(canvas, room)
         else:
-            room = room.part(view.share, view.across, 0.8)
+            room = room.part(view.share, view.across, 1.0)
         if others:
-            canvas.paint_all([_seen(image, view, room) for image in others], room, 0.9)
+            canvas.paint_all([_seen(image, view, room) for image in others], room, 1.0)
         style = self._recipe.photography_style
         look = named_look(style) or look_of(self._previews[0]) if style is not None else None
         return filtered(canvas.image, look) if look else canvas.image
@@ -132,16 +141,18 @@ class _Shot:
             look = round(self._chance("person", number) * 255)
             gender, skin = ("female", "male", "neutral")[look % 3], _skin_of(head) if head else None
             person = person_of(gender, "25-35", look // 3, skin)
-            figure = draw_figure(stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)])
+            figure = draw_figure(
+                stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)], view.turn
+            )
             middle = left + (number + 0.5) * _PERSON_WIDTH * height
             canvas.paint_shadow(Box(middle - height * 0.13, top, height * 0.26, height))
-            width = height * FIGURE_ASPECT * _narrowed(view)
+            width = height * FIGURE_ASPECT
             canvas.paint(figure, Box(middle - width / 2, top, width, height))
         return others, aside
 
 
 def _view(recipe: PhotographRecipe) -> View:
-    chosen = _DISTANCES.get(recipe.camera_distance, _DISTANCES[None])
+    chosen = _DISTANCES[recipe.camera_distance or ("medium" if recipe.people else None)]
     if recipe.is_photoshoot:
         is_chosen = recipe.camera_distance is not None and recipe.slot == 1
         return chosen if is_chosen else _PHOTOSHOOT[(recipe.slot - 1) % len(_PHOTOSHOOT)]
@@ -204,7 +215,8 @@ def _head_of(card: bytes) -> Image.Image:
 
 
 def _skin_of(head: Image.Image) -> Color:
-    """The colour of a face below its eyes."""
-    cheeks = head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
-    red, green, blue = ImageStat.Stat(cheeks).median
+    """The colour of a face: the lighter one of its middle and of the cheeks below, where no hair is."""
+    small = head.convert("RGB").resize((8, 8), Image.Resampling.BOX)
+    places = (small.crop(box) for box in ((3, 3, 5, 5), (3, 4, 5, 6)))
+    red, green, blue = max((ImageStat.Stat(place).median for place in places), key=sum)
     return red, green, blue

@@ -1,7 +1,8 @@
 """Text in every script: each part of it in the first font that has its characters.
 
 Noto Sans comes first; its other scripts and emoji follow, and Chinese, Japanese and Korean if `manimgx-fonts-cjk` is
-installed. What no font has is written as the last word of its Unicode name, never as a box. Never raises for any text.
+installed. What no font has is counted by its script, such as "3 x Han", and never written as a box. Never raises for any
+text.
 """
 
 import unicodedata
@@ -80,16 +81,21 @@ def _kind(character: str) -> str:
 @lru_cache(maxsize=256)
 def plain_text(text: str) -> str:
     """One line without control characters, lone surrogates, and characters that no font has."""
-    kept = unicodedata.normalize("NFC", text[:_MAX_TEXT_CHARACTERS].replace("...", _ELLIPSIS))
-    return " ".join("".join(map(_written, kept)).split())
+    composed = unicodedata.normalize("NFC", text[:_MAX_TEXT_CHARACTERS].replace("...", _ELLIPSIS))
+    kept = filter(lambda character: character.isspace() or character in _JOINERS or _kind(character) != "C", composed)
+    written = ""
+    for script, characters in groupby(kept, key=_script_without_font):
+        run = "".join(characters)
+        written += f" {len(run)} x {script} " if script else run
+    return " ".join(written.split())
 
 
-def _written(character: str) -> str:
-    if character.isspace() or character in _JOINERS or _kind(character) == "M":
-        return character
-    if _kind(character) == "C" or _font_of(character) >= 0:
-        return "" if _kind(character) == "C" else character
-    return unicodedata.name(character, "").replace("-", " ").rpartition(" ")[2] + " "
+def _script_without_font(character: str) -> str:
+    """The script of a character that no font has; nothing for any other."""
+    if character.isspace() or character in _JOINERS or _kind(character) == "M" or _font_of(character) >= 0:
+        return ""
+    word = unicodedata.name(character, "unknown").partition(" ")[0].capitalize()
+    return "Han" if word == "Cjk" else word
 
 
 def shorten(text: str, face: Face, width: float) -> str:
