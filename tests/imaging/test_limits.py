@@ -143,6 +143,7 @@ LARGE_REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a progressive JPEG": (
         "image/jpeg", lambda: large_jpeg("RGB", b"\xff\xc2", progressive=True),
     ),
+    "a turned JPEG": ("image/jpeg", lambda: large_jpeg("RGB", b"\xff\xc0", exif=TURNED)),
     "a turned PNG": ("image/png", lambda: png_of_color(2, 8, 45_001, size=LARGE, chunk=png_chunk(b"eXIf", TURNED[6:]))),
     "a PNG with a transparent colour": (
         "image/png", lambda: png_of_color(2, 8, 45_001, size=LARGE, chunk=png_chunk(b"tRNS", bytes(6))),
@@ -201,16 +202,11 @@ def test_the_largest_of_every_kind_is_answered_within_bounds(name: str, tmp_path
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize(("orientation", "size"), [(1, (15_000, 10_000)), (3, (15_000, 10_000)), (6, (10_000, 15_000))])
-def test_a_photo_of_150_megapixels_is_answered_within_the_same_bounds_if_it_may_come(
-    tmp_path: Path, orientation: int, size: tuple[int, int]
-) -> None:
-    exif = Image.Exif()
-    exif[ExifTags.Base.Orientation] = orientation
-    photo = encoded(Image.linear_gradient("L").resize((15_000, 10_000)).convert("RGB"), "JPEG", quality=95, exif=exif)
+def test_a_photo_of_150_megapixels_is_answered_within_the_same_bounds_if_it_may_come(tmp_path: Path) -> None:
+    photo = encoded(Image.linear_gradient("L").resize((15_000, 10_000)).convert("RGB"), "JPEG", quality=95)
     assert "refusal" in (cost_of(tmp_path, photo, "image/jpeg").found or {})
     found, seconds, peak_bytes = cost_of(tmp_path, photo, "image/jpeg", 150_000_000)
     assert found is not None
-    assert size == (found.get("width"), found.get("height"))
+    assert (15_000, 10_000) == (found.get("width"), found.get("height"))
     assert seconds < 5
     assert peak_bytes < 1024 * MEBIBYTE

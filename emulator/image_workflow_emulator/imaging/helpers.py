@@ -2,7 +2,8 @@
 
 Pillow holds the interpreter lock while it works, uses as much memory as a file demands, and cannot be interrupted. In a
 process of its own it cannot harm the server: a helper that takes too much time ends, and only its job is lost. A helper
-does one job at a time and reads to the end of its input, so it ends with the server, even if that is killed.
+does one job at a time until its input ends. So it ends with the server, even if that is killed: at once, or after its
+job.
 
 There are two queues. Each job begins in the first, which two threads serve. A helper that finds a large picture in its
 job, from the headers alone, says so, and the job moves to the second queue, which one thread serves. So a small picture

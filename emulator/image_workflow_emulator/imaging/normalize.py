@@ -7,10 +7,9 @@ NormalizedImage or an UnusableImage. Limits of time and memory are those of the 
 import contextlib
 import io
 from collections.abc import Mapping
-from itertools import product
 
 from msgspec import Struct
-from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps, JpegImagePlugin
+from PIL import ExifTags, Image, ImageCms, ImageOps
 
 from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.domain.recipes import PictureFormat
@@ -26,10 +25,7 @@ MAX_SCANS = 12
 """Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
 """Of a JPEG, whose decoder reads them more than once."""
-BAND_ROWS = 64
-"""Rows of a large picture that are worked on at a time, which takes little memory."""
 
-_SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
 _MAX_REASON_LENGTH = 200  # characters of a decoder's message
 
@@ -93,8 +89,7 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: P
             f"The image has {opened.width} x {opened.height} pixels; expected at most 100 megapixels of one that is turned, "
             "in CMYK, has a transparent colour, or is progressive and not grey."
         )
-    needs_bands = is_large and source == "jpeg" and opened.mode == "RGB" and _is_turned(opened)
-    upright = _turned_in_bands(data, opened) if needs_bands else _turned(opened)
+    upright = _turned(opened)
     image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
     del opened, upright  # and with them what the decoder holds, which is more than the picture
     target = stored_as or _target_format(source, image)
@@ -116,30 +111,10 @@ def _is_turned(opened: Image.Image) -> bool:
 
 def _takes_too_much(opened: Image.Image) -> bool:
     """Whether to decode a large picture takes more than a gibibyte: another one beside it, or all its coefficients."""
-    if isinstance(opened, JpegImagePlugin.JpegImageFile) and opened.mode == "RGB":
-        return "progressive" in opened.info
     if "transparency" in opened.info and opened.mode in ("RGB", "I;16"):
         return True
-    return opened.mode in ("CMYK", "LA") or (opened.mode in ("RGB", "RGBA") and _is_turned(opened))
-
-
-def _turned_in_bands(data: bytes, opened: Image.Image) -> Image.Image:
-    """A JPEG, upright: lightness is turned by itself, and colours at half the size, which is how most files hold them."""
-
-    def part(mode: str, share: int) -> Image.Image:
-        reduced = open_as(data, "jpeg")
-        reduced.draft(mode, (opened.width // share, opened.height // share))
-        return _turned(reduced)
-
-    light = part("L", 1)
-    _, blue, red = part("YCbCr", 2).split()
-    image = Image.new("RGB", light.size)
-    for top in range(0, light.height, BAND_ROWS):
-        band = light.crop((0, top, light.width, min(top + BAND_ROWS, light.height)))
-        inner = (0, top / 2, blue.width, min((top + band.height) / 2, blue.height))
-        tints = (tint.resize(band.size, Image.Resampling.NEAREST, inner) for tint in (blue, red))
-        image.paste(Image.merge("YCbCr", (band, *tints)).convert("RGB"), (0, top))
-    return image
+    is_color = opened.mode in ("RGB", "RGBA")
+    return opened.mode in ("CMYK", "LA") or (is_color and ("progressive" in opened.info or _is_turned(opened)))
 
 
 def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:
@@ -186,19 +161,8 @@ def _apply_profile(image: Image.Image, profile: bytes) -> Image.Image:
     transform = ImageCms.buildTransform(embedded, ImageCms.createProfile("sRGB"), image.mode, mode)
     if image.mode != mode:
         return ImageCms.applyTransform(image, transform) or image
-    if not _is_srgb(transform, mode):
-        ImageCms.applyTransform(image, transform, inPlace=True)
+    ImageCms.applyTransform(image, transform, inPlace=True)
     return image
-
-
-def _is_srgb(transform: ImageCms.ImageCmsTransform, mode: str) -> bool:
-    """Whether the transformation to sRGB changes no colour by more than can be seen."""
-    levels = range(0, 256, 17)
-    colors = Image.new("RGB", (len(levels) ** 2, len(levels)))
-    colors.putdata(list(product(levels, repeat=3)))
-    colors = colors.convert(mode)
-    changed = ImageCms.applyTransform(colors, transform) or colors
-    return max(ImageChops.difference(colors, changed).tobytes()) <= _SRGB_TOLERANCE
 
 
 def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:

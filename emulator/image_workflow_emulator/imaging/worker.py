@@ -6,13 +6,10 @@ process ends with a job that takes too much time; its sender notices that.
 
 import contextlib
 import os
-import queue
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Sequence
-from typing import IO
 
 import msgspec
 
@@ -41,33 +38,22 @@ MAX_HEADER_SECONDS = 0.5
 
 
 def main() -> None:
-    """Work until the input ends, and then stop at once, even in the middle of a job."""
+    """Work until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its helpers
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     give_back_large_blocks()
-    jobs: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
-    while True:
-        head, parts = jobs.get()
-        _limit_memory(int(scale(head) * MAX_MEMORY_BYTES))
-        _limit_seconds(MAX_HEADER_SECONDS)
-        headers = filter(None, map(header_of, parts))
-        is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)
-        if is_large and not head["is_large"]:
-            answer: Message = (IS_LARGE, [])
-        else:
-            _limit_seconds(max_seconds(head))
-            answer = do(head, parts)
-        _limit_seconds(0)
-        send_message(output, *answer)
-
-
-def _read_jobs(stream: IO[bytes], jobs: "queue.SimpleQueue[Message]") -> None:
-    with contextlib.suppress(EOFError, OSError):
+    with contextlib.suppress(EOFError, OSError):  # the server has ended
         while True:
-            jobs.put(receive_message(stream))
-    os._exit(0)
+            head, parts = receive_message(sys.stdin.buffer)
+            _limit_memory(int(scale(head) * MAX_MEMORY_BYTES))
+            _limit_seconds(MAX_HEADER_SECONDS)
+            headers = filter(None, map(header_of, parts))
+            is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)
+            _limit_seconds(max_seconds(head))
+            answer = do(head, parts) if head["is_large"] or not is_large else (IS_LARGE, [])
+            _limit_seconds(0)
+            send_message(output, *answer)
 
 
 def _limit_memory(size_bytes: int) -> None:
