@@ -18,13 +18,13 @@ from image_workflow_emulator.imaging.drawing import (
     gradient_column,
     mix,
     opaque,
+    stretched,
     trimmed,
 )
 from image_workflow_emulator.imaging.layout import Box, arrange
 from image_workflow_emulator.imaging.looks import filtered, named_look
 from image_workflow_emulator.imaging.people import draw_figure, paint_portrait, person_of, stance_of
 
-_BALL_EDGE = 320  # pixels
 _HORIZON = 0.62
 
 
@@ -110,22 +110,13 @@ _PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _
 
 
 def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
-    """One to three balls in the style's light, by `index`."""
-    hue = chance("ball", recipe.name)
-    wall, floor = (224, 224, 222), (198, 197, 195)
+    """A few balls on a floor in the style's light."""
+    hue, wall, floor = chance("ball", recipe.name), (224, 224, 222), (198, 197, 195)
     canvas = Canvas.of(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
-    floor_room, _ = room.split("bottom", room.height * 0.6, 0)
-    canvas.paint_all([disc(_ball(hue), _BALL_EDGE)] * (recipe.index % 3 + 1), floor_room.part(0.85, 0.5, 0.7))
+    shading = gradient_column(((0.1, color_of_hue(hue, 0.2, 0.93)), (0.9, color_of_hue(hue, 0.5, 0.4))))
+    canvas.paint_all([disc(stretched(shading, (256, 256)))] * (recipe.index % 3 + 1), room.part(0.6, 0.5, 1.0), 1.0)
     look = named_look(recipe.name)
     return filtered(canvas.image, look) if look else canvas.image
-
-
-def _ball(hue: float) -> Image.Image:
-    """Shaded by its distance from the lit spot."""
-    size, place = (_BALL_EDGE, _BALL_EDGE), (36, 90, 164, 218)
-    spot = Image.radial_gradient("L").resize(size, Image.Resampling.BILINEAR, place)
-    light, color, dark = color_of_hue(hue, 0.15, 0.93), color_of_hue(hue, 0.5, 0.75), color_of_hue(hue, 0.5, 0.3)
-    return ImageOps.colorize(spot, light, dark, color, midpoint=96)
 
 
 def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:

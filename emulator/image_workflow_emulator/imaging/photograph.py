@@ -105,7 +105,7 @@ class _Shot:
         else:
             room = room.part(view.share, view.across, 1.0)
         if others:
-            canvas.paint_all([_seen(image, view, room) for image in others], room, 1.0)
+            canvas.paint_all([_seen(image, view) for image in others], room, 1.0)
         style = self._recipe.photography_style
         look = named_look(style) or look_of(self._previews[0]) if style is not None else None
         return filtered(canvas.image, look) if look else canvas.image
@@ -187,20 +187,11 @@ def _color_of_hex(text: str) -> Color:
     return color_of("#" + text.removeprefix("#"))
 
 
-def _narrowed(view: View) -> float:
-    return 1 - 0.16 * abs(view.turn)
-
-
-def _seen(image: Image.Image, view: View, room: Box) -> Image.Image:
-    """A thing as it is seen from the side of a view: narrower, and its farther side lower; hardly larger than a room."""
-    if not view.turn:
-        return image
-    width, height = image.size
-    left, right = (height * 0.1 * max(0.0, side * view.turn) for side in (-1, 1))
-    corners = (0, -left, 0, height + left, width, height + right, width, -right)
-    share = min(1.0, max(room.width / width, room.height / height))
-    size = max(1, round(width * _narrowed(view) * share)), max(1, round(height * share))
-    return image.convert("RGBA").transform(size, Image.Transform.QUAD, corners, Image.Resampling.BILINEAR)
+def _seen(image: Image.Image, view: View) -> Image.Image:
+    """A thing as it is seen from the side of a view: narrower."""
+    return (
+        image.resize((max(1, round(image.width * (1 - 0.16 * abs(view.turn)))), image.height)) if view.turn else image
+    )
 
 
 @remembered
