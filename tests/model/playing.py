@@ -34,14 +34,12 @@ _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 """How a large picture of one colour is made in the least time: its mode, and how it is encoded."""
 
 
-def play(
-    folder: Path, plays: int, steps: int = USUAL_STEPS, *, is_one_sided: bool = False, shortens: bool = True
-) -> None:
+def play(folder: Path, plays: int, steps: int = USUAL_STEPS, *, is_one_sided: bool = False) -> None:
     """Let random clients play, each time against an emulator of its own; the same plays every time.
 
     Raises:
-        AssertionError: the emulator and the model differ. Its notes list the steps; if it `shortens`, only those that
-            are needed to show it.
+        AssertionError: the emulator and the model differ. Its notes list the steps that are
+            needed to show it.
     """
     kind = "one-sided play" if is_one_sided else "play"
     for number in range(plays):
@@ -50,8 +48,6 @@ def play(
         try:
             one.take(numbers)
         except AssertionError:
-            if not shortens:
-                raise
             one.take(one.shortened(numbers))
 
 

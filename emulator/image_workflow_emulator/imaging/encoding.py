@@ -51,11 +51,6 @@ def encode(image: Image.Image, target: PictureFormat, order: Mapping[str, object
     return buffer.getvalue()
 
 
-def plain_png(width: int, height: int) -> bytes:
-    """The file of a grey picture, for those that need any picture of a size."""
-    return encode(Image.new("L", (width, height), 200), "png")
-
-
 def _printable(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
     return "".join(filter(str.isprintable, text[:_MAX_FACT_CHARACTERS]))
