@@ -5,3 +5,6 @@ The rooms, from the shell inwards: `cli`, `app`, `web` and `control`, `service`,
 """
 
 __version__ = "0.2.0"
+
+DEFAULT_PORT = 8038
+DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"

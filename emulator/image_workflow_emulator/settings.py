@@ -11,16 +11,15 @@ from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
+from image_workflow_emulator import DEFAULT_PORT
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
 from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
-DEFAULT_PORT: Final = 8038
 CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
 """The variables by which programs find a running emulator, in addition to those of its options."""
-DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 READINGS_FILE: Final = "image-workflow.readings.yaml"
 """The file of readings that commands use where it lies in the working directory."""

@@ -1,16 +1,19 @@
 """The commands that need no running emulator, and how mistakes are answered."""
 
 import json
+import re
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 
 from image_workflow_emulator import __version__
+from image_workflow_emulator.cli.table import COMMANDS
 from image_workflow_emulator.documents import shipped_document, shipped_path
 from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.cli.command import run_command, run_here
-from tests.support.served import unused_port
+from tests.support.served import Outcome, run_program, unused_port
 
 
 def test_the_version_is_told() -> None:
@@ -20,7 +23,6 @@ def test_the_version_is_told() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["sreve"],
         ["serve", "--sed", "1"],
         ["clock", "back"],
@@ -47,9 +49,10 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
         (["wait", "--timeout", "soon"], {}, "--timeout: found 'soon', expected seconds, such as 30 or 0.5"),
         (["wait"], {"EMULATOR_URL": "127.0.0.1:8038"}, "EMULATOR_URL: found '127.0.0.1:8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
         (["clock"], {"EMULATOR_PORT": "abc"}, "EMULATOR_PORT: found 'abc', expected a number from 0 to 65535"),
+        (["clock", "advance", "-5s"], {}, "clock advance: found '-5s', expected a span such as 90s, 250ms, 2m or 1h"),
         (["clock", "advance", "soon"], {}, "clock advance: found 'soon', expected a span such as 90s, 250ms, 2m or 1h"),
         (["clock", "to", "noon"], {}, "clock to: found 'noon', expected a timestamp such as 2026-01-01T00:01:00.000Z"),
-        (["scenarios", "show", "rate-limite"], {}, 'scenarios: found "rate-limite"; expected the name of a scenario; did you mean "rate-limited"?'),
+        (["scenario", "show", "rate-limite"], {}, 'scenarios: found "rate-limite"; expected the name of a scenario; did you mean "rate-limited"?'),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_status_2(arguments: list[str], variables: dict[str, str], complaint: str) -> None:
@@ -84,42 +87,92 @@ def test_the_contract_is_printed_as_it_is_shipped_or_as_json() -> None:
 
 
 def test_the_library_is_listed_and_shown() -> None:
-    names = [line.split()[0] for line in run_command("scenarios", "list").output.splitlines()[1:]]
+    names = [line.split()[0] for line in run_command("scenario", "list").output.splitlines()[1:]]
     files = sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
     assert names == [*files, *(f"problem:{code}" for code in CATALOGUE)]
     file = shipped_path("scenarios") / f"{names[0]}.yaml"
-    assert run_command("scenarios", "show", names[0]).output == file.read_text(encoding="utf-8")
-    assert "problem: not_found" in run_command("scenarios", "show", "problem:not_found").output
+    assert run_command("scenario", "show", names[0]).output == file.read_text(encoding="utf-8")
+    assert "problem: not_found" in run_command("scenario", "show", "problem:not_found").output
 
 
-def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_column(tmp_path: Path) -> None:
-    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
-    good.write_text("scenario: good\n")
-    bad.write_text("scenario: bad\nrulez: []\n")
-    outcome = run_command("scenarios", "check", "no/such.yaml", str(bad), str(good))
-    assert outcome.status == 2
-    assert outcome.output == f"{good}: good\n"
-    missing, unknown = outcome.complaint.splitlines()
-    assert missing == "image-workflow-emulator: cannot read no/such.yaml: no such file or directory"
-    assert unknown.startswith(f"image-workflow-emulator: {bad}:2:1: /rulez: found an unknown field")
-
-
-def test_a_rule_that_can_never_act_is_warned_of_in_a_good_file(tmp_path: Path) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text("scenario: s\nrules:\n- then: {hold: 1s}\n- match: {operation: getTeam}\n  then: {hold: 2s}\n")
-    outcome = run_command("scenarios", "check", str(file))
-    assert outcome.status == 0
-    warning, good = outcome.output.splitlines()
-    assert (f"warning: {file}:4: ", f"{file}: good") == (warning[: len(f"warning: {file}:4: ")], good)
+def test_scenario_files_are_checked_and_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
+    good, bad, idle = (str(tmp_path / name) for name in ("good.yaml", "bad.yaml", "idle.yaml"))
+    Path(good).write_text("scenario: good\n")
+    Path(bad).write_text("scenario: bad\nrulez: []\n")
+    Path(idle).write_text(
+        "scenario: s\nrules:\n- then: {hold: 1s}\n- match: {operation: getTeam}\n  then: {hold: 2s}\n"
+    )
+    for files, status, found in (
+        ((good,), 0, []),
+        ((good, idle), 0, [("warning", f"{idle}:4", 'the rule "rule 2" can never act')]),
+        (
+            ("no/such.yaml", bad, good),
+            2,
+            [("error", None, "cannot read no/such.yaml: no such"), ("error", f"{bad}:2:1", "/rulez: found an unknown")],
+        ),
+    ):
+        outcome = run_command("scenario", "check", "--format", "json", *files)
+        report = json.loads(outcome.output)
+        assert (status, status == 0) == (outcome.status, report["ok"])
+        for (severity, where, words), finding in zip(found, report["findings"], strict=True):
+            assert (severity, where) == (finding["severity"], finding["where"])
+            assert finding["message"].startswith(words)
 
 
 def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> None:
     world, scenario = tmp_path / "world.yaml", tmp_path / "scenario.yaml"
     world.write_text("teams:\n  Ours:\n    credentials: [{key: ours_full, name: Full, profile: full}]\n")
     scenario.write_text("scenario: ours\nrules:\n  - match: {team: Ours}\n    then: {problem: rate_limited}\n")
-    assert run_command("scenarios", "check", "--world", str(world), str(scenario)).status == 0
-    assert run_command("scenarios", "check", str(scenario), EMULATOR_WORLD=str(world)).status == 0
-    assert run_command("scenarios", "check", str(scenario)).status == 2
+    assert run_command("scenario", "check", "--world", str(world), str(scenario)).status == 0
+    assert run_command("scenario", "check", str(scenario), EMULATOR_WORLD=str(world)).status == 0
+    assert run_command("scenario", "check", str(scenario)).status == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "instead"),
+    [
+        ("scenarios", "`scenarios` is `scenario list` now"),
+        ("scenarios check a.yaml", "`scenarios check FILE` is `scenario check FILE` now"),
+        ("seed given.yaml", "`seed FILE` is `given FILE` now"),
+        ("readings --format json", "`readings` is `contract readings` now"),
+    ],
+)
+def test_a_word_that_is_gone_is_answered_with_the_one_that_replaces_it(typed: str, instead: str) -> None:
+    outcome = run_here(*typed.split())
+    assert (2, True) == (outcome.status, outcome.complaint.endswith(f": error: {instead}\n"))
+
+
+def helped(*words: str) -> str:
+    """Return what a help prints."""
+    outcome = run_here(*words)
+    assert (0, "") == (outcome.status, outcome.complaint)
+    return outcome.output
+
+
+def test_help_is_printed_for_the_program_alone_a_noun_alone_and_when_asked_for() -> None:
+    assert helped() == helped("help") == helped("--help")
+    assert ["Run:", "Watch and change:", "Judge:", "Contract:"] == re.findall(r"^[A-Z].*:$", helped(), re.MULTILINE)
+    assert helped("state") == helped("help", "state") == helped("state", "--help")
+    assert helped("help", "clock", "advance") == helped("clock", "advance", "--help")
+    assert 2 == run_here("help", "clok").status
+
+
+def test_no_line_of_a_help_is_wider_than_80_and_one_option_has_one_description() -> None:
+    described: dict[str, set[str]] = {}
+    for name in ("", *COMMANDS):
+        shown = helped(*name.split(), "--help")
+        assert max(map(len, shown.splitlines())) <= 80
+        for option, words in re.findall(r"^  (--ignore|--all)\b \S*((?:.|\n {4,})*)", shown, re.MULTILINE):
+            described.setdefault(option, set()).add(" ".join(words.split()))
+    assert {1} == {len(words) for words in described.values()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell closes the streams")
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["contract", "scenario list", "exec --quiet -- true"])
+def test_closed_streams_are_no_failure(command: str, closed: str) -> None:
+    outcome = run_program("sh", "-c", f"exec {sys.executable} -m image_workflow_emulator {command} {closed}")
+    assert Outcome(0, "", "") == outcome
 
 
 @pytest.mark.parametrize("command", [["reset"], ["clock"], ["wait", "--timeout", "0.1"]])

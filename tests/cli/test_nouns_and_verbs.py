@@ -50,7 +50,7 @@ def table(text: str) -> list[list[str]]:
     [
         ("requests --status 402 --follow", "requests list --status 402 --follow"),
         ("requests --sandbox show clear", "requests --sandbox show clear"),
-        ("scenario --team=Demo", "scenario show --team=Demo"),
+        ("scenario --team=Demo", "scenario status --team=Demo"),
     ],
 )
 def test_a_noun_alone_has_the_verb_that_goes_without_saying(typed: str, meant: str) -> None:
@@ -61,8 +61,8 @@ def test_requests_are_listed_as_a_table_as_json_and_as_har(server: Server) -> No
     ask(server, "/v1/team")
     ask(server, "/v1/team?a=%20&b", "iwe_demo_expired")
     _, *rows = table(told(server, "requests"))
-    shown = [[row[0], *row[2:5]] for row in rows]
-    assert [["1", "200", "getTeam", "-"], ["2", "401", "getTeam", "credential_expired"]] == shown
+    shown = [[row[0], *row[2:-3]] for row in rows]
+    assert [["1", "200", "getTeam"], ["2", "401", "getTeam", "credential_expired"]] == shown
     assert 2 == len(table(told(server, "requests list --status 401 --operation getTeam --team Demo --limit 5")))
     as_json = json.loads(told(server, "requests --code credential_expired --format json"))
     assert ask(server, "/_emulator/requests?code=credential_expired") == as_json
@@ -176,7 +176,7 @@ def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:
     assert told(server, "scenario") == "none\n"
     used = told(server, "scenario use batch-runs-dry").splitlines()
     assert used == ["using batch-runs-dry", "from the next reset on: its seed, clock"]
-    shown = told(server, "scenario show")
+    shown = told(server, "scenario status")
     assert shown.startswith("batch-runs-dry since 2026-01-01T00:00:00.000Z\n")
     assert ["photoshoots", "lose", "two", "slots", "0", "0"] in table(shown)
     assert ask(server, "/_emulator/scenario") == json.loads(told(server, "scenario --format json"))
@@ -190,9 +190,9 @@ def test_the_scenario_of_a_team_is_named_with_it_and_wherever_it_runs_on(server:
     assert told(server, "scenario").endswith(f"\n{own}")
     assert told(server, "scenario off") == f"off\n{own}"
     assert told(server, "scenario") == f"none\n{own}"
-    assert re.match("some-outputs-fail since .* for the Team Other\n", told(server, "scenario show --team Other"))
+    assert re.match("some-outputs-fail since .* for the Team Other\n", told(server, "scenario status --team Other"))
     assert told(server, "scenario off --team Other") == "off for the Team Other\n"
-    assert told(server, "scenario show --team Other") == "none for the Team Other\n"
+    assert told(server, "scenario status --team Other") == "none for the Team Other\n"
     assert told(server, "scenario") == "none\n"
 
 
@@ -206,17 +206,17 @@ def test_a_change_after_a_request_names_the_request(server: Server) -> None:
 def test_a_scenario_file_of_no_use_is_named_as_by_the_check(server: Server, tmp_path: Path, size_bytes: int) -> None:
     file = tmp_path / "22.yaml"
     file.write_text("a" * size_bytes)
-    checked = run_command("scenarios", "check", str(file))
-    assert checked.complaint.startswith(f"image-workflow-emulator: {file}")
+    checked = run_command("scenario", "check", str(file))
     used = run(server, f"scenario use {file}")
-    assert used.status == 2
-    assert used.complaint.startswith(checked.complaint.rstrip("\n"))
+    assert (2, 2) == (checked.status, used.status)
+    assert used.complaint.startswith(f"image-workflow-emulator: {file}")
+    assert str(file) in checked.output
 
 
 def test_teams_are_listed_and_changed(server: Server) -> None:
-    assert ["Demo", "100", "active"] == [table(told(server, "teams"))[1][column] for column in (0, 2, 4)]
+    assert ["Demo", "100", "active"] == [table(told(server, "teams"))[1][column] for column in (0, 1, 3)]
     changed = table(told(server, "teams set Demo credits=5 subscription=inactive"))[1]
-    assert ["Demo", "5", "inactive"] == [changed[column] for column in (0, 2, 4)]
+    assert ["Demo", "5", "inactive"] == [changed[column] for column in (0, 1, 3)]
     assert ask(server, "/_emulator/teams") == json.loads(told(server, "teams list --format json"))
 
 
@@ -252,8 +252,8 @@ def test_sandboxes_are_created_for_people_programs_and_shells(server: Server) ->
 
 
 def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
-    assert "x60" == table(told(server, "clock mode x60"))[1][1]
-    assert "auto" == table(told(server, "clock mode auto"))[1][1]
+    assert "x60" in table(told(server, "clock mode x60"))[1]
+    assert "auto" in table(told(server, "clock mode auto"))[1]
     assert ask(server, "/_emulator/clock") == json.loads(told(server, "clock --format json"))
 
 
@@ -310,21 +310,21 @@ def test_the_address_is_that_of_a_url_below_it_or_of_host_and_port_where_none_is
 
 
 def test_operations_are_listed_without_an_emulator() -> None:
-    operations = json.loads(run_command("operations", "--format", "json").output)["data"]
+    operations = json.loads(run_command("contract", "operations", "--format", "json").output)["data"]
     described = [operation for path in read_contract("openapi.yaml")["paths"].values() for operation in path.values()]
     prices = {one["operationId"]: one.get("x-service-credit-cost", "Free") for one in described}
     assert prices == {row["operation"]: row["credits"] for row in operations}
-    (team,) = [row for row in table(run_command("operations").output) if row[0] == "getTeam"]
+    (team,) = [row for row in table(run_command("contract", "operations").output) if row[0] == "getTeam"]
     assert ["getTeam", "GET", "/v1/team", "Free", "200", "401"] == team[:6]
 
 
 @pytest.mark.parametrize("kind", ["scenario", "world"])
 def test_the_schema_of_a_kind_of_file_is_printed(kind: str) -> None:
-    assert run_command("schema", kind).output == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")
+    assert run_command("contract", "schema", kind).output == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")
 
 
 def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> None:
-    listed = run_command("scenarios", "list", "--format", "json").output
+    listed = run_command("scenario", "list", "--format", "json").output
     assert ask(server, "/_emulator/scenarios") == json.loads(listed)
 
 
@@ -339,7 +339,7 @@ def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> 
         ("requests list --operation getT", "getTeam "),
         ("requests list --code rate", "rate_limited "),
         ("scenario use rate-l", "rate-limited "),
-        ("scenarios show rate-l", "rate-limited "),
+        ("scenario show rate-l", "rate-limited "),
         ("exec --ignore double", "double-spend "),
     ],
 )
@@ -389,16 +389,20 @@ class Screen(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("command", ["requests", "operations", "teams", "sandboxes", "credentials"])
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize(
+    "line",
+    ["requests", "contract operations", "contract readings", "teams", "sandboxes", "credentials", "scenario list"],
+)
 def test_a_table_fits_the_terminal_and_loses_nothing(
-    server: Server, command: str, monkeypatch: pytest.MonkeyPatch
+    server: Server, line: str, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(server, "/v1/team")
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("EMULATOR_URL", server.url)
     with redirect_stdout(Screen()) as screen:
-        assert main([command]) == 0
+        assert main(line.split()) == 0
     shown = re.sub(r"\x1b\[\d*m", "", screen.getvalue())
-    assert max(map(len, shown.splitlines())) <= 80
-    plain = run_command(command, EMULATOR_URL=server.url).output
+    assert max(map(len, shown.splitlines())) <= columns
+    plain = run_command(*line.split(), EMULATOR_URL=server.url).output
     assert sorted(re.sub(r"\s", "", shown)) == sorted(re.sub(r"\s", "", plain))

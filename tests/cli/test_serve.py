@@ -86,6 +86,6 @@ def test_the_log_can_be_lines_of_json() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output_that_cannot_be_written_is_a_message() -> None:
     with Path("/dev/full").open("w") as full:
-        status, complaint = run_writing_to(full, "scenarios", "list")
+        status, complaint = run_writing_to(full, "scenario", "list")
     assert status == 1
     assert complaint == "image-workflow-emulator: cannot write the output: No space left on device\n"

@@ -39,7 +39,7 @@ def test_a_sandbox_that_does_not_exist_is_neither_saved_nor_loaded(server: Serve
     for verb in ("save", "load"):
         outcome = run_state(server, verb, "--sandbox", "none", str(file))
         assert (outcome.status, outcome.output) == (1, "")
-        assert "(404 not_found)" in outcome.complaint
+        assert "there is no such sandbox" in outcome.complaint
     assert [file] == [*tmp_path.iterdir()]
     assert file.read_bytes() == before
 

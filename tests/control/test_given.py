@@ -1,4 +1,4 @@
-"""Seeding: `given` of a sandbox, and the command `seed`."""
+"""Seeding: `given` of a sandbox, and the command `given`."""
 
 import json
 from collections.abc import Iterator
@@ -106,12 +106,12 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
     good.write_text(SEED)
     bad.write_text(SEED.replace("products: [Linen shirt]", "products: [Linen shirts]"))
     with serving("--clock", "manual") as server:
-        refused = run_command("seed", str(bad), EMULATOR_URL=server.url)
+        refused = run_command("given", str(bad), EMULATOR_URL=server.url)
         assert (refused.status, refused.output) == (2, "")
         assert f"{bad}:4:29: /given/2/photoshoot/products/0: found" in refused.complaint
         empty = json.loads(run_command("requests", "--format", "json", EMULATOR_URL=server.url).output)
         assert empty["data"] == []
-        outcome = run_command("seed", str(good), "--format", "json", EMULATOR_URL=server.url)
+        outcome = run_command("given", str(good), "--format", "json", EMULATOR_URL=server.url)
         made = json.loads(outcome.output)["data"]
         assert [(one["object"], bool(one["id"])) for one in made] == [
             ("product", True),
@@ -121,7 +121,7 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
         assert made[0]["id"].startswith("prd_")
         ((_, shown),) = fences(ROOT / "docs/testing.md", "yaml")
         good.write_text(shown)
-        assert run_command("seed", str(good), "--team", "Other", EMULATOR_URL=server.url).status == 0
+        assert run_command("given", str(good), "--team", "Other", EMULATOR_URL=server.url).status == 0
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,34 @@
 
 The text of an option is checked where its meaning is known (image_workflow_emulator.settings, the commands, the emulator itself), so that a
 complaint is the same whether the text came from the command line or from the environment. That is imported when it is needed:
-`--help` and `--version` take 30 ms.
+the help of any command takes 50 ms.
 """
 
 import argparse
+import os
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
-from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.table import COMMANDS, REPORT, RETIRED, WITH_COMMAND, Arguments, Command
+from image_workflow_emulator import DEFAULT_URL, __version__
+from image_workflow_emulator.cli.table import COMMANDS, GROUPS, REPORT, RETIRED, WITH_COMMAND, Arguments, Command
 
 PROGRAM = "image-workflow-emulator"
 
+_MAX_WIDTH = 80
+"""The widest line of a help, in characters."""
 _WITHOUT_VALUE = ("--follow",)
+_URL = f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
+_ADDRESS = {"--url URL": _URL}
 _SANDBOX = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
 _TOKEN = {"--control-token TOKEN": "its control token (default: EMULATOR_CONTROL_TOKEN)"}
+_ADDRESSED: Mapping[str, Arguments] = {
+    "emulator": {**_ADDRESS, **_TOKEN},
+    "sandbox": {**_ADDRESS, **_SANDBOX, **_TOKEN},
+    "nothing": {},
+}
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -25,19 +37,22 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
     Of the result, `command` names the command, and `parser` is its own or that of its verb.
 
-    Exits with status 2 after a message when they cannot be read, with 0 after `--help` and `--version`.
+    Exits with status 2 after a message when they cannot be read, with 0 after the help and `--version`.
     """
     given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["help"]:
+        given = [*given[1:], "--help"]
     typed = next(iter(given), "")
     parser = build_parser(typed)
-    _refuse_retired(parser, given)
-    has_command = typed in WITH_COMMAND
-    end = given.index("--") if has_command and "--" in given else len(given)
+    end = given.index("--") if typed in WITH_COMMAND and "--" in given else len(given)
+    _refuse_retired(parser, given[:end])
     options, unknown = parser.parse_known_args(with_verb(given[:end]))
-    options.words = given[end + 1 :]
     if unknown:
-        hint = " (the command comes after --)" if has_command else ""
-        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        options.parser.refuse(unknown, typed in WITH_COMMAND)
+    if "run" not in options:
+        options.parser.print_help()
+        raise SystemExit(0)
+    options.words = given[end + 1 :]
     if WITH_COMMAND.get(typed) and not options.words:
         options.parser.error("expected -- and a command after the options")
     return options
@@ -45,11 +60,11 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 def _refuse_retired(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """Say what replaces a word or an option that is gone. Raises ArgumentsError."""
-    words = {word.partition("=")[0] for word in (given[: given.index("--")] if "--" in given else given)}
+    words = {word.partition("=")[0] for word in given}
     for retired, instead in RETIRED.items():
         command, *others = retired.split()
         if command in given[:1] and words.issuperset(others):
-            parser.error(f"{retired}: {instead}")
+            parser.error(instead)
 
 
 def with_verb(given: Sequence[str]) -> list[str]:
@@ -74,17 +89,35 @@ class ArgumentsError(SystemExit):
         self.complaint = complaint
 
 
+def _terminal_width() -> int:
+    try:
+        return min(os.get_terminal_size().columns, _MAX_WIDTH)
+    except OSError:  # there is none
+        return _MAX_WIDTH
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints can be JSON too, and that suggests a word for one that is misspelled."""
 
-    def __init__(self, **named: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **named)
+    def __init__(self, form: type[argparse.HelpFormatter] = argparse.HelpFormatter, **named: Any) -> None:
+        # Without a width, argparse imports shutil, which takes a third of the time of a help.
+        formatter: Any = partial(form, width=_terminal_width())
+        super().__init__(allow_abbrev=False, formatter_class=formatter, **named)
+        self._negative_number_matcher = re.compile("-[0-9]")  # also -5s is a value, and no option
 
     def error(self, message: str) -> NoReturn:
         """Print a complaint. Raises ArgumentsError."""
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise ArgumentsError(message)
+
+    def refuse(self, unknown: Sequence[str], takes_command: bool) -> NoReturn:
+        """Complain of words that the parser does not know, with the option that was probably meant. Raises ArgumentsError."""
+        from image_workflow_emulator.documents.complaints import did_you_mean, nearest
+
+        meant = next((nearest(word.partition("=")[0], self._option_string_actions) for word in unknown), ())
+        hint = " (the command comes after --)" if takes_command else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}{did_you_mean(meant)}")
 
     def _check_value(self, action: argparse.Action, value: str) -> None:
         if action.choices is not None and value not in action.choices:
@@ -96,16 +129,30 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
-    about = "A local, deterministic emulator of the Image Workflow Service API v1."
-    parser = _Parser(prog=PROGRAM, description=about)
+    parser = _Parser(
+        argparse.RawDescriptionHelpFormatter,
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [--help] [--version] COMMAND ...",
+        description="A local, deterministic emulator of the Image Workflow Service API v1.",
+        epilog="\n".join(_listed_commands()),
+    )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parser.set_defaults(parser=parser)
+    commands = parser.add_subparsers(prog=PROGRAM, dest="command", metavar="COMMAND", help=argparse.SUPPRESS)
     for name, command in COMMANDS.items():
         if " " not in name:
             added = _add(commands, name, command)
             if typed in (None, name):
                 _fill(added, name, command)
     return parser
+
+
+def _listed_commands() -> Iterator[str]:
+    for group in GROUPS:
+        yield f"{group}:"
+        yield from (f"  {name:13}{command.summary}" for name, command in COMMANDS.items() if command.group == group)
+        yield ""
+    yield f"`{PROGRAM} help COMMAND` explains one of them."
 
 
 _Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public name)
@@ -122,10 +169,7 @@ def _add(parsers: "_Parsers[Any]", name: str, command: Command) -> argparse.Argu
 
 
 def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
-    """Give the parser of a command what it takes, and its verbs, which speak to the same emulator."""
-    is_module = command.home.count(".") == 1
-    run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
-    parser.set_defaults(run=run, reports=command.reports)
+    """Give the parser of a command what it takes, and its verbs."""
     _add_arguments(parser, command.arguments)
     if command.reports:
         _add_arguments(parser, REPORT)
@@ -133,21 +177,20 @@ def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
         usual, words = command.formats[0], "|".join(command.formats)
         more = {"default": usual, "help": f"form of the output (default: {usual})"}
         _add_arguments(parser, {f"--format {words}": more})
-    if command.asks:
-        from image_workflow_emulator.settings import DEFAULT_URL
-
-        url = f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
-        one = {"--url URL": url, **(_SANDBOX if command.asks == "sandbox" else {}), **_TOKEN}
-        # Without a default, so that a verb does not take away what stands before it.
-        _add_arguments(parser, one, default=argparse.SUPPRESS)
+    # Without a default, so that a verb does not take away what stands before it.
+    _add_arguments(parser, _ADDRESSED[command.asks or "nothing"], default=argparse.SUPPRESS)
     if command.settings is not None:
         _add_settings(parser, command.settings, all_of_them=not command.asks)
     verbs = {key.partition(" ")[2]: verb for key, verb in COMMANDS.items() if key.startswith(f"{name} ")}
     if verbs:
-        parsers = parser.add_subparsers(metavar="VERB", required=True)
+        parsers = parser.add_subparsers(metavar="VERB")
         for word, verb in verbs.items():
-            own = verb._replace(asks=command.asks, home=command.home)
+            own = verb._replace(asks=verb.asks or command.asks, home=verb.home or command.home)
             _fill(_add(parsers, word, verb), f"{name} {word}", own)
+        return
+    is_module = command.home.count(".") == 1
+    run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
+    parser.set_defaults(run=run, reports=command.reports)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:

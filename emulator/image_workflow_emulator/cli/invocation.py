@@ -11,10 +11,12 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
+from operator import gt
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.kernel.printable import printable, printable_lines
-from image_workflow_emulator.settings import DEFAULT_URL, SettingError, local_url, read_settings
+from image_workflow_emulator.settings import SettingError, local_url, read_settings
 
 if TYPE_CHECKING:
     from image_workflow_emulator.testing.control_client import ControlClient
@@ -27,7 +29,7 @@ DIM: Final = "2"
 NOTHING: Final = "-"
 """Stands in a table for an absent value."""
 GAP: Final = "  "
-LEAST_WIDTH: Final = 8
+LEAST_WIDTH: Final = 6
 """No column is made narrower, however narrow the terminal is."""
 
 
@@ -114,7 +116,8 @@ def terminal_width() -> int:
 def table_lines(headers: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
     """Iterate over the lines of a table; None is shown as a dash. Without rows there are only the headers.
 
-    In a width, the widest columns are as narrow as it takes, and their cells have several lines.
+    In a width, the widest columns are as narrow as it takes, and their cells have several lines. A word is broken only where
+    it does not help to break between words.
     """
     cells = [
         list(map(printable, headers)),
@@ -123,15 +126,20 @@ def table_lines(headers: Sequence[str], rows: Iterable[Sequence[Any]], width: in
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if width is not None:
         room = width - len(GAP) * (len(widths) - 1)
-        while sum(widths) > room and max(widths) > LEAST_WIDTH:
-            widths[widths.index(max(widths))] -= 1
+        longest_words = [
+            max(len(word) for cell in column for word in cell.split(" ")) for column in zip(*cells, strict=True)
+        ]
+        for narrowest in (longest_words, [LEAST_WIDTH] * len(widths)):
+            while sum(widths) > room and any(map(gt, widths, narrowest)):
+                wide = [number for number, least in enumerate(narrowest) if widths[number] > least]
+                widths[max(wide, key=widths.__getitem__)] -= 1
     for row in cells:
         for pieces in zip_longest(*map(_wrapped, row, widths), fillvalue=""):
             yield GAP.join(map(str.ljust, pieces, widths)).rstrip()
 
 
 def _wrapped(cell: str, width: int) -> list[str]:
-    return [cell] if len(cell) <= width else textwrap.wrap(cell, width)
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)
 
 
 def print_bytes(content: bytes) -> None:

@@ -22,7 +22,7 @@ LOOK_AGAIN_SECONDS: Final = 0.2
 NONE: Final = "none"
 """Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
-_HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION", "TEAM")
+_HEADERS: Final = ("#", "TIME", "STATUS", "REQUEST", "DURATION", "TEAM")
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 
 
@@ -57,8 +57,9 @@ def requests_list(call: Invocation) -> None:
 
 def _cells(request: RecordedRequest) -> tuple[Any, ...]:
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
-    what = request.operation or f"{request.method} {without_signature(request.path)}"
-    return request.sequence, request.at, request.status, what, request.code, took, request.team
+    what = request.operation or request.bytes or f"{request.method} {without_signature(request.path)}"
+    words = what if request.code is None else f"{what} {request.code}"
+    return request.sequence, request.at[11:23], request.status, words, took, request.team
 
 
 def _follow(call: Invocation, query: Mapping[str, str]) -> NoReturn:

@@ -8,6 +8,7 @@ does not have. Messages go to standard error, and where JSON is asked for, also 
 import os
 import sys
 from argparse import Namespace
+from itertools import pairwise
 
 from image_workflow_emulator.cli.arguments import PROGRAM, ArgumentsError, build_parser, parse_arguments
 from image_workflow_emulator.kernel.printable import printable
@@ -25,16 +26,27 @@ def main(arguments: list[str] | None = None) -> int:
 
         typed = os.environ.get("COMP_LINE", "").split()
         complete(build_parser(*typed[1:2]))
+    _open_closed_streams()
     try:
         return _run(parse_arguments(arguments))
     except ArgumentsError as error:
-        from image_workflow_emulator.cli.verdict import asks_for_json, print_compact, refusal
-
-        if asks_for_json(sys.argv[1:] if arguments is None else arguments):
-            print_compact(refusal(error.complaint))
+        given = sys.argv[1:] if arguments is None else arguments
+        own = given[: given.index("--")] if "--" in given else given
+        if "--format=json" in own or ("--format", "json") in pairwise(own):
+            _print_refusal(error.complaint)
         raise
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _open_closed_streams() -> None:
+    """Open the null device for each standard stream that is closed: else a socket would take its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
 
 
 def _run(options: Namespace) -> int:
@@ -77,19 +89,27 @@ def _run(options: Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return FAILURE
-        return _complain(CommandError(f"cannot write the output: {error.strerror}"), FAILURE)
+        return _complain(f"cannot write the output: {error.strerror}", FAILURE)
 
 
 def _refuse(error: Exception, status: int, options: Namespace) -> int:
     """Report an error, to programs too where they asked for JSON."""
+    from image_workflow_emulator.cli.failures import words_of
+
     if getattr(options, "format", None) == "json":
-        from image_workflow_emulator.cli.verdict import print_compact, refusal
-
-        print_compact(refusal(error))
-    return _complain(error, status)
+        _print_refusal(error)
+    return _complain(words_of(error), status)
 
 
-def _complain(error: Exception, status: int) -> int:
-    for line in str(error).split("\n"):
+def _print_refusal(error: object) -> None:
+    import json
+
+    from image_workflow_emulator.cli.failures import refusal
+
+    print(json.dumps(refusal(error), separators=(",", ":")))
+
+
+def _complain(message: str, status: int) -> int:
+    for line in message.split("\n"):
         print(f"{PROGRAM}: {printable(line)}", file=sys.stderr)
     return status

@@ -1,6 +1,6 @@
 """The commands about a sandbox of a running emulator: most send one request to its control plane, and show the answer.
 
-The journal has a file of its own: `requests`.
+`requests` and `scenario` have files of their own.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from image_workflow_emulator.cli.failures import REFUSED_VALUES, naming_scenario
-from image_workflow_emulator.cli.invocation import BOLD, Invocation, print_json, print_table
+from image_workflow_emulator.cli.invocation import Invocation, print_json
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable
@@ -67,14 +67,19 @@ def _move(call: Invocation, move: Mapping[str, Any]) -> None:
 
 
 def _show_clock(call: Invocation, shown: Mapping[str, Any]) -> None:
-    more = ("pending", "next_event_at", "fired", "stalled")
-    row = (shown["now"], mode_of(shown), *map(shown.get, more))
-    call.show(shown, ("NOW", "MODE", "PENDING", "NEXT EVENT", "FIRED", "STALLED"), [row])
+    columns = {
+        "NOW": shown["now"],
+        "NEXT EVENT": shown["next_event_at"],
+        "MODE": mode_of(shown),
+        "PENDING": shown["pending"],
+    }
+    columns |= {name.upper(): shown[name] for name in ("fired", "stalled") if shown.get(name) is not None}
+    call.show(shown, list(columns), [list(columns.values())])
 
 
 # Teams and credentials ------------------------------------------------------------------------------------------------
 
-_TEAM_COLUMNS = ("name", "id", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute")
+_TEAM_COLUMNS = ("name", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute", "id")
 
 
 def teams_list(call: Invocation) -> None:
@@ -134,72 +139,6 @@ def _set_state(call: Invocation, state: str) -> None:
         print(f"{printable(answer['key'])} is {answer['state']}")
 
 
-# The scenario ---------------------------------------------------------------------------------------------------------
-
-
-def scenario_use(call: Invocation) -> None:
-    """Run a scenario from now on."""
-    scenario, team = call.options.scenario, call.options.team
-    with naming_scenario(scenario):
-        shown = call.control.use_scenario(scenario, team)
-    print(f"using {scenario}{_for(team)}")
-    for warning in shown["warnings"]:
-        print(printable(f"warning: {warning}"))
-    if shown["takes_effect_at_reset"]:
-        print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
-
-
-def scenario_off(call: Invocation) -> None:
-    """End the running scenario."""
-    team = call.options.team
-    call.control.call("DELETE", "scenario", query={"team": team})
-    print(f"off{_for(team)}")
-    if team is None:
-        _print_those_of_teams(call.control.call("GET", "scenario"))
-
-
-def scenario_show(call: Invocation) -> None:
-    """Show the running scenario."""
-    team, style = call.options.team, call.style
-    shown = call.control.call("GET", "scenario", query={"team": team})
-    if call.options.format == "json":
-        print_json(shown)
-        return
-    if shown["scenario"] is None:
-        print(f"none{_for(team)}")
-    else:
-        print(style(printable(shown["scenario"]), BOLD), f"since {shown['began_at']}{_for(team)}")
-        print(printable(" ".join((shown["description"] or "").split())))
-        if shown["rules"]:
-            rules = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
-            print_table(("RULE", "MATCHED", "FIRED"), rules, style)
-        if shown["timeline"]:
-            changes = ((_when(entry), _words(entry["set"]), entry["done_at"]) for entry in shown["timeline"])
-            print_table(("AT", "SETS", "DONE AT"), changes, style)
-    if team is None:
-        _print_those_of_teams(shown)
-
-
-def _for(team: str | None) -> str:
-    return "" if team is None else printable(f" for the Team {team}")
-
-
-def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
-    for own in shown["team_scenarios"]:
-        print(printable(f"the Team {own['team']['name']} has one of its own: {own['scenario']}"))
-
-
-def _when(entry: Mapping[str, Any]) -> str:
-    """Say when a change is made: at a time, or after a request."""
-    if "after" not in entry:
-        return str(entry["at"])
-    return f"after {_words({**entry['after']['match'], 'nth': entry['after']['nth']})}"
-
-
-def _words(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {' or '.join(v) if isinstance(v, list) else v}" for name, v in facts.items())
-
-
 # Sandboxes ------------------------------------------------------------------------------------------------------------
 
 
@@ -248,7 +187,7 @@ def reset(call: Invocation) -> None:
     print("reset")
 
 
-def seed(call: Invocation) -> None:
+def given(call: Invocation) -> None:
     """Make what a file lists in a sandbox, before clients come."""
     from image_workflow_emulator.testing.sandbox import Given
 
@@ -299,5 +238,5 @@ def wait(call: Invocation) -> None:
             return
         except EmulatorError as error:
             if host_elapsed_ms() + _POLL_MS >= deadline:
-                raise CommandError(f"no emulator is ready after {timeout_ms / 1000:g} s: {error}") from None
+                raise CommandError(f"no emulator is ready after {timeout_ms / 1000:g} s: {error.detail}") from None
         time.sleep(_POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)

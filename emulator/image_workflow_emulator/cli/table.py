@@ -20,7 +20,7 @@ class Command(NamedTuple):
     home: str = ""
     """The function that runs it, such as `cli.serving.serve`, or its module, where the function has the name of the command.
 
-    A verb has the module of its command: `teams list` is `teams_list`. The function gets an Invocation, and returns the exit
+    A verb has the module of its command unless it says otherwise: `teams list` is `teams_list`. The function gets an Invocation, and returns the exit
     status; None is 0. That of a command that `reports` gets its options and the environment, and returns a Report.
     """
     arguments: Arguments = _NONE
@@ -30,12 +30,21 @@ class Command(NamedTuple):
     """It takes the options of `serve`, of which these have another default, in words; where it asks an emulator, only these."""
     verb: str | None = None
     """The default verb."""
-    asks: Literal["emulator", "sandbox"] | None = None
-    """What it speaks to, with its verbs: it takes the options that name it."""
+    asks: Literal["emulator", "sandbox", "nothing"] | None = None
+    """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says otherwise."""
     epilog: str | None = None
+    group: str = ""
+    """Where it stands in the help."""
     reports: bool = False
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
 
+
+RUN: Final = "Run"
+CHANGE: Final = "Watch and change"
+JUDGE: Final = "Judge"
+CONTRACT: Final = "Contract"
+GROUPS: Final = (RUN, CHANGE, JUDGE, CONTRACT)
+"""The groups of the help, in its order."""
 
 WITH_COMMAND: Final = {"exec": True, "sweep": True}
 """The commands that run another command, which comes after `--`, and whether they need one."""
@@ -68,7 +77,7 @@ _EXEC: Final[Arguments] = {
         "help": "report mistakes of the client; `fail`: exit with status 1 if one is an error (default: report)",
         "default": "report",
     },
-    "--ignore RULE ...": "ignore a rule of conduct; can be repeated",
+    **IGNORE,
     "--coverage-fail-under N": {"type": float, "help": "exit with 1 if a smaller percentage of it was covered"},
     "--cell FILE": SUPPRESS,  # this is one run of a sweep
 }
@@ -87,7 +96,7 @@ _SWEEP: Final[Arguments] = {
     "--budget SPAN": "how long all runs may take, such as 10m (default: 60s at a terminal)",
     "--report FILE": "write the result as JSON, or as a page to FILE.html",
     "--resume FILE": "write the runs there as they end, and do not repeat those in it",
-    "--ignore RULE ...": "leave out a rule of conduct (repeatable)",
+    **IGNORE,
     "--junit FILE": "write the runs as JUnit XML",
     "--expected FILE": "outcomes that are accepted (default: sweep.expected.yaml)",
     "--strict recoverable|all|off": {
@@ -123,8 +132,8 @@ _CHANGE: Final = {
 }
 _KEY: Final = {"key KEY": "the sandbox's form of a key, or the world's"}
 _NEW_ID: Final = {"id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)"}
-_SEED: Final = {
-    "file FILE": "what to make, as YAML or JSON",
+_GIVEN: Final = {
+    "file FILE": "what to make, as YAML or JSON; - is standard input",
     "--team TEAM": "whose it will be, by name or id (default: the first Team)",
 }
 _CHECKED: Final = {
@@ -140,7 +149,7 @@ _DRIFT: Final[Arguments] = {
     "files FILE ...": "a HAR, a VCR.py cassette, or a journal of this emulator",
     "--readings FILE": "start from what is known: a file, readings or a set",
     "--pin FILE": "write the readings that were found, for serve, exec, sweep and pytest",
-    "--ignore DECISION ...": "leave out a decision; repeatable",
+    **IGNORE,
     "--report FILE": "write the report: JSON, or HTML by suffix",
     "--junit FILE": "write the report as JUnit XML",
     "--fail-on VERDICTS": "exit with 1 for these (default: other,neither,breach,bug)",
@@ -148,64 +157,73 @@ _DRIFT: Final[Arguments] = {
 _RECORDINGS: Final = {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"}
 
 COMMANDS: Final[Mapping[str, Command]] = {
-    "serve": Command("run the emulator until interrupted", "cli.serving.serve", settings={}, epilog=_VARIABLES),
+    "serve": Command(
+        "run the emulator until interrupted", "cli.serving.serve", settings={}, epilog=_VARIABLES, group=RUN
+    ),
     "exec": Command(
-        "run a command with an emulator of its own, and exit with its status",
+        "run a command with an emulator of its own",
         "cli.execution.execute",
         _EXEC,
         _TEXT,
         {"port": "a free one", "access_log": "off"},
         epilog=_EXEC_EPILOG,
+        group=RUN,
     ),
-    "sweep": Command(
-        "repeat a command with each fault at each of its calls, and show what it survives",
-        "cli.sweep.sweeping.sweep",
-        _SWEEP,
-        _TEXT,
-        {"port": "a free one", "access_log": "off", "clock": "auto"},
-        epilog=_SWEEP_EPILOG,
-    ),
-    "wait": Command("wait until an emulator is ready", "cli.remote", _WAIT, asks="emulator"),
+    "wait": Command("wait until an emulator is ready", "cli.remote", _WAIT, asks="emulator", group=RUN),
     "requests": Command(
         "list, follow, explain or clear recorded requests",
         "cli.journal",
         verb="list",
         asks="sandbox",
         epilog="`list` can be left out: requests --status 4xx --follow",
+        group=CHANGE,
     ),
     "requests list": Command(
         "list recorded requests, the newest last (the default)", "", _REQUESTS, ("table", "json", "har")
     ),
     "requests show": Command("explain one request", "", _REQUEST, ("text", "json", "curl")),
     "requests clear": Command("forget all recorded requests"),
-    "scenario": Command("show, change or end the running scenario", "cli.remote", verb="show", asks="sandbox"),
-    "scenario show": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
+    "scenario": Command(
+        "say what goes wrong: show, change, list and check scenarios",
+        "cli.scenarios",
+        verb="status",
+        asks="sandbox",
+        group=CHANGE,
+    ),
+    "scenario status": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
     "scenario use": Command("run a scenario from now on", "", _FILE_OR_NAME),
     "scenario off": Command("end the running scenario", "", _TEAM),
-    "scenarios": Command("list or show the scenarios of the library, or check files", "cli.scenarios"),
-    "scenarios list": Command("name every scenario of the library", formats=_TABLE),
-    "scenarios show": Command("print a scenario of the library", "", {"name NAME": "which"}),
-    "scenarios check": Command("check scenario files", "", _CHECKED, _TEXT),
+    "scenario list": Command("list the scenarios of the library", formats=_TABLE, asks="nothing"),
+    "scenario show": Command("print a scenario of the library", "", {"name NAME": "which"}, asks="nothing"),
+    "scenario check": Command("check scenario files", "", _CHECKED, asks="nothing", reports=True),
     "clock": Command(
-        "show the clock of a running emulator, move it forward, or change its mode",
-        "cli.remote",
-        verb="show",
-        asks="sandbox",
+        "show or move the clock, or change its mode", "cli.remote", verb="show", asks="sandbox", group=CHANGE
     ),
     "clock show": Command("print the time (the default)", "", {}, _TABLE),
     "clock advance": Command("move forward by a span", "", {"value VALUE": SPAN}, _TABLE),
     "clock to": Command("move forward to a timestamp", "", {"value VALUE": MOMENT}, _TABLE),
     "clock next": Command("move forward to the next event", "", {}, _TABLE),
-    "clock idle": Command("move forward until all work has finished, except what a scenario stalls", "", {}, _TABLE),
+    "clock idle": Command("move forward until all work has ended, except what a scenario stalls", "", {}, _TABLE),
     "clock mode": Command("change the mode", "", _MODE, _TABLE),
-    "teams": Command("list or change Teams", "cli.remote", verb="list", asks="sandbox"),
+    "teams": Command("list or change Teams", "cli.remote", verb="list", asks="sandbox", group=CHANGE),
     "teams list": Command("list Teams (the default)", "", {}, _TABLE),
     "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
-    "credentials": Command("list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox"),
+    "credentials": Command(
+        "list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox", group=CHANGE
+    ),
     "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
     "credentials revoke": Command("revoke a credential: its next request is refused", "", _KEY, _TABLE),
     "credentials restore": Command("make a revoked credential active again", "", _KEY, _TABLE),
-    "sandboxes": Command("list, create or delete sandboxes", "cli.remote", verb="list", asks="emulator"),
+    "given": Command(
+        "make the Products, ingredients and photoshoots of a file",
+        "cli.remote",
+        _GIVEN,
+        _TABLE,
+        asks="sandbox",
+        epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
+        group=CHANGE,
+    ),
+    "sandboxes": Command("list, create or delete sandboxes", "cli.remote", verb="list", asks="emulator", group=CHANGE),
     "sandboxes list": Command("list sandboxes (the default)", "", {"--sandbox ID": "show this one alone"}, _TABLE),
     "sandboxes create": Command(
         "create a sandbox; options that are not given are those of the server",
@@ -215,45 +233,56 @@ COMMANDS: Final[Mapping[str, Command]] = {
         dict.fromkeys(OF_SANDBOX, "the server's"),
     ),
     "sandboxes delete": Command("delete a sandbox with all that it holds", "", {"id ID": "which"}),
-    "reset": Command("reset a running emulator", "cli.remote", asks="sandbox"),
-    "seed": Command(
-        "make the Products, ingredients and photoshoots of a file in a running emulator",
-        "cli.remote",
-        _SEED,
-        _TABLE,
-        asks="sandbox",
-        epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
-    ),
-    "state": Command(
-        "save a sandbox of a running emulator to a file, or load one from it", "cli.remote", asks="sandbox"
-    ),
+    "state": Command("save a sandbox to a file, or load one", "cli.remote", asks="sandbox", group=CHANGE),
     "state save": Command(
         "save a sandbox to a state file, or as a session for the page to FILE.json", "", {"file FILE": "what to write"}
     ),
     "state load": Command("replace a sandbox by what a state file holds", "", {"file FILE": "what to read"}),
-    "coverage": Command("merge and show how much of the contract runs have covered", "cli.coverage", _COVERAGE, _TABLE),
-    "readings": Command("list the readings of the specification, where it is silent", "cli.offline", {}, _TABLE),
-    "drift": Command(
-        "judge recorded traffic of the real service: which readings it has",
-        "cli.drift",
-        _DRIFT,
+    "reset": Command("reset a sandbox to its start", "cli.remote", asks="sandbox", group=CHANGE),
+    "sweep": Command(
+        "repeat a command with a fault at each call; show what it survives",
+        "cli.sweep.sweeping.sweep",
+        _SWEEP,
         _TEXT,
+        {"port": "a free one", "access_log": "off", "clock": "auto"},
+        epilog=_SWEEP_EPILOG,
+        group=JUDGE,
     ),
     "conduct": Command(
-        "judge recorded traffic of the real service: what its client does wrong",
+        "judge what the client in recorded traffic does wrong",
         "cli.conduct",
         _RECORDINGS,
         _TEXT,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
+        group=JUDGE,
     ),
-    "operations": Command(
-        "list the operations of the API with their prices and problem codes", "cli.offline", {}, _TABLE
+    "coverage": Command(
+        "show how much of the contract runs have covered", "cli.coverage", _COVERAGE, _TABLE, group=JUDGE
     ),
-    "contract": Command("print the machine-readable contract (OpenAPI 3.1)", "cli.offline", {}, ("yaml", "json")),
-    "schema": Command(
-        "print the JSON Schema of a kind of file, for editors", "cli.offline", {"kind scenario|world": ""}
+    "drift": Command(
+        "judge which readings the real service has, by recorded traffic",
+        "cli.drift",
+        _DRIFT,
+        _TEXT,
+        group=JUDGE,
     ),
+    "contract": Command("print what is shipped about the API", "cli.contract", verb="show", group=CONTRACT),
+    "contract show": Command("print the contract (OpenAPI 3.1; the default)", formats=("yaml", "json")),
+    "contract operations": Command("list the operations with prices and problem codes", formats=_TABLE),
+    "contract schema": Command(
+        "print the JSON Schema of a kind of file, for editors", "", {"kind scenario|world": "the kind"}
+    ),
+    "contract readings": Command("list the readings of the specification, where it is silent", formats=_TABLE),
 }
 
-RETIRED: Final[Mapping[str, str]] = {}
-"""Commands, verbs and options that are gone, such as `exec --junit`, each with what to use now. They have no row above."""
+_RECORD: Final = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
+RETIRED: Final[Mapping[str, str]] = {
+    "scenarios show": "`scenarios show NAME` is `scenario show NAME` now",
+    "scenarios check": "`scenarios check FILE` is `scenario check FILE` now",
+    "scenarios": "`scenarios` is `scenario list` now",
+    "seed": "`seed FILE` is `given FILE` now",
+    "operations": "`operations` is `contract operations` now",
+    "schema": "`schema KIND` is `contract schema KIND` now",
+    "readings": "`readings` is `contract readings` now",
+}
+"""Commands, verbs and options that are gone, each with what to use now. They have no row above."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 from weakref import finalize
 
-from image_workflow_emulator.settings import DEFAULT_URL, OPTIONS
+from image_workflow_emulator import DEFAULT_URL
+from image_workflow_emulator.settings import OPTIONS
 from image_workflow_emulator.testing.control_client import DEFAULT_SANDBOX, ControlClient, emulator_address
 from image_workflow_emulator.testing.errors import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal
 from image_workflow_emulator.testing.options import option_texts

@@ -1,4 +1,4 @@
-"""The commands that show what is shipped, and need no emulator."""
+"""`contract`: what is shipped about the API. Needs no emulator."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, OperationContr
 from image_workflow_emulator.documents import shipped_document, shipped_path
 
 
-def operations(call: Invocation) -> None:
+def contract_operations(call: Invocation) -> None:
     """List the operations of the API, with what they cost and answer."""
     described = [_describe(operation) for operation in load_contract().operations.values()]
     shown = (
@@ -32,7 +32,7 @@ def _answers(answers: Mapping[str, list[str]]) -> str:
     return "  ".join(f"{status} {', '.join(codes)}".rstrip() for status, codes in answers.items())
 
 
-def readings(call: Invocation) -> None:
+def contract_readings(call: Invocation) -> None:
     """List the readings of the specification, with what each one finds."""
     from image_workflow_emulator.scenario.readings_format import described_readings
 
@@ -41,7 +41,7 @@ def readings(call: Invocation) -> None:
     call.show({"data": described}, ("READING", "GIVES", "FINDS A CLIENT THAT"), shown)
 
 
-def contract(call: Invocation) -> None:
+def contract_show(call: Invocation) -> None:
     """Print the machine-readable contract."""
     if call.options.format == "yaml":
         print_bytes(shipped_path(DOCUMENT).read_bytes())
@@ -49,6 +49,6 @@ def contract(call: Invocation) -> None:
         print_json(shipped_document(DOCUMENT))
 
 
-def schema(call: Invocation) -> None:
+def contract_schema(call: Invocation) -> None:
     """Print the JSON Schema of a kind of file."""
     print_bytes(shipped_path(f"contract/{call.options.kind}.schema.json").read_bytes())
