@@ -4,19 +4,19 @@
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.control import DOCUMENTS, REQUEST_ID_KIND
 from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
-from image_workflow_emulator.control import REQUEST_ID_KIND
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
-from image_workflow_emulator.http.hosts import Hosts, is_loopback
+from image_workflow_emulator.http.guard import Guard, is_loopback
 from image_workflow_emulator.http.problem_responses import problem_response
-from image_workflow_emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
+from image_workflow_emulator.http.requests import Body, Receive, Request, Scope, Send
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.imaging.helpers import Helpers
@@ -63,9 +63,9 @@ class Application:
         self.settings = settings
         self.contract = contract or load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), settings.journal_requests)
-        # Who listens on the loopback is called by no name of the local network, but a page may be.
+        # On the loopback no client uses a name of the local network, but a rebound web page may: refuse such names.
         trusts_network = not (is_served and is_loopback(settings.host))
-        self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
+        self._guard = Guard(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
         self._identifiers = Identifiers(-1)
         """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""
         self._options = sandbox_options(settings, self.contract)
@@ -79,7 +79,7 @@ class Application:
             DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
         }
         self._own_service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
-        self._service: ASGIApp = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service
+        self._service: Answer = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service
         if settings.state is not None:
             self._load_state(settings.state)
 
@@ -87,30 +87,32 @@ class Application:
         """Pass a request to the control plane or to the service, if it is accepted."""
         if scope["type"] != "http":
             return
+        request = Request(scope, self.settings.public_url)
         path: str = scope["path"]
         is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
         if path.startswith(FILES_PREFIX):
-            scope[EMBEDDING] = self._hosts.picture_policy(scope)
-        answer = self._answer_at_door(scope, is_control)
+            request.embedding = self._guard.picture_policy(request)
+        answer = self._answer_at_door(request, path, is_control)
         if answer is not None:
-            await Wire(Request(scope, None), receive, send, Body(receive), self._stop).send(answer)
+            await Wire(request, receive, send, Body(receive), self._stop).send(answer)
         elif is_control:
             await self._control(scope, receive, send)
         else:
-            await self._service(scope, receive, send)
+            await self._service(request, receive, send)
 
-    def _answer_at_door(self, scope: Scope, is_control: bool) -> Response | None:
+    def _answer_at_door(self, request: Request, path: str, is_control: bool) -> Response | None:
         """Return the answer to a request that no surface gets: one that is not accepted, or one that browsers make by habit."""
         try:
-            self._hosts.check_host(scope)
-            target = _BROWSERS_OWN.get(scope["path"])
-            if target is not None and _is_browsers_own(scope):
-                query = b"?" + scope["query_string"] if scope["query_string"] else b""
+            self._guard.check_host(request)
+            if path in _BROWSERS_OWN and _is_browsers_own(request):
+                query = b"?" + request.query_string if request.query_string else b""
                 request_id = self._next_request_id(is_control).encode()
-                headers = (b"location", target + query), (b"content-length", b"0"), (b"request-id", request_id)
-                return Response(302, headers, b"")
-            if not is_control:  # its guard lets links to its page in
-                self._hosts.check_site(scope)
+                target = (b"location", _BROWSERS_OWN[path] + query)
+                return Response(302, (target, (b"content-length", b"0"), (b"request-id", request_id)), b"")
+            if is_control:
+                self._guard.check_own_page(request, is_document=path in DOCUMENTS)
+            else:
+                self._guard.check_page(request)
         except Problem as problem:
             return problem_response(problem, self._next_request_id(is_control), None)
         return None
@@ -157,6 +159,8 @@ class Application:
         self._helpers.close()
 
 
+Answer: TypeAlias = Callable[[Request, Receive, Send], Awaitable[None]]
+_REQUEST: Final = "emulator.request"
 _EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
 """The headers that a page of another origin may read beyond those that every page may."""
 _BROWSERS_OWN: Final = {
@@ -167,12 +171,12 @@ _BROWSERS_OWN: Final = {
 """The paths that a browser or a person types, and their redirects (relative, so that they stay below a public address)."""
 
 
-def _with_cors(service: "ASGIApp", origins: Sequence[str]) -> "ASGIApp":
+def _with_cors(service: Service, origins: Sequence[str]) -> Answer:
     """Let pages of some origins call the service and read its answers: it decides itself on methods and headers."""
     from starlette.middleware.cors import CORSMiddleware
 
-    return CORSMiddleware(
-        service,
+    cors = CORSMiddleware(
+        lambda scope, receive, send: service(scope.pop(_REQUEST), receive, send),
         allow_origins=origins,
         allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=["*"],
@@ -180,10 +184,16 @@ def _with_cors(service: "ASGIApp", origins: Sequence[str]) -> "ASGIApp":
         expose_headers=_EXPOSED_HEADERS,
     )
 
+    def answer(request: Request, receive: Receive, send: Send) -> Awaitable[None]:
+        request.scope[_REQUEST] = request
+        return cors(request.scope, receive, send)
 
-def _is_browsers_own(scope: Scope) -> bool:
+    return answer
+
+
+def _is_browsers_own(request: Request) -> bool:
     """Tell whether a request is a browser's, and not a client's whose base URL is wrong: that one brings its key."""
-    return scope["method"] in ("GET", "HEAD") and all(name != b"authorization" for name, _ in scope["headers"])
+    return request.method in ("GET", "HEAD") and b"authorization" not in request.headers
 
 
 def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:

@@ -9,3 +9,6 @@ PREFIX: Final = "/_emulator"
 
 REQUEST_ID_KIND: Final = "ctl"
 """How its Request-Ids begin, by which a command recognizes an emulator."""
+
+DOCUMENTS: Final = (PREFIX, f"{PREFIX}/reference")
+"""The paths that a person follows a link to: the page and the reference."""

@@ -1,5 +1,6 @@
-"""The control plane as one Starlette application: its routes, its guard, and how a problem is answered."""
+"""The control plane as one Starlette application: its routes, its token, and how a problem is answered."""
 
+import hmac
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
@@ -19,7 +20,6 @@ from image_workflow_emulator.control import (
     clock,
     events,
     given,
-    guard,
     journal,
     page,
     sandboxes,
@@ -35,6 +35,8 @@ from image_workflow_emulator.http.problem_responses import not_allowed, problem_
 from image_workflow_emulator.http.requests import Body, ClientDisconnectedError
 from image_workflow_emulator.kernel.wording import excerpt
 
+_HEALTH: Final = f"{PREFIX}/health"
+"""Answered without the control token, so that a wait for readiness does not need it."""
 _FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since", "before")
 
 PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
@@ -153,8 +155,7 @@ class ControlMiddleware:
             await send(message)
 
         try:
-            guard.check_origin(head)
-            guard.check_token(head, settings.control_token)
+            _check_token(head, settings.control_token)
             with suppress(ClientDisconnectedError):  # the client has gone
                 await self._app(scope, receive, finish)
         except Problem as problem:
@@ -162,6 +163,21 @@ class ControlMiddleware:
             await answer(scope, receive, finish)
         finally:
             scope["state"].clear()  # its head refers back to the scope
+
+
+def _check_token(head: requests.Request, token: str | None) -> None:
+    """Require the control token, if there is one; health and the page's own files need none.
+
+    Raises:
+        Problem: authentication_required.
+    """
+    if token is None or head.path == _HEALTH or page.is_own_file(head.path):
+        return
+    found = head.bearer_key()
+    if found is None or not hmac.compare_digest(found.encode("latin-1"), token.encode()):
+        shown = "none" if found is None else "another"
+        expected = "expected `Bearer` and the control token"
+        raise Problem("authentication_required", f"Authorization: found {shown}; {expected}", check=Check.CREDENTIAL)
 
 
 async def _refuse(request: Request, problem: Exception) -> Response:

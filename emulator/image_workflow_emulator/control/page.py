@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.control import DOCUMENTS, PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
@@ -35,14 +35,9 @@ _HEADERS: Final = {
 }
 
 
-def is_document(path: str) -> bool:
-    """Tell whether a path leads to something that a person follows a link to: the page or the reference."""
-    return path in (PREFIX, f"{PREFIX}/reference")
-
-
 def is_own_file(path: str) -> bool:
     """Tell whether a path leads to a file of the page, which needs no control token."""
-    return is_document(path) or path.startswith(f"{PREFIX}/page/")
+    return path in DOCUMENTS or path.startswith(f"{PREFIX}/page/")
 
 
 def show_page(call: ControlCall) -> Response:

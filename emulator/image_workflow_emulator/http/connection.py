@@ -6,7 +6,8 @@ import struct
 
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 
-CONNECTION_EXTENSION = "emulator.connection"
+CONNECTION = "emulator.connection"
+"""Where a scope has the handle."""
 WHOLE_BODY = "emulator.body"
 """Where the message that starts an answer may have all of its body, for a server that hands in a connection: no other
 message follows. Head and body are then written in one piece."""

@@ -7,11 +7,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from image_workflow_emulator.domain.problems import Problem, invalid_request
-from image_workflow_emulator.http.connection import CONNECTION_EXTENSION, Connection
+from image_workflow_emulator.http.connection import CONNECTION, Connection
 from image_workflow_emulator.http.responses import OWN_ORIGIN, Header
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
@@ -21,8 +22,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-EMBEDDING = "emulator.embedding"
-"""Where a scope has the header that says which pages may embed the answer; without it, those of the same origin."""
+_NONE: frozenset[bytes] = frozenset()
 MAX_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
 MAX_BODY_BYTES = 1024 * 1024
@@ -44,40 +44,37 @@ class Request:
         self.query_string: bytes = scope["query_string"]
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
-        counted = Counter(name for name, _ in pairs) if len(self.headers) != len(pairs) else {}
-        self.repeated = {name for name, number in counted.items() if number > 1}
+        self.repeated = _NONE if len(self.headers) == len(pairs) else _repeated(pairs)
         """The names of headers that came more than once."""
-        extensions = scope.get("extensions") or {}
-        self.connection: Connection | None = extensions.get(CONNECTION_EXTENSION, {}).get("connection")
+        self.connection: Connection | None = scope.get(CONNECTION)
         """None where the server hands none in."""
-        self.embedding: Header = scope.get(EMBEDDING, OWN_ORIGIN)
+        self.embedding: Header = OWN_ORIGIN
         """The header that says which pages may embed the answer."""
-        self._scope = scope
+        self.scope = scope
         self._public_url = public_url
 
     @property
     def origin(self) -> str:
         """How the links in an answer start: the public address, else the one that the client used."""
-        if self._public_url is not None:
-            return self._public_url
-        host = self.headers.get(b"host")  # one that was accepted at the door
-        if host is not None:
-            return f"{self._scope['scheme']}://{host.decode()}"
-        name, port = self._scope.get("server") or ("127.0.0.1", None)
-        return f"{self._scope['scheme']}://{name}:{port}" if port else f"{self._scope['scheme']}://{name}"
+        return self._public_url or self._address
 
     @property
-    def public_authority(self) -> str | None:
-        """Host and port of the public address, in lower case, if there is one."""
-        return None if self._public_url is None else self._public_url.lower().partition("://")[2].partition("/")[0]
+    def own_origins(self) -> tuple[str, ...]:
+        """The addresses whose pages are the emulator's own: the public one, and the one that the client used."""
+        return (self._address,) if self._public_url is None else (self._address, self._public_url)
+
+    @property
+    def _address(self) -> str:
+        scheme, host = self.scope["scheme"], self.headers.get(b"host")  # one that the guard accepted
+        if host is not None:
+            return f"{scheme}://{host.decode()}"
+        name, port = self.scope.get("server") or ("127.0.0.1", None)
+        return f"{scheme}://{name}:{port}" if port else f"{scheme}://{name}"
 
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None if it has no such form (section 5, D48)."""
         value = self.headers.get(b"authorization")
-        if value is None or b"authorization" in self.repeated:
-            return None
-        scheme, _, key = value.decode("latin-1").partition(" ")
-        return key.strip(" \t") if scheme.lower() == "bearer" else None
+        return None if value is None or b"authorization" in self.repeated else _key_of(value)
 
     def idempotency_key(self) -> str:
         """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48), or it is too long (D58)."""
@@ -114,6 +111,16 @@ class Request:
         """Return the size of the body that the head announces; 0 where it announces none, or no size."""
         announced = self.headers.get(b"content-length", b"0")
         return int(announced) if announced.isdigit() else 0
+
+
+def _repeated(pairs: list[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    return frozenset(name for name, number in Counter(name for name, _ in pairs).items() if number > 1)
+
+
+@lru_cache(maxsize=1_000)
+def _key_of(authorization: bytes) -> str | None:
+    scheme, _, key = authorization.decode("latin-1").partition(" ")
+    return key.strip(" \t") if scheme.lower() == "bearer" else None
 
 
 def _path(raw_path: bytes) -> str:

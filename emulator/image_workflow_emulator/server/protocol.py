@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.http.connection import CONNECTION_EXTENSION, WHOLE_BODY, Connection
+from image_workflow_emulator.http.connection import CONNECTION, WHOLE_BODY, Connection
 from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.responses import OWN_ORIGIN
 
@@ -146,7 +146,7 @@ class WatchedProtocol(HttpToolsProtocol):
         """Begin a request, at its first byte."""
         self._awaited, self.heard_at = "head", self.loop.time()
         super().on_message_begin()
-        self.scope["extensions"] = {CONNECTION_EXTENSION: {"connection": self._connection}}
+        self.scope[CONNECTION] = self._connection  # type: ignore[literal-required]
 
     def on_headers_complete(self) -> None:
         """Let a request be answered, after those before it. Raises Problem."""

@@ -45,9 +45,8 @@ class Service:
         self._default = default
         self._public_url = public_url
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, request: Request, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request = Request(scope, self._public_url)
         surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._default)
         body = Body(receive, request.has_body())
         exchange = self._arrive(surface, request, body)
