@@ -21,7 +21,7 @@ from image_workflow_emulator.server.protocol import (
 from image_workflow_emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import Transport, converse, turns
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.served import PATIENCE_SECONDS, serving, started
+from tests.support.served import PATIENCE_SECONDS, read_answer, serving, started
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
@@ -194,6 +194,25 @@ def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(em
     assert [200, 401, 200, 401, 200] == [response.status for response in conversation.responses()]
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_client_that_ends_its_side_gets_the_answers_of_its_pipeline(number: int) -> None:
+    with serving() as server, server.connect() as connection:
+        connection.sendall(GET * number)
+        connection.shutdown(socket.SHUT_WR)
+        assert number == read_answer(connection).count(b"HTTP/1.1 200 ")
+
+
+def test_a_pipeline_whose_client_may_have_gone_is_not_kept_for_ever(emulator: EmulatorUnderTest) -> None:
+    async def leave() -> bool:
+        transport = await _opened(emulator.application, GET + GET)
+        assert transport.protocol is not None
+        assert transport.protocol.eof_received()
+        return transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + REQUEST_SECONDS + 1)
+
+    _play(emulator, "stall")
+    assert asyncio.run(leave())
+
+
 @pytest.mark.parametrize("spoiled", [b"GET\r\n\r\n", b"\0\r\n\r\n", CHUNKED + b"x\r\n"])
 def test_what_is_no_request_is_refused_after_the_requests_before(emulator: EmulatorUnderTest, spoiled: bytes) -> None:
     conversation = asyncio.run(converse(emulator.application, [GET + GET + spoiled + GET]))
@@ -295,6 +314,8 @@ def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
         (b"http://evil.com@localhost/v1/team", b"localhost", 400),
         (b"http:///v1/team", b"localhost", 400),
         (b"http://localhost", b"evil.com", 404),
+        (b"ftp://localhost/v1/team", b"localhost", 400),
+        (b"mailto:x@localhost", b"localhost", 400),
     ],
 )
 def test_the_host_of_an_absolute_target_counts(

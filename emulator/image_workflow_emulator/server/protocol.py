@@ -18,6 +18,7 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.connection import CONNECTION, WHOLE_BODY, Connection
 from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.responses import OWN_ORIGIN
+from image_workflow_emulator.kernel.wording import excerpt
 
 REQUEST_SECONDS: Final = 30.0
 """How long the head of a request may take, and its body may go without content while the server waits for it."""
@@ -75,6 +76,10 @@ class WatchedProtocol(HttpToolsProtocol):
     """The last request that the application was given; those behind it are in the pipeline."""
     _is_refused = False
     """Whether the connection ends with the answer to the last request in the pipeline. Nothing is parsed any more."""
+    _is_pipelined = False
+    """Whether the request that is being answered has waited in the pipeline."""
+    _is_half_closed = False
+    """Whether the client has ended its side while requests were in the pipeline."""
     _unsent_bytes = 0
     """How many bytes of answers the client had not taken when the connection was last looked at."""
     _taken_at = 0.0
@@ -99,6 +104,11 @@ class WatchedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
         if self._answering is not None:
             _disconnect(self._answering)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection open until the requests in the pipeline are answered; else its client has gone."""
+        self._is_half_closed = self._is_pipelined or bool(self.pipeline)
+        return self._is_half_closed
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes, or keep them while a request waits for the one before it."""
@@ -152,14 +162,13 @@ class WatchedProtocol(HttpToolsProtocol):
         """Let a request be answered, after those before it. Raises Problem."""
         if (version := self.parser.get_http_version()) not in ("1.1", "1.0"):
             raise Problem("invalid_request", f"HTTP/{version} is not spoken here; expected HTTP/1.1.")
-        if self.parser.get_method() == b"CONNECT":
-            raise Problem("invalid_request", "CONNECT is not allowed here: the emulator is no proxy.")
         self._framing_bytes = 0
         if self.parser.should_upgrade():  # the parser stops here, and gets the head again
+            if self.parser.get_method() == b"CONNECT":
+                raise Problem("invalid_request", "CONNECT is not allowed here: the emulator is no proxy.")
             return
-        if absolute := _ABSOLUTE_TARGET.match(self.url):  # its host overrules the header (RFC 9112)
-            self.headers[:] = [(name, absolute[1] if name == b"host" else value) for name, value in self.headers]
-            self.url = b"/" + absolute[2]
+        if not self.url.startswith((b"/", b"*")):
+            self._take_absolute_target()
         super().on_headers_complete()
         self._awaited, self.heard_at = "body", self.loop.time()
         self.headers = []  # of trailers, which are no headers of the request
@@ -167,6 +176,15 @@ class WatchedProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False  # only the client knows whether its body follows, or its next request
         if self.pipeline:  # uvicorn reads no more, and would not see the client leave
             self.flow.resume_reading()
+
+    def _take_absolute_target(self) -> None:
+        """Let the host of the target overrule the header (RFC 9112). Raises Problem for one that is not http."""
+        absolute = _ABSOLUTE_TARGET.match(self.url)
+        if absolute is None:
+            found = excerpt(self.url.decode("latin-1"))
+            raise Problem("invalid_request", f"the target: found {found}; expected a path, or an http address")
+        self.headers[:] = [(name, absolute[1] if name == b"host" else value) for name, value in self.headers]
+        self.url = b"/" + absolute[2]
 
     def on_body(self, body: bytes) -> None:
         """Take content."""
@@ -185,7 +203,7 @@ class WatchedProtocol(HttpToolsProtocol):
         self._answering = cycle
         super()._start_asgi_task(cycle, partial(self._answer, cycle, app))
 
-    async def _answer(self, cycle: RequestResponseCycle, app: Any, scope: Any, receive: Any, send: Any) -> None:
+    def _answer(self, cycle: RequestResponseCycle, app: Any, scope: Any, receive: Any, send: Any) -> Any:
         """Let the application answer; write head and body of an answer in one piece that it hands in whole."""
 
         async def send_at_once(message: Any) -> None:
@@ -206,7 +224,7 @@ class WatchedProtocol(HttpToolsProtocol):
                 self.transport.close()
             self.on_response_complete()
 
-        await app(scope, receive, send_at_once)
+        return app(scope, receive, send_at_once)
 
     def on_response_complete(self) -> None:
         """Go on with the requests behind the one that is answered. uvicorn would start a timer after each answer."""
@@ -214,10 +232,13 @@ class WatchedProtocol(HttpToolsProtocol):
             return
         self.heard_at = self.loop.time()
         self.flow.resume_reading()
-        if self.pipeline:
+        self._is_pipelined = bool(self.pipeline)
+        if self._is_pipelined:
             self._start_asgi_task(*self.pipeline.pop())
         if self._unparsed:
             self._parse()
+        if self._is_half_closed and self.cycle.response_complete:
+            self.transport.close()
 
     def _refuse(self, problem: Problem) -> None:
         """Answer bytes that are no request with a problem, as if they were one more, and close the connection."""
@@ -258,6 +279,9 @@ class WatchedProtocol(HttpToolsProtocol):
             return True
         if self._is_refused or self.transport.is_closing():
             return False
+        if self._is_half_closed and now - self.heard_at > REQUEST_SECONDS:
+            self.transport.close()
+            return True
         if self._unparsed or self.flow.read_paused:
             self.heard_at = now  # the server keeps its client waiting
             if len(self._unparsed) + len(self.cycle.body) < MAX_UNREAD_BYTES:
