@@ -49,12 +49,3 @@ def test_a_reservation_is_settled_once_within_its_amount_or_not_at_all(work_id: 
     ledger.settle("gen_1", 0)
     with pytest.raises(LedgerError):
         ledger.settle("gen_1", 0)
-
-
-def test_the_work_of_a_saved_state_leaves_the_available_credits_as_they_were() -> None:
-    ledger = Ledger(granted=6)
-    ledger.restore_charge(3)
-    ledger.restore_reservation("gen_1", 4)
-    assert state(ledger) == (6, 4, 3)
-    ledger.settle("gen_1", 1)
-    assert state(ledger) == (9, 0, 4)

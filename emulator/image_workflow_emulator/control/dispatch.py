@@ -229,7 +229,10 @@ def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type:
     if kind == "none":
         check_no_body(body)
     elif body is None:
-        raise invalid_request("(body)", f"more than {limit_bytes} bytes", "fewer", "send a smaller body", status=413)
+        expected, remedy = "fewer", "send a smaller body"
+        if kind == "file":
+            expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
+        raise invalid_request("(body)", f"more than {limit_bytes} bytes", expected, remedy, status=413)
     return None
 
 

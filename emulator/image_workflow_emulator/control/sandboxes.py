@@ -11,7 +11,7 @@ from starlette.responses import StreamingResponse
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.clock import describe_clock
-from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, JsonResponse, in_slices
+from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices
 from image_workflow_emulator.control.fields import clock_of, unfit
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
@@ -147,19 +147,12 @@ async def load_state(call: ControlCall) -> dict[str, Any]:
 
     plane = call.plane
     try:
-        loaded = await asyncio.to_thread(_load, call.body, call.sandbox.id, plane)
+        limit_bytes, stop = plane.settings.max_memory, plane.stop
+        loaded = await asyncio.to_thread(
+            state.load, call.body, call.sandbox.id, limit_bytes, plane.contract, lambda: stop.has_begun
+        )
         shown = describe(call, loaded)
         plane.sandboxes.replace(loaded)
     except (state.StateError, SandboxConflictError) as error:
         raise Problem("invalid_request", f"(body): {error}") from None
     return shown
-
-
-def _load(content: bytes, identifier: str, plane: ControlPlane) -> Sandbox:
-    """Load a sandbox, and settle it: before the old one is given up, and while others are served."""
-    from image_workflow_emulator.service import state
-
-    limit_bytes, stop = plane.settings.max_memory, plane.stop
-    loaded = state.load(content, identifier, limit_bytes, plane.contract, lambda: stop.has_begun)
-    engine.enter(loaded)
-    return loaded

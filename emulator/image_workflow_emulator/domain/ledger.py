@@ -6,6 +6,8 @@ is available, reserved and charged together. Knows nothing of what the Credits a
 
 from dataclasses import dataclass, field
 
+from image_workflow_emulator.kernel.ranges import Amount
+
 
 class LedgerError(RuntimeError):
     """A step would break an invariant: a defect of the emulator, never of a client."""
@@ -15,10 +17,10 @@ class LedgerError(RuntimeError):
 class Ledger:
     """The Credits of one Team."""
 
-    granted: int = 0
-    charged: int = field(default=0, init=False)
-    reserved: int = field(default=0, init=False)
-    reservations: dict[str, int] = field(default_factory=dict, init=False)
+    granted: Amount = 0
+    charged: Amount = field(default=0, init=False)
+    reserved: Amount = field(default=0, init=False)
+    reservations: dict[str, Amount] = field(default_factory=dict, init=False)
     """By id of unfinished work: what is reserved for it."""
 
     @property
@@ -51,13 +53,3 @@ class Ledger:
         del self.reservations[work_id]
         self.reserved -= amount
         self.charged += charge
-
-    def restore_reservation(self, work_id: str, amount: int) -> None:
-        """Take over unfinished work of a saved state: what it reserves was granted too."""
-        self.granted += amount
-        self.reserve(work_id, amount)
-
-    def restore_charge(self, amount: int) -> None:
-        """Take over finished work of a saved state: what it was charged was granted too."""
-        self.granted += amount
-        self.charged += amount

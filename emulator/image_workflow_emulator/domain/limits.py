@@ -20,9 +20,6 @@ class RateWindow:
 
     admitted: list[Instant] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.admitted.sort()  # an edited state file may have them in any order
-
     def wait_ms(self, now: int, limit: int) -> int:
         """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
         admitted, window_begins = self.admitted, now - RATE_WINDOW_MS
@@ -47,12 +44,10 @@ class RateWindow:
 class ConcurrencyBudget:
     """A Team's unfinished creative work: each piece takes one place, or one for each open output (D40)."""
 
-    finishes_at: dict[str, int | None] = field(default_factory=dict)
+    finishes_at: dict[str, Instant | None] = field(default_factory=dict)
     """By id of the work; None where it never finishes by itself."""
-    places: dict[str, int] = field(default_factory=dict)
+    places: dict[str, Amount] = field(default_factory=dict)
     """By id of the work: the places that it takes."""
-    highest_used: int = 0
-    """The most places that were taken at once, in this process."""
 
     @property
     def used(self) -> int:
@@ -62,7 +57,6 @@ class ConcurrencyBudget:
     def take(self, work_id: str, finishes_at: int | None, places: int = 1) -> None:
         """Take the places of admitted work."""
         self.finishes_at[work_id], self.places[work_id] = finishes_at, places
-        self.highest_used = max(self.highest_used, self.used)
 
     def give_back(self, work_id: str) -> None:
         """Free the places of finished work."""

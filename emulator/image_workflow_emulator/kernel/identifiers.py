@@ -32,10 +32,6 @@ class Identifiers:
         count = self.counters[prefix] = self.counters.get(prefix, 0) + 1
         return self._identifier(prefix, count)
 
-    def has_given(self, prefix: str, identifier: str) -> bool:
-        """Tell whether an identifier is one of those given so far for the kind that the prefix names."""
-        return identifier.startswith(f"{prefix}_") and self.place_of(identifier) is not None
-
     def place_of(self, identifier: str) -> int | None:
         """Return the number of an identifier among those of its kind, counted from 1; None if it was not given here."""
         prefix, _, rest = identifier.partition("_")

@@ -4,8 +4,9 @@ Every draw has a name, so that one more here changes nothing there.
 """
 
 import hashlib
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 MAX_SEED = 2**63 - 1
 
@@ -13,7 +14,7 @@ MAX_SEED = 2**63 - 1
 class Seed(Struct, frozen=True):
     """The number that determines everything that clients do not."""
 
-    value: int
+    value: Annotated[int, Meta(ge=0, le=MAX_SEED)]
 
     def digest(self, *names: str | int) -> bytes:
         """Return 32 bytes that depend on the seed and the names alone."""

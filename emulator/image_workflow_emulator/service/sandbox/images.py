@@ -195,14 +195,21 @@ class ImageStore:
         finally:
             self._account(-arrived_bytes)
 
-    def restore(self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None) -> None:
-        """Add a picture of a saved state, held and linked by nothing yet. Raises KeyError if what it is made from is missing."""
+    def restore(self, key: str, data: bytes, recipe: Recipe | None, scene: Scene | None) -> None:
+        """Add a picture of a saved state, held by nothing yet: by its recipe if there is one. Raises KeyError for its inputs."""
         if recipe is None:
-            self.put(key, data or b"")
+            self.put(key, data)
         else:
             self.plan(key, recipe)
         picture = self.pictures[key]
         picture.scene, picture.holds, picture.is_public = scene, 0, False
+
+    def free_unheld(self) -> None:
+        """Free the restored pictures that nothing holds: only an answer that was on its way needed them."""
+        for key in reversed(list(self.pictures)):  # what a picture is made from comes before it
+            if key in self.pictures and self.pictures[key].holds == 0:
+                self.hold([key])
+                self.release([key])
 
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox was deleted or reset.

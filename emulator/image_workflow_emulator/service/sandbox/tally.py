@@ -59,7 +59,7 @@ class Tally:
         for account in sandbox.accounts.values():
             team = self._team(account.team.name)
             team.credits_reserved += account.ledger.reserved
-            team.highest_concurrency = max(team.highest_concurrency, account.budget.highest_used)
+            team.highest_concurrency = max(team.highest_concurrency, sandbox.highest_used.get(account.team.id, 0))
             team.concurrency_limit = account.team.concurrency_limit
 
     def discount(self, sandbox: Sandbox) -> None:

@@ -5,8 +5,8 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import IO, Annotated, Any, Final
 
@@ -16,7 +16,10 @@ from msgspec.json import Decoder, Encoder
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.domain.ledger import LedgerError
+from image_workflow_emulator.domain.lifecycles import IllegalMoveError
 from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state.tables import (
@@ -47,10 +50,10 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
 _ROWS_AT_ONCE: Final = 50
 
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, OSError, OverflowError)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, ArithmeticError, RuntimeError)
 """What the reader of zip files raises for damaged files and for files of another kind."""
-_UNFIT = (msgspec.MsgspecError, DocumentError, ValueError, RecursionError)
-"""What is raised for a line that does not fit."""
+_UNFIT = (ValueError, DocumentError, RecursionError, IndexError, AssertionError, LedgerError, IllegalMoveError)
+"""What is raised for lines that do not fit."""
 
 _ROW: Final = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
 
@@ -134,25 +137,24 @@ def load(
     contract: Contract,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> Sandbox:
-    """Make a sandbox with an id from a state file; nothing else changes. Call it in a thread of its own.
+    """Make a sandbox with an id from a state file, settled; nothing else changes. Call it in a thread of its own.
 
-    `limit_bytes` is how many bytes of pictures it may have. They are counted in a budget of the sandbox's own, until
-    it takes its place. `is_stopping` ends the loading: the process cannot end before its threads.
+    `limit_bytes` is how many bytes of pictures it may have (`--max-memory`). They are counted in a budget of the sandbox's
+    own, until it takes its place. `is_stopping` ends the loading: the process cannot end before its threads.
 
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
     """
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise StateError("the file is not a state file: it is not a zip file")
     if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
         raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             reader = _Reader(archive, MemoryBudget(limit_bytes), is_stopping)
             reader.check_whole()
-            return reader.read(identifier, contract)
+            sandbox = reader.read(identifier, contract)
     except _UNREADABLE as error:
         raise StateError(f"the file is not a state file, or is damaged: {error}") from None
+    return sandbox
 
 
 @cache
@@ -167,14 +169,13 @@ class _Reader:
     _archive: zipfile.ZipFile
     _memory: MemoryBudget
     _is_stopping: Callable[[], bool]
-    _pictures: dict[str, bytes] = field(default_factory=dict)
 
     def check_whole(self) -> None:
         """Check format, version and digest."""
         with self._open(STATE) as file:
             try:
                 found = msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=FileVersion)
-            except _UNFIT:
+            except msgspec.MsgspecError:
                 raise StateError(f"the file is not a state file: {STATE} does not begin as one") from None
         if found.format != FORMAT:
             raise StateError(f"the file is not a state file: found the format {excerpt(found.format)}")
@@ -184,37 +185,33 @@ class _Reader:
                 f"emulator reads version {VERSION}; load it with the emulator that wrote it"
             )
         digest = hashlib.sha256()
-        for piece in self._pieces(STATE, MAX_STATE_BYTES):
+        for piece in self._pieces(STATE, MAX_STATE_BYTES, "the emulator reads"):
             digest.update(piece)
-        if b"".join(self._pieces(DIGEST, CHUNK_BYTES)) != _digest_line(digest.hexdigest()):
-            raise StateError(
-                f"{STATE} is not as it was saved (see {DIGEST}): the file is damaged, or somebody changed it"
-            )
+        if b"".join(self._pieces(DIGEST, CHUNK_BYTES, "it can have")) != _digest_line(digest.hexdigest()):
+            raise _changed(f"{STATE} is not as it was saved (see {DIGEST})")
 
     def read(self, identifier: str, contract: Contract) -> Sandbox:
         """Read the lines one by one, and return the sandbox that they make."""
+        number = 1
         with io.BufferedReader(self._open(STATE), CHUNK_BYTES) as file:  # type: ignore[type-var]  # it reads like a raw file
-            lines = enumerate(iter(partial(file.readline, MAX_LINE_BYTES), b""), start=1)
-            tables = list(TABLES)
-            for number, line in lines:
-                self._check_going_on()
-                try:
-                    if number == 1:
-                        head = msgspec.json.decode(line, type=Head)
-                        loading = Loading(begin(head, identifier, self._memory, contract), head, contract, self._bytes)
-                        continue
+            try:
+                head = msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=Head)
+                loading = Loading(begin(head, identifier, self._memory, contract), head, contract, self._bytes)
+                while line := file.readline(MAX_LINE_BYTES):
+                    number += 1
+                    self._check_going_on()
                     name, data = _ROW.decode(line)
-                    if name not in tables:
-                        raise StateError(f"found a row of {excerpt(name)}; expected one of {', '.join(tables)}")
-                    del tables[: tables.index(name)]
+                    if name not in TABLES:
+                        raise StateError(
+                            f"{STATE}:{number}: found a row of {excerpt(name)}; expected one of {', '.join(TABLES)}"
+                        )
                     TABLES[name].add(loading, _decoder(name).decode(data))
-                except KeyError as error:
-                    raise StateError(
-                        f"{STATE}:{number}: nothing before it has the id {excerpt(error.args[0])}"
-                    ) from None
-                except _UNFIT as error:
-                    raise StateError(f"{STATE}:{number}: {error}") from None
-        complete(loading)
+                complete(loading.sandbox)
+                engine.enter(loading.sandbox)
+            except KeyError as error:
+                raise StateError(f"{STATE}:{number}: nothing has the id {excerpt(error.args[0])}") from None
+            except _UNFIT as error:
+                raise StateError(f"{STATE}:{number}: {error}") from None
         return loading.sandbox
 
     def _open(self, name: str) -> IO[bytes]:
@@ -224,19 +221,16 @@ class _Reader:
             raise StateError(f"the file is not a state file: it has no {name}") from None
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise StateError(f"{name}: expected it to be stored or deflated")
-        try:
-            return self._archive.open(member)
-        except ValueError as error:  # the directory names a place before the file's beginning
-            raise StateError(f"the file is not a state file: {error}") from None
+        return self._archive.open(member)
 
-    def _pieces(self, name: str, limit_bytes: int) -> Iterator[bytes]:
+    def _pieces(self, name: str, limit_bytes: int, allowed: str) -> Iterator[bytes]:
         """Read a member piece by piece: a whole one, which may be a bomb, would hold other threads up."""
         with self._open(name) as file:
             while piece := file.read(CHUNK_BYTES):
                 self._check_going_on()
                 limit_bytes -= len(piece)
                 if limit_bytes < 0:
-                    raise StateError(f"{name}: found more bytes than a file may have here")
+                    raise StateError(f"{name} has more bytes than {allowed}")
                 yield piece
 
     def _check_going_on(self) -> None:
@@ -245,11 +239,13 @@ class _Reader:
 
     def _bytes(self, sha256: str) -> bytes:
         """Return the bytes of a picture."""
-        if sha256 not in self._pictures:
-            data = b"".join(self._pieces(PICTURES + sha256, self._memory.limit_bytes - self._memory.held_bytes))
-            if hashlib.sha256(data).hexdigest() != sha256:
-                raise StateError(
-                    f"{PICTURES}{sha256} is not as it was saved: the file is damaged, or somebody changed it"
-                )
-            self._pictures[sha256] = data
-        return self._pictures[sha256]
+        memory, name = self._memory, PICTURES + sha256
+        left_bytes = memory.limit_bytes - memory.held_bytes
+        data = b"".join(self._pieces(name, left_bytes, f"--max-memory {memory.limit_bytes} leaves for it; raise it"))
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise _changed(f"{name} is not as it was saved")
+        return data
+
+
+def _changed(what: str) -> StateError:
+    return StateError(f"{what}: the file is damaged, or somebody changed it")
