@@ -22,7 +22,7 @@ from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, World, parse_world, world_names
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
@@ -231,15 +231,13 @@ def _readings(text: str | None) -> Readings | None:
     return readings_of_option(text)
 
 
-def _world(file: str | None) -> WorldFile:
+def _world(file: str | None) -> World:
     if file is None:
         return BUILT_IN_WORLD
-    from image_workflow_emulator.scenario.world_format import parse_world
-
     return parse_world(Path(file).read_bytes(), file)
 
 
-def _scenario(settings: Settings, contract: Contract, world: WorldFile) -> Scenario:
+def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:
     """Read a scenario from a file, or by its name from the library."""
     name_or_file = settings.scenario
     if name_or_file is None:

@@ -43,7 +43,7 @@ def run(cell: str, outcome: Outcome, status: int | None, seconds: float, *more: 
         ("getTeam#1:stall", NetworkFault("stall", "after_commit")),
         ("createProduct#1:internal_error-after-commit", ProblemFault("internal_error", at="after_commit")),
         ("createPose#3:fail-timed_out", WorkOutcome(fail="timed_out")),
-        ("getTeam#1:overtaken", NetworkFault(latency_ms=1000)),
+        ("getTeam#1:overtaken", NetworkFault(latency_ms=(1000, 1000))),
         ("createPose#1:finished-at-first-poll", WorkOutcome(duration_ms=1)),
         ("createUpscaleGeneration#1:output-1-content_rejected", WorkOutcome(outputs={1: "content_rejected"})),
     ],

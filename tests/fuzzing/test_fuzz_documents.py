@@ -7,8 +7,7 @@ import pytest
 from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.scenario.world import WorldFile
-from image_workflow_emulator.scenario.world_format import parse_world
+from image_workflow_emulator.scenario.world import World, parse_world
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.requests_as_bytes import WireRequest
@@ -98,7 +97,7 @@ def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: Emu
     assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
 
 
-def read_world(text: bytes) -> WorldFile | None:
+def read_world(text: bytes) -> World | None:
     """Read a world file: None if it is refused, as it must be."""
     try:
         return parse_world(text, "f")

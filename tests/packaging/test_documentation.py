@@ -16,8 +16,7 @@ from image_workflow_emulator.cli.arguments import build_parser
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, world_names
-from image_workflow_emulator.scenario.world_format import parse_world
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, parse_world, world_names
 from image_workflow_emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences
 from tests.support.contract_check import read_contract

@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, IncompleteRead
+from io import BytesIO
 from typing import Any, Final
 
 import pytest
+from PIL import Image, UnidentifiedImageError
 
 from image_workflow_emulator.documents.values import parse_clock
 from image_workflow_emulator.settings import Settings
@@ -272,6 +274,17 @@ def download(player: Player) -> str:
     return player.send(Call("GET", player.client.get(f"/assets/{player['asset']}").json["url"], key=None))
 
 
+def view(player: Player) -> str:
+    """Get a picture and decode it."""
+    answer = player.client.fetch(player.client.get(f"/assets/{player['asset']}").json["url"])
+    assert (200, "image/png") == (answer.status, answer.headers["content-type"])
+    try:
+        Image.open(BytesIO(answer.body)).load()
+    except UnidentifiedImageError:
+        return "no picture"
+    return "a picture"
+
+
 PLAYS: Final[dict[str, Play]] = {
     "admission-paused": (
         ("", wait(29)), ("202", upscale("k1")), ("", wait(1)),
@@ -315,6 +328,7 @@ PLAYS: Final[dict[str, Play]] = {
     "concurrency-budget-exhausted": (
         ("202", upscale("k1")), ("concurrency_limit_reached, wait 31 s", upscale("k2")), ("202 after 31 s", insist(an_upscale("k2"))),
     ),
+    "corrupt-downloads": (("no picture", view), ("a picture", view)),
     "credential-expired-mid-run": a_lost_credential(60, "credential_expired"),
     "credential-revoked-mid-run": a_lost_credential(30, "credential_revoked"),
     "credits-run-dry": (
@@ -371,6 +385,10 @@ PLAYS: Final[dict[str, Play]] = {
             ("202, idempotency_in_progress", twice(lambda player, workflow=workflow: generation_call(workflow, player["asset"], "k"), 10)),  # type: ignore[misc]
             ("202", order(workflow)), (str(1 + WORKFLOWS.index(workflow)), count("/generations")),
         )
+    ),
+    "short-outages": (
+        ("", wait(10)), ("202", upscale("k1")), ("", wait(49.999)), ("202", upscale("k2")), ("", wait(0.001)),
+        ("internal_error", upscale("k3")), ("", wait(10)), ("202", upscale("k3")), ("3", count("/generations")),
     ),
     "silent-service": (
         ("silence", give_up("/team")), ("200", get("/team")), ("202", upscale()),

@@ -50,15 +50,28 @@ def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_
     assert {"the rule": (5, 2)} == emulator.rules()
 
 
+def test_bursts_begin_with_the_scenario_and_come_again(emulator: EmulatorUnderTest) -> None:
+    emulator.advance(1000)
+    emulator.rule(TEAM, FAILS, {"every": "1m", "for": "10s"})
+    found = [emulator.get("/team").status]
+    for wait_seconds in (9.999, 0.001, 49.999, 0.001, 9.999, 0.001):
+        emulator.advance(wait_seconds)
+        found.append(emulator.get("/team").status)
+    assert [500, 500, 200, 200, 500, 500, 200] == found
+
+
 def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
-    def drawn(seed: int) -> list[int]:
+    def drawn(seed: int, probability: Any = 0.25) -> list[int]:
         name = f"seed-{seed}-{len(emulator.told('GET', '/sandboxes')['data'])}"
-        scenario = {"scenario": "chance", "rules": [{"match": TEAM, "when": {"probability": 0.25}, "then": FAILS}]}
+        scenario = {
+            "scenario": "chance",
+            "rules": [{"match": TEAM, "when": {"probability": probability}, "then": FAILS}],
+        }
         emulator.told("POST", "/sandboxes", {"id": name, "seed": seed, "scenario": scenario, "rate_limits": False})
         return _failures(emulator, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
 
     first = drawn(1)
-    assert first == drawn(1)
+    assert first == drawn(1) == drawn(1, "25%")
     assert first != drawn(2)
     assert 30 <= len(first) <= 70
 
@@ -139,8 +152,10 @@ def test_a_rule_means_a_credential_or_a_query(emulator: EmulatorUnderTest, match
     [
         ("order-*", ["order-1", "order-2"]),
         ("order-?", ["order-1", "order-2"]),
-        ("[o]rder-2", ["order-2"]),
+        ("*r*-?", ["order-1", "order-2", "cart-1"]),
+        ("[o]rder-2", []),
         ("order", []),
+        ("*-1*-1", []),
     ],
 )
 def test_a_rule_means_idempotency_keys_by_a_glob(emulator: EmulatorUnderTest, glob: str, failing: list[str]) -> None:

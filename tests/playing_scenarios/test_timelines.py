@@ -1,5 +1,7 @@
 """Timelines: changes of state, each at its own instant of the emulator's clock, whoever looks and whenever."""
 
+import time
+
 import pytest
 
 from tests.playing_scenarios.player import upscale_call
@@ -44,6 +46,14 @@ def test_a_change_takes_effect_at_its_instant(
     emulator.advance(100)
     emulator.use(_timeline(("30s", change)))
     assert [before, after] == _around(emulator, call, 30)
+
+
+def test_a_long_timeline_of_pauses_costs_no_more_for_each_of_them(emulator: EmulatorUnderTest) -> None:
+    emulator.use(_timeline(*((f"{index}s", {"admission": ("paused", "open")[index % 2]}) for index in range(2200))))
+    began_at = time.process_time()
+    emulator.advance(2199)
+    assert time.process_time() - began_at < 1
+    assert [3] == [entry["done_at"].count(":") + 1 for entry in emulator.told("GET", "/scenario")["timeline"][-1:]]
 
 
 # From the beginning -------------------------------------------------------------------------------------------------

@@ -2,19 +2,22 @@
 
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import IncompleteRead
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image, UnidentifiedImageError
 
 from tests.support.emulator_client import UPLOAD, Call
 from tests.support.served import Server, serving
 from tests.support.served_client import IMPATIENT_SECONDS, ServedClient
 
 Play = Callable[..., ServedClient]
-"""Makes a sandbox in which rules for requests run, each given as its match and what then happens; returns its client."""
+"""Makes a sandbox with rules for requests, each given as its match (or operation), `then` and `when`; returns its client."""
 NEVER = {"latency": "1h"}
 
 
@@ -31,9 +34,16 @@ def names() -> Iterator[int]:
 
 @pytest.fixture
 def play(server: Server, names: Iterator[int]) -> Play:
-    def make(*rules: tuple[str, Any]) -> ServedClient:
+    def make(*rules: tuple[Any, ...]) -> ServedClient:
         name = f"wire-{next(names)}"
-        told = [{"match": {"operation": operation}, "then": then} for operation, then in rules]
+        told = [
+            {
+                "match": match if isinstance(match, dict) else {"operation": match},
+                "then": then,
+                "when": when[0] if when else {},
+            }
+            for match, then, *when in rules
+        ]
         scenario = {"scenario": name, "rules": told}
         client = ServedClient(server.base_url, f"iwe_demo_full_{name}")
         client.told("POST", "/sandboxes", {"id": name, "scenario": scenario})
@@ -83,11 +93,48 @@ def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
                 json.loads(answer.body)
 
 
+# Damaged ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_corrupt_answer_has_the_length_and_type_of_the_true_one_and_is_no_json(play: Play) -> None:
+    client = play(("listPoses", {"network": "corrupt"}, {"nth": 2}))
+    true, corrupt = client.get("/poses"), client.get("/poses")
+    assert (200, true.headers["content-type"]) == (corrupt.status, corrupt.headers["content-type"])
+    assert len(true.body) == len(corrupt.body) == int(corrupt.headers["content-length"])
+    with pytest.raises(ValueError, match=r"."):
+        json.loads(corrupt.body)
+
+
+def test_a_corrupt_picture_has_its_length_and_type_and_does_not_decode(play: Play) -> None:
+    client = play(({"bytes": "download"}, {"network": "corrupt"}, {"nth": 2}))
+    (asset_id,) = client.assets(1)
+    url = client.get(f"/assets/{asset_id}").json["url"]
+    true, corrupt = client.fetch(url), client.fetch(url)
+    assert (true.status, true.headers["content-type"]) == (corrupt.status, corrupt.headers["content-type"])
+    assert len(true.body) == len(corrupt.body)
+    with pytest.raises(UnidentifiedImageError):
+        Image.open(BytesIO(corrupt.body))
+
+
+# Several at once ----------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_can_come_late_and_slowly_and_break_off(play: Play) -> None:
+    network = {"latency": "50ms-60ms", "rate": 4096, "truncate": True}
+    client = play(("listPoses", {"network": network, "at": "after_commit"}))
+    began_at = time.perf_counter()
+    with pytest.raises(IncompleteRead) as short:
+        client.get("/poses")
+    half = len(short.value.partial)
+    assert half - (short.value.expected or 0) in (0, -1)
+    assert time.perf_counter() - began_at >= 0.05 + (half - 1024) / 4096  # less a piece, which may come at once
+
+
 # Lost, late, or never ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("at", "expected"), [("before_commit", 0), ("after_commit", 1)])
-@pytest.mark.parametrize("network", ["reset", "truncate", "stall", "garbage", NEVER], ids=str)
+@pytest.mark.parametrize("network", ["reset", "truncate", "stall", "garbage", "corrupt", NEVER], ids=str)
 def test_what_is_lost_or_waits_on_the_wire_was_carried_out_only_after_the_commit(
     play: Play, network: Any, at: str, expected: int
 ) -> None:

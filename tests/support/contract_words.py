@@ -15,7 +15,7 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.faults.fault import Word
-from image_workflow_emulator.scenario.rule_format import FAULTS, OUTCOMES
+from image_workflow_emulator.scenario.format import FAULTS, OUTCOMES
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 

@@ -15,8 +15,7 @@ from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.library import shipped_library
 from image_workflow_emulator.scenario.reach import warnings_of
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, world_names
-from image_workflow_emulator.scenario.world_format import parse_world
+from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, parse_world, world_names
 from image_workflow_emulator.testing.errors import UnusableFileError
 from image_workflow_emulator.testing.options import read_file
 

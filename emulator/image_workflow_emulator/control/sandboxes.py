@@ -20,8 +20,7 @@ from image_workflow_emulator.domain.readings import Readings, chosen, parse_read
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.scenario.readings_format import READINGS_WORDS, readings_of_mapping
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
-from image_workflow_emulator.scenario.world import world_names
-from image_workflow_emulator.scenario.world_format import world_of
+from image_workflow_emulator.scenario.world import world_names, world_of
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox

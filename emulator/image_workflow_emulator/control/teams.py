@@ -12,8 +12,7 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Credential, Profile
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
-from image_workflow_emulator.scenario.world_format import credential_change, team_change
+from image_workflow_emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, credential_change, read_team
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 
@@ -62,8 +61,7 @@ def create_team(call: ControlCall) -> JsonResponse:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     fields = call.fields("TeamWrite")
     _check_is_free(call.sandbox, fields["name"])
-    account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
-    scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
+    account = call.sandbox.add_team(read_team(fields["name"], fields), call.now)
     for profile in _ENDS_OF_KEYS:
         _add_credential(call, account, profile, None)
     return JsonResponse(describe_team(account, call.sandbox.credentials_of(account.team.id)), 201)
@@ -72,7 +70,7 @@ def create_team(call: ControlCall) -> JsonResponse:
 def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
-    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")))
+    scenarios.change_team(call.sandbox, account, read_team(account.team.name, call.fields("TeamPatch")))
     return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 

@@ -21,7 +21,7 @@ from image_workflow_emulator.documents.complaints import (
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS, Schemas, Steps, place_of
 from image_workflow_emulator.kernel.wording import excerpt
 
-Suggest: TypeAlias = Callable[[Steps, str], Sequence[str]]
+Suggest: TypeAlias = Callable[[Steps, Any], Sequence[str]]
 
 
 class Document:
@@ -44,6 +44,8 @@ class Document:
         self.source = source
         self._places = places
         self._where = where
+        self.nouns: Mapping[str, str] = {}
+        """By the name of an array at the top: what a complaint calls its items, such as `rule`, where they have places."""
         self._complaints: list[Complaint] = []
 
     @cached_property
@@ -54,10 +56,11 @@ class Document:
     def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
         """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file.
 
-        `suggest` names what was probably meant by a text for which the schema suggests nothing.
+        `suggest` names what was probably meant by a value for which the schema suggests nothing.
         """
         for violation in schemas.violations(reference, self.data):
-            meant = violation.suggestions or suggest(violation.steps, violation.found.strip('"'))
+            given = None if violation.kind == "missing" else self.at(*violation.steps)
+            meant = suggest(violation.steps, given) or violation.suggestions
             self.complain(violation.steps, violation.expected, violation.found, meant, violation.kind == "unknown")
         self.raise_complaints()
 
@@ -70,10 +73,20 @@ class Document:
         at_key: bool = False,
     ) -> None:
         """Complain of the value at a place, or of its key; `found` says what it is where its text does not."""
-        place, path = self.position(*steps, at_key=at_key), self._where + place_of(steps)
+        place, path = self.position(*steps, at_key=at_key), self.place_of(steps)
         words = clause(excerpt(self.at(*steps)) if found is None else found, expected, suggestions)
         where = path or ("" if place.line or self.file else "(body)")
         self._complaints.append(Complaint(self.file, place.line, place.column, ": ".join(filter(None, (where, words)))))
+
+    def place_of(self, steps: Steps) -> str:
+        """Say where a place is: in a text as `rule 1 (its name): then/hold`, else as a JSON Pointer."""
+        match steps:
+            case (str(name), int(index), *inner) if self._places and name in self.nouns:
+                item = self.data[name][index]
+                own_name = f" ({item['name']})" if isinstance(item, dict) and isinstance(item.get("name"), str) else ""
+                within = place_of(tuple(inner)).removeprefix("/")
+                return f"{self.nouns[name]} {index + 1}{own_name}" + (f": {within}" if within else "")
+        return self._where + place_of(steps)
 
     def check_word(self, steps: Steps, word: str, words: Collection[str], kind: str = "", at_key: bool = False) -> None:
         """Complain of a word at a place that is none of those that can stand there; `kind` names these in words."""
@@ -84,7 +97,7 @@ class Document:
         """Return the data at a place."""
         data = self.data
         for step in steps:
-            data = data[step]
+            data = data[step if isinstance(data, list) else str(step)]
         return data
 
     def position(self, *steps: str | int, at_key: bool = False) -> Position:
@@ -108,4 +121,6 @@ def _texts_of(data: Any) -> Any:
         return {name: _texts_of(value) for name, value in data.items()}
     if isinstance(data, list | tuple):
         return [_texts_of(item) for item in data]
+    if isinstance(data, float) and data.is_integer():
+        return str(int(data))  # 1e3 is a whole number
     return data if isinstance(data, str) else "" if data is None else json.dumps(data)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, MAX_RATE, ClockSetting
 from image_workflow_emulator.kernel.seed import MAX_SEED
-from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, parse_duration_ms, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
 
 Value = TypeVar("Value")
 
@@ -21,7 +21,8 @@ RATE_WORDS: Final = "no rate, or the mode real"
 CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
 """What to expect, in words, where a clock mode is read."""
 
-_RATE: Final = re.compile(r"x(\d{1,7}(?:\.\d{1,6})?)", re.ASCII)
+_RATE: Final = re.compile(r"\d{1,7}(?:\.\d{1,20})?(?:e-\d{1,3})?", re.ASCII)
+_PROBABILITY: Final = re.compile(r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?", re.ASCII)
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?", re.IGNORECASE | re.ASCII)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -31,10 +32,14 @@ def parse_clock(text: str) -> ClockSetting:
     for mode in CLOCK_MODES:
         if text == mode:
             return ClockSetting(mode)
-    match = _RATE.fullmatch(text)
-    if match and 0 < float(match[1]) <= MAX_RATE:
-        return ClockSetting("real", float(match[1]))
-    raise ValueError(text)
+    return ClockSetting("real", parse_rate(text.removeprefix("x") if text.startswith("x") else ""))
+
+
+def parse_rate(text: str) -> float:
+    """Read how many times as fast as the host a clock runs: a number above 0 and up to `MAX_RATE`."""
+    if not _RATE.fullmatch(text) or not 0 < float(text) <= MAX_RATE:
+        raise ValueError(text)
+    return float(text)
 
 
 def parse_size(text: str) -> int:
@@ -63,10 +68,29 @@ def parse_speed(text: str) -> int:
 
 def parse_span_ms(text: str) -> int:
     """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
-    span_ms = parse_duration_ms(text) if text.strip()[-1:].isalpha() else round(float(text) * SECOND_MS)
-    if not 0 <= span_ms <= MAX_SPAN_MS:
+    span_ms = parse_duration_ms(text)
+    if span_ms > MAX_SPAN_MS:
         raise ValueError(text)
     return span_ms
+
+
+def parse_range_ms(text: str) -> tuple[int, int]:
+    """Read a span, or a range such as `100ms-2s`, in milliseconds: its least and its greatest value."""
+    least, _, greatest = text.partition("-")
+    span_ms = parse_span_ms(least), parse_span_ms(greatest or least)
+    if span_ms[0] > span_ms[1]:
+        raise ValueError(text)
+    return span_ms
+
+
+def parse_probability(text: str) -> float:
+    """Read a number from 0 to 1, or a percentage such as `10%`."""
+    if (
+        not _PROBABILITY.fullmatch(text)
+        or not (value := float(text.removesuffix("%")) / (100 if "%" in text else 1)) <= 1
+    ):
+        raise ValueError(text)
+    return value
 
 
 def clock_setting(mode: str, rate: float | None = None) -> ClockSetting:
@@ -93,6 +117,9 @@ def parse_whole_number(given: str | float) -> int:
 FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "clock-mode": parse_clock,
     "instant": parse_timestamp,
+    "probability": parse_probability,
+    "range": parse_range_ms,
+    "rate": parse_rate,
     "seed": parse_seed,
     "span": parse_span_ms,
     "speed": parse_speed,

@@ -25,6 +25,7 @@ MAX_VALUES: Final = 20_000
 """Values of one document, those behind an alias counted each time it is used: they are read in 50 ms."""
 
 _PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+_CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"'}
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -223,8 +224,13 @@ def _composed(text: str, filename: str) -> Any:
 
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> Complaint:
-    """Say what the parser says; a tab is the commonest mistake, and the least visible one."""
-    position, mark = _position(error.problem_mark), error.problem_mark
+    """Say what the parser says; of what is not closed, where it begins. A tab is the least visible mistake."""
+    position, mark, opening = _position(error.problem_mark), error.problem_mark, error.context_mark
+    sign = text[opening.index : opening.index + 1] if opening is not None else ""
+    if opening is not None and mark is not None and sign in _CLOSING and opening.line < mark.line:
+        comma = "" if sign in "'\"" else f', or "," before line {position.line}, column {position.column}'
+        words = f"found {sign} that is not closed; expected {_CLOSING[sign]}{comma}"
+        return Complaint(filename, opening.line + 1, opening.column + 1, words)
     said = " ".join(filter(None, [error.problem, error.context]))
     words = f"found text that is not YAML; expected YAML ({said}); a value that begins with > * & @ % or ` needs quotes"
     if mark is not None and text[mark.index :].startswith("\t"):

@@ -1,16 +1,17 @@
 """The scenario file: one document of what should go wrong, read and checked as a whole.
 
-`contract/scenario.schema.json` says its shape. What no schema can say is checked here for the clock and the
-timeline, and in `rule_format` and `world_format` for the rest. Nothing happens here: the playbook follows a scenario, the engine and
-the exchange carry out what it says.
+`contract/scenario.schema.json` says its shape. What no schema can say is checked here, in `reach` and in `world`. Nothing
+happens here: the playbook follows a scenario, the engine and the exchange carry out what it says.
 """
 
+import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document
@@ -20,30 +21,74 @@ from image_workflow_emulator.documents.values import (
     RATE_WORDS,
     clock_setting,
     optional,
+    parse_probability,
+    parse_rate,
     parse_seed,
     parse_span_ms,
     parse_whole_number,
 )
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.resources import WORKFLOWS
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
-from image_workflow_emulator.scenario.reach import check_names
+from image_workflow_emulator.kernel.wording import excerpt, first_of
+from image_workflow_emulator.scenario.faults.deprecated import DEPRECATED
+from image_workflow_emulator.scenario.faults.fault import Word, value_of
+from image_workflow_emulator.scenario.faults.hold import HOLD
+from image_workflow_emulator.scenario.faults.network import LOSSES, NETWORK
+from image_workflow_emulator.scenario.faults.problem import PROBLEM
+from image_workflow_emulator.scenario.matching import (
+    ALWAYS,
+    BYTE_SURFACES,
+    EVERY,
+    Glob,
+    Nth,
+    RequestMatch,
+    When,
+    WorkMatch,
+)
+from image_workflow_emulator.scenario.reach import check_names, check_request, rule_name
 from image_workflow_emulator.scenario.readings_format import read_readings
-from image_workflow_emulator.scenario.rule_format import parse_nth, read_match, read_rules
 from image_workflow_emulator.scenario.scenario import (
     AdmissionChange,
     After,
     Change,
+    RequestRule,
+    Rule,
     Scenario,
     ScenarioClock,
     TimedChange,
+    WorkOutcome,
+    WorkRule,
 )
-from image_workflow_emulator.scenario.world import WorldNames
-from image_workflow_emulator.scenario.world_format import check_world, credential_change, team_change, world_changes
+from image_workflow_emulator.scenario.world import WorldNames, check_world, credential_change, read_team, read_world
 
+FAULTS: Final = (PROBLEM, HOLD, NETWORK, DEPRECATED)
+
+_DURATION: Final = {"duration": value_of("duration", "How long the work takes once it has begun.")}
+_SCENE: Final = {
+    "scene": value_of("scene", "What the source of a Background shows: removing a foreground costs 1 Credit.")
+}
+OUTCOMES: Final = (
+    Word("outputs", value_of("slots", "The slots of a Generation that fail."), WorkOutcome.read, _DURATION),
+    Word("fail", value_of("failure", "The whole work fails."), WorkOutcome.read, {**_DURATION, **_SCENE}),
+    Word("stall", value_of("true", "The work never finishes."), WorkOutcome.read, _SCENE),
+    Word("duration", _DURATION["duration"], WorkOutcome.read, _SCENE),
+    Word("scene", _SCENE["scene"], WorkOutcome.read),
+)
+"""The words under `then`: faults of requests and outcomes of work, of which `make contract` writes the schemas."""
+
+_NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)
+_PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
+_WITH_ONE_OUTPUT: Final = frozenset({"edit_images", "upscale"})
+_WORKS: Final = {"outputs": WORKFLOWS, "scene": ("background.create", "background.update")}
+"""The work that has what some words are about."""
 _OUTPUT_MODES: Final = ("photoshoot", "single_shots")
 """Words for what product_photography makes."""
+_MAX_NAMED_OPERATIONS: Final = 3
+"""So many are named of the operations that cannot return a code."""
 SCHEMA: Final = "contract/scenario.schema.json"
 
 
@@ -64,21 +109,35 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth})
 
 
-def _meant(steps: Steps, given: str) -> tuple[str, ...]:
-    """Return what was probably meant by a text that the schema only calls wrong."""
+def _suggest(steps: Steps, given: Any) -> list[str]:
+    """Return what was probably meant by a value that the schema only calls wrong."""
+    codes = [code for code, kind in CATALOGUE.items() if str(given) in (code, str(kind.status))]
     match steps:
         case ("clock",):
-            return tuple(f"{{mode: {mode}}}" for mode in nearest(given, CLOCK_MODES))
+            return [f"{{mode: {mode}}}" for mode in nearest(str(given), CLOCK_MODES)]
         case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
-            return ("product_photography",)
+            return ["product_photography"]
         case ("rules", _, "then", "problem"):
-            return tuple(code for code, kind in CATALOGUE.items() if str(kind.status) == given)
-    return ()
+            return codes
+        case ("rules", _, "then", "latency" | "rate" as word):
+            return [f"network: {{{word}: {given}}}"]
+        case ("rules", _, "then", word) if word in LOSSES:
+            return [f"network: {word}"]
+        case ("rules", _, "then", str()) if codes:
+            return [f"problem: {code}" for code in codes]
+        case ("rules", _, "then"):
+            return [f"{{problem: {code}}}" for code in codes]
+        case ("rules", _, "when", "times") if isinstance(given, int):
+            return [f"nth: 1-{given}"]
+        case ("rules", _, "times") if isinstance(given, int):
+            return [f"when: {{nth: 1-{given}}}"]
+    return []
 
 
 def scenario_of(document: Document, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from a document. Raises DocumentError with every complaint about it."""
-    document.check(_schemas(), suggest=_meant)
+    document.nouns = {"rules": "rule", "timeline": "change"}
+    document.check(_schemas(), suggest=_suggest)
     texts: Mapping[str, Any] = document.texts
     check_world(document, texts.get("world", {}), ("world",), world)
     check_names(document, texts, world)
@@ -87,7 +146,7 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
         description=texts.get("description", "").strip(),
         seed=optional(texts, "seed", parse_seed),
         clock=_read_clock(document, texts.get("clock", {})),
-        world=world_changes(texts.get("world", {})),
+        world=read_world(texts.get("world", {})),
         rules=read_rules(document, contract),
         timeline=_read_timeline(document, contract),
         file=document.file,
@@ -99,7 +158,7 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
 
 
 def _read_clock(document: Document, clock: Mapping[str, Any]) -> ScenarioClock:
-    rate, setting = optional(clock, "rate", float), None
+    rate, setting = optional(clock, "rate", parse_rate), None
     try:
         setting = clock_setting(clock["mode"], rate) if "mode" in clock else None
     except ValueError:
@@ -135,5 +194,127 @@ def _change(given: Mapping[str, Any]) -> Change:
     if "admission" in given:
         return AdmissionChange(given["admission"], optional(given, "retry_after", parse_whole_number))
     if "team" in given:
-        return team_change(given["team"], given)
+        return read_team(given["team"], given)
     return credential_change(given["credential"], given)
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+def read_rules(document: Document, contract: Contract) -> tuple[Rule, ...]:
+    """Read the rules, whose shape is valid."""
+    rules = enumerate(document.texts.get("rules", ()))
+    return tuple(_read_rule(document, index, texts, contract) for index, texts in rules)
+
+
+def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> Rule:
+    steps: Steps = ("rules", index)
+    name = rule_name(texts, index)
+    match, then = texts.get("match", {}), texts["then"]
+    when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
+    place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
+    word = next(word for word in (*FAULTS, *OUTCOMES) if word.name in then)
+    if word in OUTCOMES:
+        _check_work(document, steps, match, then)
+        work = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
+        return WorkRule(name, word.read(then), work, when, *place)
+    request = read_match(document, (*steps, "match"), match, contract)
+    if "problem" in then:
+        operations = [] if request.bytes else _meant(request.operations, contract)
+        _check_problem(document, (*steps, "then"), then, operations)
+    return RequestRule(name, word.read(then), request, when, *place)
+
+
+def _check_work(document: Document, steps: Steps, match: Mapping[str, Any], then: Mapping[str, Any]) -> None:
+    """Complain of outputs or a scene that the work does not have."""
+    works = _names(match.get("work", EVERY))
+    for word, able in _WORKS.items():
+        if word in then and not works <= {*able}:
+            found = excerpt(match["work"]) if "work" in match else "nothing"
+            expected = f'one of {", ".join(able)}, the work that has "{word}"'
+            document.complain((*steps, "match", "work"), expected, found)
+    for slot in then.get("outputs", ()) if works <= _WITH_ONE_OUTPUT else ():
+        if slot != "1":
+            place = (*steps, "then", "outputs", slot)
+            document.complain(place, "slot 1, the only one of this work", f"slot {slot}", at_key=True)
+
+
+def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> RequestMatch:
+    """Read which requests are meant; those that the contract excludes are a mistake."""
+    given = [match["bytes"]] if "bytes" in match else []
+    request = RequestMatch(
+        _names(match.get("operation", EVERY)),
+        match.get("team"),
+        document.at(*steps, "body") if "body" in match else {},
+        match.get("credential"),
+        optional(match, "resource", _resource),
+        match.get("query", {}),
+        optional(match, "idempotency_key", Glob.read),
+        frozenset(BYTE_SURFACES if EVERY in given else given),
+    )
+    check_request(document, steps, request, _meant(request.operations, contract), contract)
+    return request
+
+
+def _resource(text: str) -> str | int:
+    """Return the place that a word such as `first` or `11th` means, else the id."""
+    numbered = _NUMBERED.fullmatch(text)
+    if numbered:
+        return int(numbered[1])
+    return _PLACES.index(text) + 1 if text in _PLACES else text
+
+
+def _meant(names: frozenset[str], contract: Contract) -> list[OperationContract]:
+    """Return the operations that are meant, in the contract's order."""
+    return [operation for name, operation in contract.operations.items() if name in names or EVERY in names]
+
+
+def _names(given: str | list[str]) -> frozenset[str]:
+    return frozenset([given] if isinstance(given, str) else given)
+
+
+def _check_problem(
+    document: Document, steps: Steps, then: Mapping[str, Any], operations: Sequence[OperationContract]
+) -> None:
+    """Complain of a code that an operation (or a byte surface, if there are none) or an option cannot have."""
+    code, place = then["problem"], (*steps, "problem")
+    if unable := [operation.id for operation in operations if code not in operation.all_codes]:
+        names = first_of(unable, _MAX_NAMED_OPERATIONS)
+        common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
+        expected = f"a code that every operation of this rule can return: {', '.join(common)}"
+        document.complain(place, expected, f"{excerpt(code)}, which {names} cannot return")
+        return
+    for option, statuses in (
+        (not operations and "rules about bytes have", (500, 503)),
+        (then.get("at") == "after_commit" and 'go with "at: after_commit"', (500, 503)),
+        ("retry_after" in then and 'have "retry_after"', (429, 503)),
+    ):
+        codes = [code for code, kind in CATALOGUE.items() if kind.status in statuses]
+        if option and code not in codes:
+            document.complain(place, f"one of {', '.join(codes)}, the problems that {option}")
+            return
+
+
+def _when(document: Document, steps: Steps, when: Mapping[str, Any]) -> When:
+    from_ms = parse_span_ms(when.get("from", "0"))
+    until_ms = optional(when, "until", parse_span_ms)
+    if until_ms is not None and until_ms <= from_ms:
+        document.complain((*steps, "until"), f'a time after "from", which is {from_ms} ms')
+    every_ms, for_ms = optional(when, "every", parse_span_ms), optional(when, "for", parse_span_ms) or 0
+    if every_ms is not None and not 0 < for_ms <= every_ms:
+        document.complain((*steps, "for"), f'a span above 0 and up to "every", which is {every_ms} ms')
+    nth = optional(when, "nth", parse_nth) or ALWAYS.nth
+    probability = parse_probability(when.get("probability", "1"))
+    return When(nth, from_ms, until_ms, every_ms, for_ms, probability, when.get("per"))
+
+
+def parse_nth(text: str) -> Nth:
+    """Read `3`, `2-4`, `>=3` or `every 5`, counted from 1. Raises ValueError."""
+    found = _NTH.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(text)
+    first, last, least, step = (int(number or 0) for number in found.groups())
+    nth = Nth(first or least or step, (last or first) if first else None, step or 1)
+    if nth.first < 1 or (nth.last is not None and nth.last < nth.first):
+        raise ValueError(text)
+    return nth

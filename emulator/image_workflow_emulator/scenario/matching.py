@@ -4,8 +4,8 @@ Pure functions of facts and data. Owns no counters (the playbook passes the numb
 passes the draw). What decides also says why: a match is what misses no condition.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
@@ -76,6 +76,20 @@ _ABSENT: Final = object()
 """Found where a field is missing: null is a value."""
 
 
+class Glob(Struct, frozen=True):
+    """A text in which `*` stands for any characters and `?` for one, and its pattern, which takes no more than linear time."""
+
+    text: str
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def read(cls, text: str) -> "Glob":
+        """Compile a glob."""
+        first, *others = (re.escape(piece).replace(r"\?", ".") for piece in text.split("*"))
+        middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])  # no piece is looked for twice
+        return cls(text, re.compile(first + middle + (f".*{others[-1]}" if others else ""), re.DOTALL))
+
+
 class RequestMatch(Struct, frozen=True):
     """The requests that a rule means; None or empty: whatever it is.
 
@@ -89,7 +103,7 @@ class RequestMatch(Struct, frozen=True):
     credential: str | None = None
     resource: str | int | None = None
     query: Mapping[str, str] = _NOTHING
-    idempotency_key: str | None = None
+    idempotency_key: Glob | None = None
     bytes: frozenset[ByteSurface] = frozenset()
 
     def matches(self, facts: RequestFacts) -> bool:
@@ -110,8 +124,9 @@ class RequestMatch(Struct, frozen=True):
         if self.resource is not None and self.resource not in (facts.resource_id, facts.resource_place):
             found = facts.resource_place if isinstance(self.resource, int) else facts.resource_id
             yield Miss(("resource",), self.resource, found)
-        if self.idempotency_key is not None and not fnmatchcase(facts.idempotency_key, self.idempotency_key):
-            yield Miss(("idempotency_key",), self.idempotency_key, facts.idempotency_key)
+        glob = self.idempotency_key
+        if glob is not None and not glob.pattern.fullmatch(facts.idempotency_key):
+            yield Miss(("idempotency_key",), glob.text, facts.idempotency_key)
         if self.query:
             yield from missing(facts.query, self.query, ("query",))
         if self.body:
@@ -156,12 +171,15 @@ class Nth(Struct, frozen=True):
 class When(Struct, frozen=True):
     """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning.
 
-    `per` None: matches are counted together; else for each resource, credential and so on separately.
+    `per` None: matches are counted together; else for each resource, credential and so on separately. `every_ms` None: no
+    bursts; else the rule acts in the first `for_ms` of each such span.
     """
 
     nth: Nth = Nth()
     from_ms: int = 0
     until_ms: int | None = None
+    every_ms: int | None = None
+    for_ms: int = 0
     probability: float = 1.0
     per: Subject | None = None
 
@@ -171,6 +189,7 @@ class When(Struct, frozen=True):
             self.nth.holds(number)
             and elapsed_ms >= self.from_ms
             and (self.until_ms is None or elapsed_ms < self.until_ms)
+            and (self.every_ms is None or elapsed_ms % self.every_ms < self.for_ms)
             and draw < self.probability
         )
 

@@ -7,6 +7,7 @@ it has taken effect: a request that is refused before the rule's turn has only m
 of the outputs that are to fail.
 """
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, TypeVar
@@ -71,6 +72,8 @@ class RequestDecision(Struct, frozen=True):
     fault: Fault = NO_FAULT
     rule: RequestRule | None = None
     _counts: RuleCounts | None = None
+    draw: float = 0.0
+    """The number from 0 to 1 (not included) that the seed gives to this match of the rule."""
 
     def mark_fired(self) -> None:
         """Count that the rule fired. Call it at most once."""
@@ -101,22 +104,29 @@ class Playbook:
     """By the names of rules, in the order of the file."""
     awaited: list[AwaitedChange] = field(default_factory=list)
     """The changes of the timeline that are made after requests."""
+    _awaited: dict[int, AwaitedChange] = field(init=False)
     _request_rules: Sequence[RequestRule] = field(init=False)
     _work_rules: Sequence[WorkRule] = field(init=False)
+    _openings: list[tuple[int, int]] = field(init=False)
+    """The instant and the index of each change that opens admission, in order."""
 
     def __post_init__(self) -> None:
         rules = self.scenario.rules
         self.counts = {rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules}
         known = {awaited.index: awaited for awaited in self.awaited}
         after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
-        self.awaited = [known.get(index) or AwaitedChange(index) for index in after]
+        self._awaited = {index: known.get(index) or AwaitedChange(index) for index in after}
+        self.awaited = [*self._awaited.values()]
         self._request_rules = [rule for rule in rules if isinstance(rule, RequestRule)]
         self._work_rules = [rule for rule in rules if isinstance(rule, WorkRule)]
+        timeline = self.scenario.timeline
+        self._openings = [place for place in self.scheduled() if timeline[place[1]].change == AdmissionChange("open")]
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Call it once for each: it counts."""
         for rule in self._due(self._request_rules, facts, now):
-            return RequestDecision(rule.fault, rule, self.counts[rule.name])
+            counts = self.counts[rule.name]
+            return RequestDecision(rule.fault, rule, counts, self._draw("scenario fault", rule, counts))
         return NOTHING_HAPPENS
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
@@ -137,18 +147,17 @@ class Playbook:
         """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
         when, counts = rule.when, self.counts[rule.name]
         number = counts.count(None if when.per is None else value_of(facts, when.per))
-        draw = 0.0
-        if when.probability < 1:
-            draw = self.seed.number("scenario rule", rule.name, counts.matched) / _DRAW_RANGE
+        draw = self._draw("scenario rule", rule, counts) if when.probability < 1 else 0.0
         return when.holds(number, now - self.began_at, draw)
+
+    def _draw(self, purpose: str, rule: Rule, counts: RuleCounts) -> float:
+        return self.seed.number(purpose, rule.name, counts.matched) / _DRAW_RANGE
 
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
-        timeline, opens_at = self.scenario.timeline, None
-        if isinstance(timeline[index].change, AdmissionChange):
-            later = (place for place in self.scheduled() if place > (now, index))
-            opens_at = next((due for due, other in later if timeline[other].change == AdmissionChange("open")), None)
-        return timeline[index], opens_at
+        timed = self.scenario.timeline[index]
+        later = self._openings[bisect(self._openings, (now, index)) :][:1]
+        return timed, later[0][0] if later and isinstance(timed.change, AdmissionChange) else None
 
     def scheduled(self) -> list[tuple[int, int]]:
         """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
@@ -176,7 +185,7 @@ class Playbook:
         when = self.scenario.timeline[index].when
         if isinstance(when, int):
             return self.began_at + when if self.began_at + when <= now else None
-        return next(awaited.done_at for awaited in self.awaited if awaited.index == index)
+        return self._awaited[index].done_at
 
     def _is_about(self, facts: RequestFacts | WorkFacts) -> bool:
         return is_team(self.team, facts.team_id, facts.team_name)

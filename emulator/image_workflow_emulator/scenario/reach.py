@@ -15,7 +15,7 @@ from image_workflow_emulator.documents.schemas import Steps, Violation
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, RequestMatch
 from image_workflow_emulator.scenario.scenario import Rule, Scenario, WorkRule
-from image_workflow_emulator.scenario.world import TeamChange, WorldNames
+from image_workflow_emulator.scenario.world import WorldNames, WorldTeam
 
 # Names ----------------------------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) ->
     for index, rule in enumerate(rules):
         name = rule_name(rule, index)
         if name in taken:
-            found = f"the name {excerpt(name)} again, first given to /rules/{taken[name]}"
+            found = f"the name {excerpt(name)} again, first given to {document.place_of(('rules', taken[name]))}"
             document.complain(("rules", index), "a name of its own for each rule", found)
         taken.setdefault(name, index)
 
@@ -144,4 +144,4 @@ def _is_as_wide(one: Any, other: Any) -> bool:
 
 def _limits_rates(scenario: Scenario) -> bool:
     changes = [*scenario.world.teams, *(timed.change for timed in scenario.timeline)]
-    return any(isinstance(change, TeamChange) and "requests_per_minute" in change.values for change in changes)
+    return any(isinstance(change, WorldTeam) and change.requests_per_minute is not None for change in changes)

@@ -1,7 +1,7 @@
 """A scenario as data: what should go wrong with requests and work, what changes when, and in which world.
 
 Owns what a rule and a change can say. `format` reads a scenario from files, `playbook` has its live counters, and the
-engine makes its changes, each at its instant. Teams change alike in a world and in a timeline, so `TeamChange` is the
+engine makes its changes, each at its instant. Teams change alike in a world and in a timeline, so `WorldTeam` is the
 world's.
 """
 
@@ -18,7 +18,7 @@ from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.scenario.faults.fault import Fault
 from image_workflow_emulator.scenario.matching import ALL_WORK, ALWAYS, EVERY_REQUEST, RequestMatch, When, WorkMatch
-from image_workflow_emulator.scenario.world import NO_WORLD_CHANGES, TeamChange, WorldChanges
+from image_workflow_emulator.scenario.world import NO_WORLD_CHANGES, CredentialChange, World, WorldTeam
 
 # The outcomes of accepted work, decided when it is admitted (D31) -----------------------------------------------------
 
@@ -103,17 +103,7 @@ class AdmissionChange(Struct, frozen=True):
     retry_after: int | None = None
 
 
-class CredentialChange(Struct, frozen=True):
-    """What is set for a credential: its `state`, `expires_at`, `profile` or `name`.
-
-    `key` is the key in the world file, or the sandbox's form of it.
-    """
-
-    key: str
-    values: Mapping[str, Any]
-
-
-Change: TypeAlias = AdmissionChange | TeamChange | CredentialChange
+Change: TypeAlias = AdmissionChange | WorldTeam | CredentialChange
 
 
 class After(Struct, frozen=True):
@@ -152,7 +142,7 @@ class Scenario(Struct, frozen=True):
     description: str = ""
     seed: int | None = None
     clock: ScenarioClock = ScenarioClock()
-    world: WorldChanges = NO_WORLD_CHANGES
+    world: World = NO_WORLD_CHANGES
     rules: tuple[Rule, ...] = ()
     timeline: tuple[TimedChange, ...] = ()
     file: str = ""

@@ -241,6 +241,10 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         self.decision.mark_fired()
         self.record.has_rule_acted = self.decision.rule is not None
 
+    def draw(self) -> float:
+        """Return the number from 0 to 1 (not included) that the seed gives to this match of the rule."""
+        return self.decision.draw
+
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
         admission.forget_request(self.call)

@@ -37,9 +37,9 @@ _FAULTS: Final[Mapping[str, tuple[Fault, str]]] = {
     "cut": (NetworkFault("truncate", "after_commit"), "after an answer that breaks off"),
     "garbled": (NetworkFault("garbage", "after_commit"), "after an answer that is not readable"),
     "stall": (NetworkFault("stall", "after_commit"), "after no answer"),
-    "slow": (NetworkFault(at="after_commit", latency_ms=SLOW_MS), "after an answer that comes late"),
+    "slow": (NetworkFault(at="after_commit", latency_ms=(SLOW_MS, SLOW_MS)), "after an answer that comes late"),
     FAILED_AFTER: (ProblemFault("internal_error", at="after_commit"), "after 500 internal_error after the commit"),
-    OVERTAKEN: (NetworkFault(latency_ms=_OVERTAKEN_MS), "where a later request is carried out first"),
+    OVERTAKEN: (NetworkFault(latency_ms=(_OVERTAKEN_MS, _OVERTAKEN_MS)), "where a later request is carried out first"),
 }
 """The faults that are no problem code, by their names, each with when a client meets it."""
 FAULT_NAMES: Final = tuple(_FAULTS)

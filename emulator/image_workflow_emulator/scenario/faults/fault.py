@@ -13,7 +13,7 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is one file in this folder, with its `Word`, and its name in `FAULTS` (scenario/rule_format.py).
+fault is one file in this folder, with its `Word`, and its name in `FAULTS` (scenario/format.py).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -84,6 +84,9 @@ class FaultContext(Protocol):
 
     def fire(self) -> None:
         """Count that the rule fired."""
+
+    def draw(self) -> float:
+        """Return the number from 0 to 1 (not included) that the seed gives to this match of the rule."""
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""

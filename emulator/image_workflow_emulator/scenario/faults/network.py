@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from image_workflow_emulator.documents.values import optional, parse_span_ms, parse_speed
+from image_workflow_emulator.documents.values import optional, parse_range_ms, parse_speed
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.scenario.faults.fault import (
     MOMENT,
@@ -23,24 +23,26 @@ from image_workflow_emulator.scenario.faults.fault import (
     value_of,
 )
 
-_LOSSES: Final = {
+LOSSES: Final = {
     "reset": "The connection breaks off.",
     "truncate": "The body stops half way, or an answer without a body does not come.",
     "stall": "No answer is ever sent.",
     "garbage": "The body is not JSON.",
+    "corrupt": "The bytes of the body do not decode; their number and type stay.",
 }
+_INVERTED: Final = bytes(range(255, -1, -1))
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 
 
 class NetworkFault(Fault, frozen=True):
-    """The answer is lost, comes `latency_ms` later, or at so many bytes a second, as does the body of the request.
+    """The answer is lost, comes later, or at so many bytes a second, as does the body of the request.
 
-    A latency before the commit delays the processing of the request, and after it the answer.
+    A latency before the commit delays the processing of the request, and after it the answer. `latency_ms` is a range.
     """
 
     lost_by: str | None = None
     at: Moment = "before_commit"
-    latency_ms: int = 0
+    latency_ms: tuple[int, int] = (0, 0)
     bytes_per_second: int | None = None
 
     @property
@@ -49,15 +51,19 @@ class NetworkFault(Fault, frozen=True):
         return self.lost_by
 
     async def entrance(self, context: FaultContext) -> Response | None:
-        """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way."""
+        """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way.
+
+        A read is corrupted on its way too: its true answer has the length.
+        """
         context.fire()
         if self.bytes_per_second is not None:
             context.slow_down(self.bytes_per_second)
         if self.at == "after_commit":
             return None
-        if self.latency_ms:
-            await context.pause(self.latency_ms)
-        return None if self.lost_by is None or context.is_download else context.unanswered()
+        if latency_ms := self._drawn_latency(context):
+            await context.pause(latency_ms)
+        is_lost_on_its_way = context.is_download or (context.is_read and self.lost_by == "corrupt")
+        return None if self.lost_by is None or is_lost_on_its_way else context.unanswered()
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """The answer gets its header on the wire: its repetition must not have it."""
@@ -66,8 +72,8 @@ class NetworkFault(Fault, frozen=True):
     async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
         """Send the answer late or slowly, or lose it."""
         response = structs.replace(response, headers=(*response.headers, *context.rule_header))
-        if self.latency_ms and self.at == "after_commit":
-            await connection.pause(self.latency_ms)
+        if self.at == "after_commit" and (latency_ms := self._drawn_latency(context)):
+            await connection.pause(latency_ms)
         match self.lost_by:
             case "reset":
                 await connection.reset()
@@ -76,9 +82,17 @@ class NetworkFault(Fault, frozen=True):
                 await connection.close()
             case "stall":
                 await connection.stall()
+            case "garbage":
+                await connection.send(_garbled(response), self.bytes_per_second)
+            case "corrupt":
+                corrupted = structs.replace(response, body=response.body.translate(_INVERTED))
+                await connection.send(corrupted, self.bytes_per_second)
             case _:
-                sent = response if self.lost_by is None else _garbled(response)
-                await connection.send(sent, self.bytes_per_second)
+                await connection.send(response, self.bytes_per_second)
+
+    def _drawn_latency(self, context: FaultContext) -> int:
+        least, greatest = self.latency_ms
+        return least + int(context.draw() * (greatest - least + 1))
 
 
 def _garbled(response: Response) -> Response:
@@ -91,22 +105,22 @@ def _garbled(response: Response) -> Response:
 def _read(then: Then) -> NetworkFault:
     given, at = then["network"], then.get("at", "before_commit")
     options: Mapping[str, Any] = {given: "true"} if isinstance(given, str) else given
-    lost_by = next((loss for loss in _LOSSES if loss in options), None)
-    latency_ms = optional(options, "latency", parse_span_ms) or 0
+    lost_by = next((loss for loss in LOSSES if loss in options), None)
+    latency_ms = optional(options, "latency", parse_range_ms) or (0, 0)
     return NetworkFault(lost_by, at, latency_ms, optional(options, "rate", parse_speed))
 
 
 _DELAYS: Final = {
-    "latency": value_of("duration", "The answer comes this much later."),
+    "latency": value_of("range", "The answer comes this much later."),
     "rate": value_of("speed", "The bytes a second of the answer, and of the bytes of an upload."),
 }
-_EXPECTED: Final = f"one of {', '.join(_LOSSES)}, or an object such as {{latency: 250ms}} or {{rate: 64KiB}}"
+_EXPECTED: Final = f"one of {', '.join(LOSSES)}, or an object such as {{latency: 250ms}} or {{rate: 64KiB}}"
 _NETWORK: Final = {
     "description": "What happens on the wire, in real time.",
     "oneOf": [
-        {"description": " ".join(f"{loss}: {what}" for loss, what in _LOSSES.items()), "enum": [*_LOSSES]},
+        {"description": " ".join(f"{loss}: {what}" for loss, what in LOSSES.items()), "enum": [*LOSSES]},
         {**object_of(_DELAYS), "minProperties": 1, "x-expected": _EXPECTED},
-        *(object_of({**_DELAYS, loss: value_of("true", what)}, loss) for loss, what in _LOSSES.items()),
+        *(object_of({**_DELAYS, loss: value_of("true", what)}, loss) for loss, what in LOSSES.items()),
     ],
     "x-expected": _EXPECTED,
 }

@@ -26,7 +26,7 @@ from image_workflow_emulator.kernel.timeline import Timeline
 from image_workflow_emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
 from image_workflow_emulator.scenario.playbook import Playbook, RuleCounts
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
+from image_workflow_emulator.scenario.world import NEW_TEAM, Timings, World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.records.feed import Feed
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
@@ -91,7 +91,7 @@ class Beginning(Struct, frozen=True, kw_only=True):
     clock: ClockSetting | None
     start: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)] | None
     rate_limits: bool
-    world: WorldFile
+    world: World
     evolution: bool = False
     """Whether what v1 may add is there (D68)."""
     readings: Readings | None = None
@@ -152,7 +152,7 @@ class Sandbox(SandboxState):
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start; call `end` before, where the sandbox has begun already."""
         scenario = options.scenario
-        world = changed_world(options.world, scenario.world)
+        world = options.world.changed(scenario.world)
         clock = Clock(
             options.clock or scenario.clock.setting or ClockSetting("real"),
             scenario.clock.start if options.start is None else options.start,
@@ -168,7 +168,7 @@ class Sandbox(SandboxState):
                 clock=clock,
                 began_at=clock.now(),
                 rate_limits=options.rate_limits,
-                timings=world.timings,
+                timings=Timings(**world.timings),
                 readings=readings,
                 idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[readings.key_retention]),
             )
@@ -215,7 +215,7 @@ class Sandbox(SandboxState):
         self.held_admissions = {}
         self.images.close()
 
-    def _add_world(self, world: WorldFile) -> None:
+    def _add_world(self, world: World) -> None:
         for team in world.teams:
             self.add_team(team, self.began_at)
         if world.premade:
@@ -224,15 +224,11 @@ class Sandbox(SandboxState):
 
     def add_team(self, described: WorldTeam, now: int) -> TeamAccount:
         """Open a Team with its Credits and credentials."""
-        team = Team(
-            id=self.identifiers.next("team"),
-            name=described.name,
-            subscription_active=described.subscription_active,
-            concurrency_limit=described.concurrency_limit,
-            requests_per_minute=described.requests_per_minute,
-        )
+        values = {**NEW_TEAM, **described.values()}
+        credits_at_start = values.pop("credits")
+        team = Team(id=self.identifiers.next("team"), name=described.name, **values)
         account = TeamAccount(team)
-        account.ledger.grant(described.credits)
+        account.ledger.grant(credits_at_start)
         self.accounts[team.id] = account
         self.feed.note("team", team.id)
         for credential in described.credentials:

@@ -17,8 +17,8 @@ from image_workflow_emulator.domain.resources import Team
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
 from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts
 from image_workflow_emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
-from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, CredentialChange, Scenario
-from image_workflow_emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
+from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, Scenario
+from image_workflow_emulator.scenario.world import CredentialChange, World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 from image_workflow_emulator.service.sandbox.tally import count_rules
@@ -147,17 +147,16 @@ def owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
     return None if account is None else account.team
 
 
-def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:
+def change_world(sandbox: Sandbox, changes: World, now: int, team_id: str = EVERYONE) -> None:
     """Make a scenario's changes to the world at once: Teams it names are changed, others are opened."""
     for change in changes.teams:
-        accounts = _affected(sandbox, team_id, change.team)
+        accounts = _affected(sandbox, team_id, change.name)
         for account in accounts:
             change_team(sandbox, account, change)
             for credential in change.credentials:
                 _add_or_change_credential(sandbox, account, credential, now)
         if not accounts and not team_id and change.credentials:
-            account = sandbox.add_team(WorldTeam(change.team, credentials=change.credentials), now)
-            change_team(sandbox, account, change)
+            sandbox.add_team(change, now)
     sandbox.timings = structs.replace(sandbox.timings, **changes.timings)
 
 
@@ -172,11 +171,11 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
         change_credential(sandbox, held, CredentialChange(described.key, values))
 
 
-def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, cause: Cause | None = None) -> None:
+def change_team(sandbox: Sandbox, account: TeamAccount, change: WorldTeam, cause: Cause | None = None) -> None:
     """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
-    for name in change.values:
+    values = change.values()
+    for name in values:
         _note_cause(sandbox, name, account.team.id, cause)
-    values = dict(change.values)
     if "credits" in values:
         account.ledger.set_available(values.pop("credits"))
     account.team = structs.replace(account.team, **values)
@@ -231,8 +230,8 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, opens_at: int | None,
             held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
             if held is not None and (not team_id or held.credential.team_id == team_id):
                 change_credential(sandbox, held, change, cause)
-        case TeamChange():  # pragma: no branch (there is no other change)
-            for account in _affected(sandbox, team_id, change.team):
+        case WorldTeam():  # pragma: no branch (there is no other change)
+            for account in _affected(sandbox, team_id, change.name):
                 change_team(sandbox, account, change, cause)
 
 
