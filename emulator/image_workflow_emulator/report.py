@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 ReportKind: TypeAlias = Literal["exec", "conduct", "coverage", "sweep", "drift", "scenario"]
 Severity: TypeAlias = Literal["error", "warning", "note"]
+"""`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
 
 
 class ReportFinding(Struct, kw_only=True, frozen=True, omit_defaults=False):

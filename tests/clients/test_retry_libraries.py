@@ -1,6 +1,6 @@
 """Clients whose retries nobody here wrote: on each library good ones stay clean, and bad ones are found by their rule.
 
-The good ones are what the examiner's remedies say of each library (examiner/library_words.py). A clock runs many
+The good ones are what the examiner's remedies say of each library (examiner/rules/words.toml). A clock runs many
 times as fast as the real one, and the clients' pauses are so much shorter.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from image_workflow_emulator.examiner.library_words import WORDS
+from image_workflow_emulator.examiner.rules.registry import LIBRARIES
 from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.clients.generated import CLIENTS, install_packages, run
 from tests.examiner.examples import LIBRARY
@@ -39,6 +39,12 @@ RULES: Final[dict[str, tuple[str, int, str, str, Mapping[str, Any]]]] = {
     ),
 }
 """By bad habit: its rule, the speed of the clock, and the fault that shows it."""
+UNNAMED: Final = {
+    "tenacity": "retry(wait=wait_exception(retry_after) + wait_random_exponential(max=60), stop=stop_after_attempt(8))",
+    "stamina": "stamina.retry(on=hook, attempts=8, timeout=None)",
+    "ky": "retry: {limit: 8, methods: ['get', 'post', 'patch', 'delete'], jitter: true}",
+}
+"""Good policies of the libraries that no User-Agent names, so that no remedy can."""
 Errand = Callable[[Sandbox], str]
 
 
@@ -74,7 +80,7 @@ def server() -> Iterator[Emulator]:
 @contextmanager
 def client(command: list[str], speed: int, folder: Path) -> Iterator[Errand]:
     """A started client, which runs its errand in one sandbox after another, and says how each ended."""
-    variables = {"SPEED": str(speed), "REMEDIES": json.dumps(dict(WORDS)), "PHOTO": picture().hex()}
+    variables = {"SPEED": str(speed), "REMEDIES": json.dumps({**LIBRARIES, **UNNAMED}), "PHOTO": picture().hex()}
     with (folder / "log").open("w") as log, started(*command, folder=folder, stderr=log, **variables) as process:
         assert process.stdin is not None
 

@@ -1,21 +1,25 @@
 """Where one program cannot be told from another, nothing is said: programs that open a connection for each request."""
 
+import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from email.message import Message
 from http.client import HTTPConnection
-from typing import Final, cast
+from threading import Lock
+from typing import Any, Final
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import httpx
 import pytest
 
-from image_workflow_emulator.examiner.history import History, Works
-from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.examiner.test_false_alarms import admitted
 
 MISSING: Final = "/products/prd_none"
+LEFT_OPEN: Final = ("abandoned-upload",)
+"""What these programs leave undone besides."""
 
 
 def limited(sandbox: Sandbox) -> None:
@@ -33,6 +37,16 @@ def get(sandbox: Sandbox, path: str) -> Message:
     url = urlsplit(sandbox.base_url + path)
     with closing(HTTPConnection(url.netloc)) as connection:
         connection.request("GET", url.path, headers={"Authorization": f"Bearer {sandbox.api_key}"})
+        return connection.getresponse().headers
+
+
+def post(sandbox: Sandbox, path: str, body: Any, key: str | None = None) -> Message:
+    """Send a write, on a connection of its own, with a key of its own unless one is given."""
+    url = urlsplit(sandbox.base_url + path)
+    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": key or str(uuid4())}
+    with closing(HTTPConnection(url.netloc)) as connection:
+        content = json.dumps(body)
+        connection.request("POST", url.path, content, {**headers, "Content-Type": "application/json"})
         return connection.getresponse().headers
 
 
@@ -90,6 +104,42 @@ def hedged_write_is_refused(sandbox: Sandbox) -> None:
             client.post(f"{sandbox.base_url}/products", json=body, headers={"Idempotency-Key": key})
 
 
+def five_programs_do_the_same(sandbox: Sandbox) -> None:
+    """Five programs do the same errand at the same time, each as it is told, and each asks for what is missing."""
+    body = {"content_type": "image/png", "size_bytes": 100}
+    rules = [
+        {
+            "match": {"operation": "getTeam"},
+            "when": {"nth": "2-4"},
+            "then": {"problem": "rate_limited", "retry_after": 9},
+        },
+        {
+            "match": {"operation": "createUpload"},
+            "when": {"nth": "1-3"},
+            "then": {"problem": "rate_limited", "retry_after": 9},
+        },
+    ]
+    sandbox.use({"scenario": "limited", "rules": rules})
+    path, clock = admitted(sandbox), Lock()
+
+    def wait(seconds: float) -> None:
+        with clock:
+            sandbox.clock.advance(seconds)
+
+    def run(_: int) -> None:
+        while "retry-after" in (headers := get(sandbox, "/team")):
+            wait(float(headers["retry-after"]))
+        key = str(uuid4())
+        while "retry-after" in (headers := post(sandbox, "/uploads", body, key)):
+            wait(float(headers["retry-after"]))
+        get(sandbox, MISSING)
+        while "retry-after" in (headers := get(sandbox, path)):
+            wait(float(headers["retry-after"]))
+
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(run, range(5)))
+
+
 def hammers(sandbox: Sandbox) -> None:
     """A program that does not wait, and opens a connection for each attempt."""
     limited(sandbox)
@@ -106,15 +156,59 @@ def polls_at_once(sandbox: Sandbox) -> None:
     get(sandbox, path)
 
 
-def polls_five_times_as_often(sandbox: Sandbox) -> None:
+def polls_ten_times_as_often(sandbox: Sandbox) -> None:
     """A program that polls evenly, on a connection each time, and sees the end."""
     path = admitted(sandbox)
     told = float(get(sandbox, path)["retry-after"])
-    for _ in range(9):
-        sandbox.clock.advance(told / 5)
+    for _ in range(19):
+        sandbox.clock.advance(told / 10)
         get(sandbox, path)
     sandbox.clock.advance(30)
     get(sandbox, path)
+
+
+def polls_each_second(sandbox: Sandbox) -> None:
+    """A program that polls each second, whatever it is told."""
+    path = admitted(sandbox)
+    for _ in range(9):
+        get(sandbox, path)
+        sandbox.clock.advance(1)
+
+
+def polls_for_completed_alone(sandbox: Sandbox) -> None:
+    """A program that does not know that work can fail."""
+    sandbox.use("all-outputs-fail")
+    path = admitted(sandbox)
+    sandbox.clock.advance(30)
+    for _ in range(40):
+        get(sandbox, path)
+        sandbox.clock.advance(5)
+
+
+def is_limited_and_takes_a_new_key(sandbox: Sandbox) -> None:
+    """A program that is refused, and orders again after a second, under another key."""
+    rule = {
+        "match": {"operation": "createUpload"},
+        "when": {"nth": 1},
+        "then": {"problem": "rate_limited", "retry_after": 9},
+    }
+    sandbox.use({"scenario": "limited", "rules": [rule]})
+    for _ in range(2):
+        post(sandbox, "/uploads", {"content_type": "image/png", "size_bytes": 0x100})
+        sandbox.clock.advance(1)
+
+
+def asks_for_what_is_missing(sandbox: Sandbox) -> None:
+    """A program that waits for something that is not there."""
+    for _ in range(8):
+        get(sandbox, MISSING)
+        sandbox.clock.advance(2)
+
+
+def repeats_a_422(sandbox: Sandbox) -> None:
+    """A program that sends again what was refused for good, each time with a new key."""
+    for _ in range(6):
+        post(sandbox, "/products", {"name": "Shirt", "asset_ids": []})
 
 
 def repeats_a_404(sandbox: Sandbox) -> None:
@@ -133,11 +227,17 @@ SOUND: Final = (
     five_people_open_a_result,
     three_jobs_see_a_404,
     hedged_write_is_refused,
+    five_programs_do_the_same,
 )
 UNSOUND: Final = {
     hammers: "retry-before-retry-after",
     polls_at_once: "poll-before-retry-after",
-    polls_five_times_as_often: "poll-before-retry-after",
+    polls_ten_times_as_often: "poll-before-retry-after",
+    polls_each_second: "poll-before-retry-after",
+    polls_for_completed_alone: "poll-after-terminal",
+    is_limited_and_takes_a_new_key: "retry-before-retry-after",
+    asks_for_what_is_missing: "retry-of-the-hopeless",
+    repeats_a_422: "retry-of-the-hopeless",
     repeats_a_404: "retry-of-the-hopeless",
 }
 
@@ -146,7 +246,8 @@ UNSOUND: Final = {
 def test_nobody_is_accused_of_what_another_program_did(server: Emulator, act: Callable[[Sandbox], None]) -> None:
     with server.sandbox(clock="manual") as sandbox:
         act(sandbox)
-        assert [] == list(map(str, sandbox.conduct().findings))
+        found = [finding for finding in sandbox.conduct().findings if finding.rule not in LEFT_OPEN]
+        assert [] == list(map(str, found))
 
 
 @pytest.mark.parametrize(("act", "rule"), UNSOUND.items(), ids=lambda one: getattr(one, "__name__", None))
@@ -155,44 +256,6 @@ def test_one_program_is_found_whatever_its_connections(
 ) -> None:
     with server.sandbox(clock="manual") as sandbox:
         act(sandbox)
-        assert [rule] == [finding.rule for finding in sandbox.conduct().findings]
-
-
-Sent = tuple[str, float, float]
-"""A request: its connection, when that was made, and when it came, in milliseconds. The answer takes one."""
-
-
-@pytest.mark.parametrize(
-    ("earlier", "keys", "knows"),
-    [
-        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), "abc", True),
-        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), "   ", True),
-        ((("one", 0.0, 1.0), ("two", 3.0, 4.0)), "abb", False),
-        ((("one", 0.0, 1.0), ("two", 0.5, 4.0)), "abc", False),
-        ((("one", 0.0, 1.0), ("two", 1.5, 4.0)), "abc", False),
-    ],
-    ids=["opened after the answer", "without a key", "with one key", "opened together", "opened before the answer"],
-)
-def test_a_program_that_does_one_thing_after_another_knows_each_answer(
-    earlier: tuple[Sent, ...], keys: str, knows: bool
-) -> None:
-    records = [
-        RequestRecord(
-            at=0,
-            request_id="",
-            method="POST",
-            path="/products",
-            sequence=number,
-            connection=connection,
-            connected_ms=connected_ms,
-            arrived_ms=arrived_ms,
-            duration_ms=1.0,
-            last_arrival=number,
-            key_header=key.strip().encode() or None,
-        )
-        for number, ((connection, connected_ms, arrived_ms), key) in enumerate(
-            zip((*earlier, ("one", 0.0, 6.0)), keys, strict=True), start=1
-        )
-    ]
-    history = History(records, cast(Works, None), 0, has_ended=True)
-    assert knows == history.knows(records[-1], records[-2])
+        found = sandbox.conduct()
+        assert 0 < found.checked[rule]
+        assert [rule] == [finding.rule for finding in found.findings if finding.rule not in LEFT_OPEN]

@@ -1,5 +1,6 @@
 """Work that is paid twice: by clients that hang up, and by those that send a wish under two keys at once."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -30,11 +31,12 @@ def late(sandbox: Sandbox, nth: str, **fault: Any) -> dict[str, Any]:
     return body
 
 
-def send(sandbox: Sandbox, body: dict[str, Any], key: str, limit: float = 5.0) -> None:
-    """Order, on a connection of its own, and hang up after a time limit."""
+def send(sandbox: Sandbox, body: dict[str, Any], key: str, limit: float = 5.0) -> str:
+    """Order, on a connection of its own, and hang up after a time limit; return the id of the work."""
     headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": key}
     with suppress(httpx.TimeoutException):
-        httpx.post(sandbox.base_url + UPSCALE, json=body, headers=headers, timeout=limit)
+        return str(httpx.post(sandbox.base_url + UPSCALE, json=body, headers=headers, timeout=limit).json()["id"])
+    return ""
 
 
 def see(sandbox: Sandbox) -> None:
@@ -70,6 +72,35 @@ def test_two_equal_orders_one_after_the_other_are_clean(sandbox: Sandbox) -> Non
         send(sandbox, body, key)
     see(sandbox)
     assert [] == list(map(str, sandbox.conduct().findings))
+
+
+@pytest.mark.parametrize(
+    ("reads_the_first", "found"),
+    [(False, ["double-spend"]), (True, ["hedged"])],
+    ids=["forgets the first", "reads both"],
+)
+def test_a_timeout_that_does_not_end_the_request_and_a_new_key_pay_twice(
+    sandbox: Sandbox, reads_the_first: bool, found: list[str]
+) -> None:
+    body = late(sandbox, "1-2", network={"latency": "1200ms"})
+    with ThreadPoolExecutor(2) as pool:
+        sent = [pool.submit(send, sandbox, body, "one")]
+        time.sleep(0.7)  # the client's timeout
+        sent.append(pool.submit(send, sandbox, body, "two"))
+        works = [done.result() for done in sent]
+    see(sandbox)
+    for work in works if reads_the_first else works[1:]:
+        httpx.get(f"{sandbox.base_url}/generations/{work}", headers={"Authorization": f"Bearer {sandbox.api_key}"})
+    assert found == [finding.rule for finding in sandbox.conduct().findings]
+
+
+def test_an_order_whose_client_hung_up_for_good_is_noted(sandbox: Sandbox) -> None:
+    send(sandbox, late(sandbox, "1"), "one", 0.2)
+    sandbox.clock.advance(60)
+    time.sleep(0.6)  # until the service has answered
+    (finding,) = sandbox.conduct().findings
+    assert ("key-not-sent-again", "note") == (finding.rule, finding.severity)
+    assert "hung up" in finding.message
 
 
 @pytest.mark.parametrize(("keys", "found"), [(("one", "two"), ["hedged"]), (("one", "one"), [])])

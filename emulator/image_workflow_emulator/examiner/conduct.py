@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from image_workflow_emulator.examiner import facts
+from image_workflow_emulator.examiner.facts import Client, Records
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, Judged
 from image_workflow_emulator.examiner.history import History, Works
-from image_workflow_emulator.examiner.library_words import in_words_of
-from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.rules.registry import LIBRARIES, RULES, WAITING
 from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
-from image_workflow_emulator.service.records.record import Client, Records
 
 MAX_FINDINGS = 1_000
 MAX_REQUESTS = 100
@@ -35,7 +35,7 @@ def judge(records: Records, works: Works, now: int, *, has_ended: bool = False, 
             checked[rule.name] += 1 if verdict is None else verdict.times
             if verdict is not None:
                 sender = verdict.records[0]
-                breaches[rule.name, sender.title, sender.client].append(verdict)
+                breaches[rule.name, facts.title(sender), history.client(sender)].append(verdict)
         found |= {place: _finding(rule, place, several) for place, several in breaches.items()}
     findings = [finding for place, finding in found.items() if not _is_part(found, place, finding)]
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))  # within a severity in the order of the rules
@@ -56,8 +56,15 @@ def _finding(rule: ConductRule, place: _Place, breaches: Sequence[Breach]) -> Fi
         source=rule.source,
         requests=sorted({record.sequence for breach in breaches for record in breach.records})[:MAX_REQUESTS],
         client={"credential": credential, "user_agent": user_agent},
-        remedy=in_words_of(user_agent, rule.name, rule.remedy),
+        remedy=_remedy(rule, user_agent),
     )
+
+
+def _remedy(rule: ConductRule, user_agent: str | None) -> str:
+    """Return the remedy of a rule, with the words of the library that a User-Agent names."""
+    products = {word.partition("/")[0].lower() for word in (user_agent or "").split()}
+    library = next((name for name in LIBRARIES if name in products), None) if rule.name in WAITING else None
+    return rule.remedy if library is None else f"{rule.remedy}; with {library}: {LIBRARIES[library]}"
 
 
 def _is_part(found: dict[_Place, Finding], place: _Place, finding: Finding) -> bool:

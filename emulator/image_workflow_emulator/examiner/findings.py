@@ -4,13 +4,14 @@ Must not know a rule: most readers run in another process.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
 from msgspec import Struct
 
 from image_workflow_emulator.kernel.wording import first_of
+from image_workflow_emulator.report import Severity
 
-SEVERITIES: Final = ("error", "warning", "note")
+SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 """The worst first."""
 _MAX_SHOWN_REQUESTS: Final = 10
 
@@ -19,8 +20,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A mistake of a client. As a text, it is one line with its rule, requests and remedy."""
 
     rule: str
-    severity: str
-    """`error`, `warning` or `note`."""
+    severity: Severity
     message: str
     source: str
     """The sentence of the specification."""

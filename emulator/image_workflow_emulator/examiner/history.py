@@ -5,34 +5,33 @@ Made from records for one examination, and then discarded. Must not know any rul
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from itertools import chain, pairwise
+from itertools import accumulate, chain
 from operator import attrgetter
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession
+from image_workflow_emulator.examiner import facts
+from image_workflow_emulator.examiner.facts import POLLS, Client, Records
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
-from image_workflow_emulator.service.records.record import LOOKS, Client, Intent, Records, RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 
-PATIENCE_MS = 10 * MINUTE_MS
+PATIENCE_MS: Final = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
-_LEAST_SHARE = 0.95
-_SLACK_MS = 50
+MAX_PROGRAMS: Final = 5
+"""So many programs may share a credential and a User-Agent where connections do not tell them apart."""
+AT_ONCE_MS: Final = 500
+"""Requests that follow each other faster, by both clocks, may have been sent at once."""
+_LEAST_SHARE: Final = 0.95
+_SLACK_MS: Final = 50
 """A wait is kept if this share of it, less some milliseconds, has passed: timers are not exact."""
-_SURE_TO_KNOW_MS = 200
-"""After this much real time, a client is assumed to have seen an answer."""
-
-_sequence_of, _key_of = attrgetter("sequence"), attrgetter("idempotency_key")
-
-_BEATS, _EVEN = 8, 1.25
-"""So many requests in a row, with pauses of which the longest is so many times the shortest, are one program's."""
-
-_MAX_AT_ONCE = 100
+_MAX_CONCURRENT: Final = 100
 """Limit of concurrent requests: beyond it, which answers a client knew is not worked out."""
 
+_sequence_of, _key_of = attrgetter("sequence"), attrgetter("idempotency_key")
 WaitOf: TypeAlias = Callable[[RequestRecord], int]
-"""How many seconds an answer asked to wait; 0 if it did not."""
+"""Returns how many seconds an answer asked to wait; 0 if it did not."""
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -53,8 +52,7 @@ class History:
         self.works = works
         self.has_ended = has_ended
         self._now = now
-        self.intent: Callable[[RequestRecord], Intent] = cache(attrgetter("intent"))
-        """Returns what identifies a request apart from its key."""
+        self.client, self.intent = cache(facts.client), cache(facts.intent)
         self.records: Records = sorted(records, key=_sequence_of)
         self.by_operation: Mapping[str | None, Records] = grouped(self.records, attrgetter("operation"))
         """The records of each operation, and under None of what came to no operation."""
@@ -62,30 +60,41 @@ class History:
             record for record in self.records if record.key_header is not None and record.operation is not None
         ]
         """The records of the requests to operations that had an Idempotency-Key."""
-        self.failures = [record for record in self.records if not record.is_success]
-        """The records of the requests that did not succeed, as far as their clients know."""
-        failing = {record.path for record in self.failures}
+        failing = {record.path for record in self.records if not facts.is_success(record)}
         self.by_intent = grouped((record for record in self.records if record.path in failing), self.intent)
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
         by_key = (grouped(records, _key_of) for records in self.by_intent.values())
         self.requests = [records for groups in by_key for records in groups.values()]
         """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
         self._requests_by_sequence = {record.sequence: records for records in self.requests for record in records}
-        looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
-        self.looks = grouped(looks, lambda look: (look.client, str(look.named_work_id)))
-        """The looks at each work, by client and id."""
-        self.ends = [record for record in self.records if record.shows_end]
+        polls = chain.from_iterable(self.by_operation.get(operation, ()) for operation in POLLS)
+        self.polls = grouped(polls, lambda poll: (self.client(poll), str(facts.work_id(poll))))
+        """The reads of each work, by client and id."""
+        self.ends = [record for record in self.records if facts.shows_end(record)]
         """The records of the answers that showed the end of some work."""
-        self.seen_to_end = {record.named_work_id for record in self.ends}
+        self.seen_to_end = {facts.work_id(record) for record in self.ends}
         """The ids of the work whose end some answer showed."""
-        self._shut_out_at = {record.client: record.sequence for record in self.records if record.status in (401, 403)}
+        self._shut_out_at = {self.client(one): one.sequence for one in self.records if one.status in (401, 403)}
+
+        self.orders_at_once = self._orders_at_once()
+        """The records of the requests that admitted work while another such request was in flight."""
+
+    def _orders_at_once(self) -> Records:
+        orders = [record for record in self.with_key if record.is_committed and record.status == 202]
+        last_arrivals = accumulate((record.last_arrival for record in orders), max, initial=0)
+        following = [*orders[1:], None]
+        return [
+            record
+            for record, last_arrival, other in zip(orders, last_arrivals, following, strict=False)
+            if record.sequence <= last_arrival or (other is not None and other.sequence <= record.last_arrival)
+        ]
 
     # Groups ---------------------------------------------------------------------------------------------------------
 
     @cached_property
     def by_client(self) -> Mapping[Client, Records]:
         """The records of each client: a credential with a User-Agent."""
-        return grouped(self.records, attrgetter("client"))
+        return grouped(self.records, self.client)
 
     def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
@@ -107,9 +116,9 @@ class History:
 
     def resource_of(self, record: RequestRecord) -> str | None:
         """Return the id of the work, or of the Upload Session that there is, that a request is about."""
-        upload_id = record.named_upload_id
+        upload_id = facts.upload_id(record)
         if upload_id is None:
-            return record.named_work_id
+            return facts.work_id(record)
         return upload_id if self.works.find_upload(upload_id) else None
 
     # Time -----------------------------------------------------------------------------------------------------------
@@ -118,86 +127,60 @@ class History:
         """Whether what was not done since an instant counts as never done."""
         return self.has_ended or self._now >= instant + PATIENCE_MS
 
-    # Who knew what --------------------------------------------------------------------------------------------------
+    def unexplained(self, records: Records, wait_of: WaitOf) -> int:
+        """Count the requests that up to `MAX_PROGRAMS` programs do not explain, of which each waits as it is told.
 
-    @cached_property
-    def _hedged_keys(self) -> Mapping[Client, set[str]]:
-        """By client, the keys of the writes that it sent twice before it knew the answer, although they succeeded."""
-        hedged: defaultdict[Client, set[str]] = defaultdict(set)
-        for records in grouped(self.records, lambda record: (self.intent(record), record.idempotency_key)).values():
-            for earlier, later in pairwise(records):
-                key = later.idempotency_key
-                if key is not None and (later.sequence <= earlier.last_arrival or earlier.is_success):
-                    hedged[later.client].add(key)
-        return hedged
+        These are answers after whose wait nobody came back (a program that has come back once may give up), and programs
+        beyond that number that wait at one time.
+        """
+        waiting: deque[tuple[RequestRecord, bool]] = deque()
+        most = 0
+        for record in records:
+            is_return = bool(waiting) and has_waited(waiting[0][0], record, wait_of(waiting[0][0]))
+            if is_return:
+                waiting.popleft()
+            if wait_of(record):
+                waiting.append((record, is_return))
+            most = max(most, len(waiting))
+        return max(most - MAX_PROGRAMS, 0) + sum(
+            not is_return and (self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS)
+            for one, is_return in waiting
+        )
+
+    # Who knew what --------------------------------------------------------------------------------------------------
 
     def knows(self, later: RequestRecord, earlier: RequestRecord) -> bool:
         """Whether the client had the answer to one request when it sent the other.
 
-        Requests that go out together, on connections that were there before the first answer, do not know of each other;
-        nor do those of a client that sends other writes twice. A program that does one thing after another may have several
-        connections, as on Node: what it sends knows the answers before, unless it has the same key, which may be hedging.
+        Requests that go out together, on connections that were there before the first answer, do not know of each other.
+        Two requests with one key may be a client's that sends a write twice to be quick; a third one is a loop.
         """
         if later.sequence <= earlier.last_arrival:
             return False
         if later.connection == earlier.connection or later.connected_ms is None:
             return True
-        if pauses_ms(earlier, later)[1] >= _SURE_TO_KNOW_MS:
+        if max(pauses_ms(earlier, later)) >= AT_ONCE_MS:
             return True
-        is_same_key = later.idempotency_key is not None and later.idempotency_key == earlier.idempotency_key
-        if later.connected_ms >= earlier.left_ms:
-            return not (is_same_key and self._hedges_others(later))
-        return not is_same_key and later.client in self._one_by_one
+        key = later.idempotency_key
+        if key is not None and key == earlier.idempotency_key:
+            same = self.same_request(later)
+            index = bisect_left(same, later.sequence, key=_sequence_of)
+            return index > 1 and max(pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
+        return later.connected_ms >= facts.left_ms(earlier)
 
-    @cached_property
-    def _one_by_one(self) -> Set[Client]:
-        """The clients that never sent a request, nor opened a connection, before their last request was answered."""
-        return {client for client, records in self.by_client.items() if _are_one_by_one(records)}
-
-    def _hedges_others(self, record: RequestRecord) -> bool:
-        """Whether its client sends other writes twice."""
-        keys = self._hedged_keys.get(record.client, set())
-        return len(keys) > (record.idempotency_key in keys)
-
-    def next_knowing(self, records: Records, earlier: RequestRecord, index: int = 0) -> RequestRecord | None:
-        """Return the first record of a group, from an index on, whose client knew the answer to an earlier one."""
-        if index < len(records):
-            following = records[index]
-            if following.sequence <= earlier.last_arrival:
-                index = bisect_right(records, earlier.last_arrival, index, key=_sequence_of)
-            elif following.connection == earlier.connection:
-                return following  # as nearly always
-        return next((one for one in records[index : index + _MAX_AT_ONCE] if self.knows(one, earlier)), None)
-
-    def by_worker(self, records: Records, wait_of: WaitOf, programs: int) -> Sequence[Records]:
-        """Return the records of one client by its workers, each of which has its connection.
-
-        Where each request opened a connection of its own, nobody can tell one program from several: they are one worker's
-        only if more than so many `programs` were needed, each of which waits as long as `wait_of` says, in seconds.
-        """
-        workers = by_connection(records)
-        if len(workers) < len(records) or len(records) == 1:
-            return workers
-        is_one = self._unreturned(records, wait_of) > programs or _is_one_beat(records, wait_of)
-        return [records] if is_one else []
-
-    def _unreturned(self, records: Records, wait_of: WaitOf) -> int:
-        """Return how many of those that were told to wait did not come back then, if each was a program of its own."""
-        waiting: deque[RequestRecord] = deque()
-        for record in records:
-            if waiting and has_waited(waiting[0], record, wait_of(waiting[0])):
-                waiting.popleft()
-            if wait_of(record):
-                waiting.append(record)
-        return sum(self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS for one in waiting)
+    def next_knowing(self, records: Records, earlier: RequestRecord) -> RequestRecord | None:
+        """Return the first record of a group whose client knew the answer to an earlier one."""
+        index = bisect_right(records, earlier.last_arrival, key=_sequence_of)
+        return next((one for one in records[index : index + _MAX_CONCURRENT] if self.knows(one, earlier)), None)
 
     @cached_property
     def _on_connection(self) -> Mapping[str | None, Records]:
         return grouped(self.records, attrgetter("connection"))
 
-    def between_on_connection(self, earlier: RequestRecord, later: RequestRecord) -> Records:
-        """Return what came between two requests on their connection."""
-        records = self._on_connection[later.connection]
+    def between(self, earlier: RequestRecord, later: RequestRecord) -> Records:
+        """Return what the same worker sent between two requests: on their connection, or else of their client."""
+        is_kept = later.connection == earlier.connection
+        records = self._on_connection[later.connection] if is_kept else self.by_client[self.client(later)]
         start = bisect_right(records, earlier.sequence, key=_sequence_of)
         return records[start : bisect_left(records, later.sequence, start, key=_sequence_of)]
 
@@ -207,12 +190,12 @@ class History:
         """Return a piece of work as it is now."""
         return None if identifier is None else self.works.find_work(identifier)
 
-    def standing_credits(self, identifier: str | None) -> int:
-        """Return the Credits that a piece of work has taken and not given back."""
-        work = self.work(identifier)
-        if work is None:
-            return 0
-        return work.reserved_credits if work.charged_credits is None else work.charged_credits
+    def is_paid(self, record: RequestRecord) -> bool:
+        """Whether a request admitted work that has taken Credits and not given them back."""
+        work = self.work(facts.work_id(record)) if record.is_committed else None
+        return (
+            work is not None and (work.reserved_credits if work.charged_credits is None else work.charged_credits) > 0
+        )
 
     def saw_work_end(self, after: RequestRecord, before: RequestRecord) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
@@ -221,37 +204,22 @@ class History:
 
     def was_shut_out(self, record: RequestRecord) -> bool:
         """Whether a later request of its client was refused for its credential, so that the client has to stop."""
-        return self._shut_out_at.get(record.client, 0) > record.sequence
+        return self._shut_out_at.get(self.client(record), 0) > record.sequence
 
     def ended_in_failure(self, record: RequestRecord) -> bool:
         """Whether the last answer to its client, later than this one, was a failure that may have ended the client."""
-        last = self.by_client[record.client][-1]
-        return last.sequence > record.sequence and not last.is_success
+        last = self.by_client[self.client(record)][-1]
+        return last.sequence > record.sequence and not facts.is_success(last)
 
 
-def by_connection(records: Iterable[RequestRecord]) -> Sequence[Records]:
-    """Return records by the connections that they came on."""
-    return list(grouped(records, attrgetter("connection")).values())
+def workers_of(records: Records) -> tuple[list[Records], bool]:
+    """Group the requests of a client by its workers, each of which has its connection. Return also whether that is sure.
 
-
-def _are_one_by_one(records: Records) -> bool:
-    firsts = {worker[0].sequence for worker in by_connection(records)}
-    return all(
-        later.sequence > earlier.last_arrival
-        and (later.sequence not in firsts or (later.connected_ms or 0) >= earlier.left_ms)
-        for earlier, later in pairwise(records)
-    )
-
-
-def _is_one_beat(records: Records, wait_of: WaitOf) -> bool:
-    """Whether requests follow each other as evenly as one program's, far faster than they were told to."""
-    steps = [(max(pauses_ms(earlier, later)), wait_of(earlier) * SECOND_MS) for earlier, later in pairwise(records)]
-    for start in range(len(steps) - _BEATS + 2):
-        beats = steps[start : start + _BEATS - 1]
-        pauses = [pause for pause, _ in beats]
-        if max(pauses) <= min(pauses) * _EVEN and all(pause * 3 <= told for pause, told in beats):
-            return True
-    return False
+    Where each request opened a connection of its own, they are one group: up to `MAX_PROGRAMS` may have sent them.
+    """
+    workers = list(grouped(records, attrgetter("connection")).values())
+    is_sure = len(workers) < len(records) or len(records) == 1
+    return (workers, True) if is_sure else ([records], False)
 
 
 def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:
@@ -259,16 +227,14 @@ def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:
     return earlier.is_timed and later.is_timed
 
 
-def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bool | None:
-    """Whether the emulator's or the host's clock moved so far between two requests; None where that is not measured."""
-    if not is_wait_measured(earlier, later):
-        return None
+def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bool:
+    """Whether the emulator's or the host's clock moved so far between two requests."""
     return max(pauses_ms(earlier, later)) >= seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
 
 
 def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, float]:
     """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
-    return later.at - earlier.left_at, later.arrived_ms - earlier.left_ms
+    return later.at - earlier.left_at, later.arrived_ms - facts.left_ms(earlier)
 
 
 def grouped(records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]) -> Mapping[Key, Records]:

@@ -18,10 +18,12 @@ from image_workflow_emulator.domain.resources import (
     Operation,
     operation_admitting,
 )
+from image_workflow_emulator.examiner import facts
+from image_workflow_emulator.examiner.facts import POLLS
 from image_workflow_emulator.examiner.history import Works
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
-from image_workflow_emulator.service.records.record import LOOKS, RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 
 Point: TypeAlias = tuple[str, str]
 """The name of an operation or byte surface, and a point of it."""
@@ -112,8 +114,8 @@ def cover(records: Iterable[RequestRecord], works: Works) -> Counter[Point]:
             continue
         for point in _points_of(record):
             covered[name, point] += 1
-        if record.operation in LOOKS and record.shows_end:
-            work = works.find_work(record.named_work_id or "")
+        if record.operation in POLLS and facts.shows_end(record):
+            work = works.find_work(facts.work_id(record) or "")
             if work is not None and work.status in TERMINAL:
                 covered.update(_ends(work))
     return covered

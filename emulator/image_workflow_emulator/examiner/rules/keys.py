@@ -7,16 +7,17 @@ from itertools import zip_longest
 from operator import attrgetter
 from typing import Final
 
-from image_workflow_emulator.examiner.history import History, grouped
+from image_workflow_emulator.examiner import facts
+from image_workflow_emulator.examiner.facts import HUNG_UP, Records
+from image_workflow_emulator.examiner.history import AT_ONCE_MS, History, grouped
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
-from image_workflow_emulator.service.records.record import Records, RequestRecord
+from image_workflow_emulator.report import Severity
+from image_workflow_emulator.service.records.record import RequestRecord
 
 _GIVEN_UP_AFTER: Final = 3
-_HUNG_UP: Final = "abandoned"
 _RETENTION_MS: Final = 24 * HOUR_MS
 _MAX_AT_ONCE: Final = 20
-Attempts = Records
 
 
 def write_retried_with_new_key(history: History) -> Verdicts:
@@ -26,8 +27,9 @@ def write_retried_with_new_key(history: History) -> Verdicts:
     again: it is the same write, which may now be done twice. A client that hung up has lost its answer too, though the
     service may have sent it. A first key that was tried three times was given up, and what follows is another write; so was
     one that was tried twice, if the client sent other writes before the next. An admission that was answered only after the
-    new key had come was not heard.
+    new key had come was not heard. A write of unknown effect that is repeated under its key is an occasion.
     """
+    yield from [KEPT] * len(_repeated(history))
     for chain in _chains(history):
         is_kept = len(chain) == 1 or _times_paid(history, chain) > 1
         yield KEPT if is_kept else breach(_retried(chain), *joined.from_iterable(chain))
@@ -37,8 +39,9 @@ def double_spend(history: History) -> Verdicts:
     """A write is done twice and paid twice.
 
     It is a write that was sent again under another key, and at least two of the keys admitted work whose Credits were not
-    given back.
+    given back. An order of unknown effect that is repeated under its key is an occasion.
     """
+    yield from [KEPT] * sum(any(map(history.is_paid, attempts)) for attempts in _repeated(history))
     for chain in _chains(history):
         times = _times_paid(history, chain)
         if times > 1:
@@ -46,67 +49,91 @@ def double_spend(history: History) -> Verdicts:
             yield breach(f"{_retried(chain)}: {paid}", *joined.from_iterable(chain))
 
 
-def _chains(history: History) -> Iterator[Sequence[Attempts]]:
+def _repeated(history: History) -> list[Records]:
+    """Return the writes of unknown effect that were repeated under their key."""
+    return [
+        attempts
+        for attempts in history.requests
+        if attempts[0].method != "GET" and attempts[0].idempotency_key and any(map(_leaves_open, attempts[:-1]))
+    ]
+
+
+def _chains(history: History) -> Iterator[Sequence[Records]]:
     """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
-    for records in history.by_intent.values():
+    failed = history.by_intent
+    at_once = grouped(history.orders_at_once, history.intent)
+    for records in (*failed.values(), *(records for intent, records in at_once.items() if intent not in failed)):
         has_key = [record for record in records if record.method != "GET" and record.idempotency_key is not None]
         by_key = list(grouped(has_key, attrgetter("idempotency_key")).values())
-        chain: list[Attempts] = []
+        chain: list[Records] = []
         for attempts, following in zip_longest(by_key, by_key[1:]):
-            if chain and not (chain[-1][-1].lost_how == _HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
-                yield chain
-                chain = []
             chain.append(attempts)
-            if following is None or not _is_left_open(history, attempts, following[0]):
+            if following is None or not _is_replaced(history, attempts, following[0]):
                 if len(chain) > 1:
                     yield chain
                 chain = []
 
 
-def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
-    """Whether a key was left without an answer to rely on, when the next one was sent."""
+def _is_replaced(history: History, attempts: Records, following: RequestRecord) -> bool:
+    """Whether a key was left without an answer to rely on, when the next one was sent in its place."""
     last = attempts[-1]
+    if _is_timed_out(history, last, following):
+        return True
     # What was sent at once with the last may have had the answer to rely on.
-    twins = [one for one in attempts[:-1] if not (one.is_success or history.knows(last, one))]
+    twins = [one for one in attempts[:-1] if not (facts.is_success(one) or history.knows(last, one))]
     is_open = all(map(_leaves_open, [*twins, last]))
-    is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if record.is_success)
+    is_known = facts.lost_how(last) == HUNG_UP or history.knows(following, last)
+    is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if facts.is_success(record))
     is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
-    return len(attempts) < _GIVEN_UP_AFTER and is_open and is_same
+    return len(attempts) < _GIVEN_UP_AFTER and is_open and is_known and is_same
 
 
 def _leaves_open(record: RequestRecord) -> bool:
     """Whether an answer leaves open if the write was carried out, or will be."""
-    return record.lost_how is not None or record.status in (500, 503) or record.code == "idempotency_in_progress"
+    return facts.lost_how(record) is not None or record.status in (500, 503) or record.code == "idempotency_in_progress"
+
+
+def _is_timed_out(history: History, record: RequestRecord, following: RequestRecord) -> bool:
+    """Whether a client did not wait for the answer to its order, although it let it come: it never reads that work."""
+    work = history.work(facts.work_id(record)) if facts.is_answered(record, 202) else None
+    return (
+        work is not None
+        and following.sequence <= record.last_arrival
+        and following.arrived_ms - record.arrived_ms >= AT_ONCE_MS
+        and (history.client(record), work.id) not in history.polls
+        and history.is_over(work.finished_at or record.left_at)
+    )
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
     """Whether the client sent no other write in between: else it may have given up, and what follows is a new wish."""
-    records = history.by_client[last.client]
+    records = history.by_client[history.client(last)]
     return not any(last.sequence < one.sequence < following.sequence and one.method != "GET" for one in records)
 
 
-def _retried(chain: Sequence[Attempts]) -> str:
+def _retried(chain: Sequence[Records]) -> str:
     first = chain[0][-1]
-    loss = first.lost_how
-    how = "not waited for" if loss == _HUNG_UP else "lost" if loss else f"{first.status} {first.code}"
-    return f"{first.title} was sent again under another key, though the answer under the first was {how}"
+    loss = facts.lost_how(first)
+    if loss == HUNG_UP or facts.is_success(first):
+        how = "not waited for"
+    else:
+        how = "lost" if loss else f"{first.status} {first.code}"
+    return f"{facts.title(first)} was sent again under another key, though the answer under the first was {how}"
 
 
-def _times_paid(history: History, chain: Sequence[Attempts]) -> int:
-    return sum(any(_is_paid(history, record) for record in attempts) for attempts in chain)
-
-
-def _is_paid(history: History, record: RequestRecord) -> bool:
-    return record.is_committed and history.standing_credits(record.named_work_id) > 0
+def _times_paid(history: History, chain: Sequence[Records]) -> int:
+    return sum(any(map(history.is_paid, attempts)) for attempts in chain)
 
 
 def hedged(history: History) -> Verdicts:
     """The same work is ordered under two keys at once.
 
     Both orders were in flight at the same time, both were admitted and answered, and both keep their Credits. It may be
-    meant, as for two pictures of one kind, so it is a note; where one of the answers was lost, it is `double-spend`.
+    meant, as for two pictures of one kind, so it is a note; where one of the answers was lost or not waited for, it is
+    `double-spend`.
     """
-    admitted = [record for record in history.with_key if record.is_committed and record.is_answered(202)]
+    admitted = [record for record in history.orders_at_once if facts.is_answered(record, 202)]
+    replaced = {record.sequence for chain in _chains(history) for record in joined.from_iterable(chain)}
     for index, record in enumerate(admitted):
         twins = (
             other
@@ -114,12 +141,13 @@ def hedged(history: History) -> Verdicts:
             if record.sequence <= other.last_arrival
             and record.path == other.path
             and record.idempotency_key != other.idempotency_key
+            and not {record.sequence, other.sequence} <= replaced
             and history.intent(record) == history.intent(other)
-            and _is_paid(history, record)
-            and _is_paid(history, other)
+            and history.is_paid(record)
+            and history.is_paid(other)
         )
         twin = next(twins, None)
-        message = f"{record.title} was sent under two keys at once, and each reserved Credits"
+        message = f"{facts.title(record)} was sent under two keys at once, and each reserved Credits"
         yield KEPT if twin is None else breach(message, twin, record)
 
 
@@ -129,25 +157,33 @@ def key_not_sent_again(history: History) -> Verdicts:
     A lost answer and a 500 leave open whether the write was carried out; its Idempotency-Key exists to find out. One
     repetition is enough, by another program with the same credential too. The same intent under another key is reported as
     `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or at the
-    end.
+    end. A client that hung up may have been stopped for good: of a write that was carried out all the same, it is a note.
     """
     if not history.requests:  # nothing failed
         return
-    times_sent = Counter((record.credential_id, record.idempotency_key) for record in history.records)
+    times_sent = Counter((history.client(record)[0], record.idempotency_key) for record in history.records)
     for record, *_ in history.requests:
+        has_hung_up = facts.lost_how(record) == HUNG_UP
+        is_unknown = record.is_committed if has_hung_up else facts.lost_how(record) is not None or record.status == 500
         is_write = record.operation is not None and record.method != "GET"
-        if record.idempotency_key is None or not is_write or not record.is_effect_unknown:
+        if record.idempotency_key is None or not is_write or not is_unknown:
             continue
-        if times_sent[record.credential_id, record.idempotency_key] > 1:
+        if times_sent[history.client(record)[0], record.idempotency_key] > 1:
             yield KEPT
         elif history.is_over(record.left_at) and not (history.was_shut_out(record) or _has_other_key(history, record)):
-            left_open = f"the answer to {record.title} left open if it was carried out"
-            yield breach(f"{left_open}, and its key was never sent again", record)
+            title = facts.title(record)
+            unknown = f"the answer to {title} left open if it was carried out"
+            unheard = f"{title} was carried out, but its client hung up before the answer"
+            severity: Severity | None = "note" if has_hung_up else None
+            left = unheard if has_hung_up else unknown
+            yield breach(f"{left}, and its key was never sent again", record, severity=severity)
 
 
 def _has_other_key(history: History, record: RequestRecord) -> bool:
     """Whether the same intent came later under another key."""
-    later = history.next_knowing(history.by_intent[history.intent(record)], record)
+    known_after = record.sequence if facts.lost_how(record) == HUNG_UP else record.last_arrival
+    same = history.by_intent[history.intent(record)]
+    later = next((one for one in same if one.sequence > known_after), None)
     return later is not None and later.idempotency_key not in (None, record.idempotency_key)
 
 
@@ -158,7 +194,7 @@ def key_reused(history: History) -> Verdicts:
     """
     for record in history.with_key:
         is_reused = record.code == "idempotency_key_reused" and not record.is_injected
-        message = f"{record.title} came with an Idempotency-Key that belongs to another intent"
+        message = f"{facts.title(record)} came with an Idempotency-Key that belongs to another intent"
         yield breach(message, record) if is_reused else KEPT
 
 
@@ -170,11 +206,11 @@ def key_after_retention(history: History) -> Verdicts:
     """
     done: dict[tuple[str | None, str, str, str | None], RequestRecord] = {}
     for record in history.with_key:
-        place = record.credential_id, record.method, record.path, record.idempotency_key
+        place = history.client(record)[0], record.method, record.path, record.idempotency_key
         earlier = done.get(place)
         if earlier is not None:
             is_done_again = record.is_committed and record.at - earlier.at >= _RETENTION_MS
-            again = f"{record.title} came again with the same key after more than 24 hours"
+            again = f"{facts.title(record)} came again with the same key after more than 24 hours"
             yield breach(f"{again}, and was carried out again", earlier, record) if is_done_again else KEPT
         if record.is_committed:
             done[place] = record
@@ -206,5 +242,5 @@ def credential_in_request(history: History) -> Verdicts:
     """
     for record in history.records:
         if record.byte_surface is None and (record.query or record.key_header):
-            message = f"{record.title} had the credential in its query or its Idempotency-Key"
+            message = f"{facts.title(record)} had the credential in its query or its Idempotency-Key"
             yield breach(message, record) if record.shows_key else KEPT

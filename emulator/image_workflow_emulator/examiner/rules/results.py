@@ -7,12 +7,14 @@ from typing import Final
 import orjson
 
 from image_workflow_emulator.domain.resources import Generation
+from image_workflow_emulator.examiner import facts
+from image_workflow_emulator.examiner.facts import POLLS
 from image_workflow_emulator.examiner.history import History
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdict, Verdicts, breach
-from image_workflow_emulator.service.records.record import LOOKS, RequestRecord
+from image_workflow_emulator.service.records.record import RequestRecord
 
 _LISTS: Final = ("listOperations", "listGenerations")
-_READS: Final = (*LOOKS, *_LISTS)
+_READS: Final = (*POLLS, *_LISTS)
 _TEXT: Final = re.compile(rb'"([\w-]+)"')
 
 
@@ -23,11 +25,11 @@ def abandoned_upload(history: History) -> Verdicts:
     whose address never reached the client, whose bytes or completion were refused or lost, and those of clients whose last
     request failed, are not abandoned. One that came too late is reported as `upload-after-window`.
     """
-    sessions = [record for record in history.by_operation.get("createUpload", ()) if record.is_answered(201)]
+    sessions = [record for record in history.by_operation.get("createUpload", ()) if facts.is_answered(record, 201)]
     for session_id, opened, records in history.about(sessions):
         tried = [record for record in records if record.operation != "createUpload"]
         session = history.works.find_upload(session_id)
-        if any(record.operation == "completeUpload" or not record.is_success for record in tried):
+        if any(record.operation == "completeUpload" or not facts.is_success(record) for record in tried):
             yield KEPT
         elif history.is_over(session.expires_at if session else opened.at) and not history.ended_in_failure(opened):
             done = "its bytes were sent, but it was not completed" if tried else "nothing was sent to it"
@@ -45,24 +47,24 @@ def abandoned_work(history: History) -> Verdicts:
     that ended with a failure, is excused.
     """
     lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
-    listed_at = max((record.left_at for record in lists if record.is_success), default=0)
-    readers = {record.client for name in _READS for record in history.by_operation.get(name, ())}
-    admissions = [record for record in history.with_key if record.is_answered(202)]
+    listed_at = max((record.left_at for record in lists if facts.is_success(record)), default=0)
+    readers = {history.client(record) for name in _READS for record in history.by_operation.get(name, ())}
+    admissions = [record for record in history.with_key if facts.is_answered(record, 202)]
     for work_id, admitted, records in history.about(admissions):
         work = history.work(work_id)
         if work_id in history.seen_to_end:
             yield KEPT
         if work is None or work_id in history.seen_to_end:
             continue
-        looks = [record for record in records if record.method == "GET"]
+        polls = [record for record in records if record.method == "GET"]
         if work.finished_at is None:
-            is_left = history.has_ended and not looks
+            is_left = history.has_ended and not polls
         else:
             is_left = history.is_over(work.finished_at) and listed_at < work.finished_at
-        is_read_in_vain = bool(looks) and not looks[-1].is_success
+        is_read_in_vain = bool(polls) and not facts.is_success(polls[-1])
         if is_left and not (is_read_in_vain or _was_asked_again(history, admitted) or _is_excused(history, admitted)):
             message = f"{work_id} was admitted, and its end was never read"
-            if admitted.client in readers:
+            if history.client(admitted) in readers:
                 yield breach(message, admitted)
             else:
                 yield breach(f"{message}; another system may read it", admitted, severity="note")
@@ -92,7 +94,7 @@ def unfetched_pictures(history: History) -> Verdicts:
         named |= {name, name.rpartition("-")[0]}
     found: list[Verdict] = []
     for admitted in history.with_key:
-        work = history.work(admitted.named_work_id) if admitted.is_answered(202) else None
+        work = history.work(facts.work_id(admitted)) if facts.is_answered(admitted, 202) else None
         if not isinstance(work, Generation) or work.finished_at is None or work.id not in history.seen_to_end:
             continue
         made = [output.asset_id for output in work.outputs if output.asset_id is not None]
@@ -114,7 +116,7 @@ def cut_subjects(history: History) -> Verdicts:
     are photos. Further views of a Product that do not fit are no loss.
     """
     for record in history.by_operation.get("createProductPhotographyGeneration", ()):
-        is_admitted = record.is_committed and record.is_answered(202)
+        is_admitted = record.is_committed and facts.is_answered(record, 202)
         admitted = record.answer.get("resolved_asset_ids") if is_admitted else None
         if admitted is not None:
             asked = orjson.loads(record.request_body or b"{}")

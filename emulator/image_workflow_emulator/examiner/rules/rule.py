@@ -10,15 +10,13 @@ its two examples.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from image_workflow_emulator.examiner.history import PATIENCE_MS, History
+from image_workflow_emulator.report import Severity
 from image_workflow_emulator.service.records.record import RequestRecord
-
-Severity = Literal["error", "warning", "note"]
-"""`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
 
 
 class Breach(Struct, frozen=True):

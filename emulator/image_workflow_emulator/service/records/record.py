@@ -10,17 +10,13 @@ which stop everything else, would take 5 ms and more.
 """
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
-from urllib.parse import parse_qsl, urlencode
+from typing import Any, Literal
 
 import orjson
 from msgspec import Struct
 
-from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Credential, Team
-from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.matching import ByteSurface
 from image_workflow_emulator.scenario.scenario import RequestRule, WorkRule
 
@@ -28,19 +24,6 @@ MAX_KEPT_BODY_BYTES = 64 * 1024
 """A longer body is left out of a record; its size is kept."""
 _KEPT_END_BYTES = 512
 """How much is kept of the end of a long answer, where a list has its cursor."""
-
-LOOKS = ("getOperation", "getGeneration")
-"""Operations that read work. Their answers alone, of those that succeed, say how long to wait."""
-_WORK_KINDS = ("operation", "generation")
-_CURSOR = b'"next_cursor":"'
-_STATUS = b'"status":"'
-_MAX_TEXT = 300
-"""The characters of a query or User-Agent that tell clients and requests apart."""
-
-Client: TypeAlias = tuple[str | None, str | None]
-"""A credential with a User-Agent."""
-Intent: TypeAlias = tuple[Client, str, str, str, str]
-"""Client, method, path, query, and a digest of the body."""
 
 RequestOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
 """How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
@@ -209,11 +192,6 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         return self.duration_ms is not None
 
     @property
-    def left_ms(self) -> float:
-        """When it left, by the host's monotonic time."""
-        return self.arrived_ms + (self.duration_ms or 0)
-
-    @property
     def is_injected(self) -> bool:
         """Whether its problem was asked for, by a scenario or the header Emulator-Fault: not the service's own."""
         return self.problem is not None and self.problem.is_injected
@@ -243,127 +221,6 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         """The JSON object that was answered; an empty one if there was none, or it is not kept."""
         answer = orjson.loads(self.response_body or b"{}")
         return answer if isinstance(answer, dict) else {}
-
-    # Who asked for what -----------------------------------------------------------------------------------------------
-
-    @property
-    def credential_id(self) -> str | None:
-        """The id of its credential; for an unknown one, a digest of the header Authorization."""
-        return self.unknown_credential if self.credential is None else self.credential.id
-
-    @property
-    def client(self) -> Client:
-        """Who sent it."""
-        return self.credential_id, self.user_agent and self.user_agent[:_MAX_TEXT]
-
-    @property
-    def sorted_query(self) -> str:
-        """The query with its parameters in order; a long one as a digest."""
-        text = urlencode(sorted(parse_qsl(self.query.decode("latin-1"), keep_blank_values=True)))
-        return text if len(text) <= _MAX_TEXT else digest(text.encode())
-
-    @property
-    def body_digest(self) -> str:
-        """The digest of its body, whatever the order of its members; of one that is not kept, its size."""
-        body = self.request_body
-        if not body:
-            return self.request_digest or (str(self.request_body_bytes) if self.request_body_bytes else "")
-        try:
-            return digest(orjson.dumps(orjson.loads(body), option=orjson.OPT_SORT_KEYS))
-        except (orjson.JSONDecodeError, TypeError):
-            return digest(body)
-
-    @property
-    def intent(self) -> Intent:
-        """What identifies it apart from its key."""
-        return self.client, self.method, self.path, self.sorted_query, self.body_digest
-
-    @property
-    def title(self) -> str:
-        """Its name in a message."""
-        if self.operation is not None:
-            return self.operation
-        return f"the {self.byte_surface}" if self.byte_surface else f"{excerpt(self.method)} {excerpt(self.path)}"
-
-    # What it is about -------------------------------------------------------------------------------------------------
-
-    @property
-    def named_work_id(self) -> str | None:
-        """The id of the work that it reads or admits; on a replay, of the work that was admitted."""
-        if self.operation in LOOKS:
-            return self.path.rpartition("/")[2]
-        if self.status == 202 and self.work_id is None:
-            return str(self.answer["id"]) if self.answer.get("object") in _WORK_KINDS else None
-        return self.work_id
-
-    @property
-    def named_upload_id(self) -> str | None:
-        """The id of the Upload Session that it opens, sends bytes to, or completes."""
-        if self.operation == "createUpload":
-            identifier = self.answer.get("id")
-            return None if identifier is None else str(identifier)
-        if self.operation == "completeUpload" or self.byte_surface == "upload":
-            steps = self.path.split("/")
-            return steps[3] if len(steps) > 3 else None
-        return None
-
-    @property
-    def shown_status(self) -> str | None:
-        """The status of the work that the answer shows: the first in it."""
-        if not (self.operation in LOOKS or self.status == 202) or not self.response_body:
-            return None
-        return self.response_body.partition(_STATUS)[2].partition(b'"')[0].decode() or None
-
-    @property
-    def next_cursor(self) -> str | None:
-        """The cursor to the next page, which stands at the end of an answer."""
-        end = self.response_body or self.response_end
-        start = end.rfind(_CURSOR)
-        return None if start < 0 else end[start + len(_CURSOR) :].partition(b'"')[0].decode() or None
-
-    # What its client knows --------------------------------------------------------------------------------------------
-
-    @property
-    def lost_how(self) -> str | None:
-        """How the answer was lost, by its client too; None for one that arrived."""
-        return "abandoned" if self.outcome == "abandoned" or self.is_unheard else self.loss
-
-    def is_answered(self, *statuses: int) -> bool:
-        """Whether the client got an answer of one of these statuses."""
-        return self.status in statuses and self.lost_how is None
-
-    @property
-    def is_success(self) -> bool:
-        """Whether it succeeded, as far as the client knows."""
-        return self.status is not None and self.status < 400 and self.lost_how is None
-
-    @property
-    def is_effect_unknown(self) -> bool:
-        """Whether the client cannot know if its write was carried out: the answer was lost, or says nothing of it."""
-        return self.lost_how not in (None, "abandoned") or self.status == 500
-
-    @property
-    def shows_end(self) -> bool:
-        """Whether the answer showed that some work is finished."""
-        return self.shown_status in TERMINAL and self.is_answered(200, 202)
-
-    @property
-    def retry_after(self) -> int | None:
-        """How many seconds an answer that arrived told its client to wait."""
-        value = self._header(b"retry-after")
-        return int(value) if value is not None and value.isdigit() and self.lost_how is None else None
-
-    @property
-    def sunset(self) -> bytes | None:
-        """The header Sunset of the answer."""
-        return self._header(b"sunset")
-
-    def _header(self, name: bytes) -> bytes | None:
-        headers = reversed(self.response_headers or ())  # these stand behind the others
-        return next((value for found, value in headers if found == name), None)
-
-
-Records: TypeAlias = Sequence[RequestRecord]
 
 
 def json_or_none(body: bytes | None) -> Any:
