@@ -28,6 +28,7 @@ NEXT_OUTPUT = 2 * SECOND
 """The timings of the built-in world."""
 
 LONGEST_EDGE = {"1k": 1024, "2k": 2048, "4k": 4096}  # D35
+AUTHORING_PRICE = {"photography_style": 0, "background": 1, "pose": 1, "fashion_model": 1}
 PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

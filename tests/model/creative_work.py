@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tests.model import faults
 from tests.model.arithmetic import (
+    AUTHORING_PRICE,
     AUTHORING_TIME,
     FIRST_OUTPUT,
     NEXT_OUTPUT,
@@ -50,14 +51,14 @@ def author(state: State, team: str, kind: str, target: str | None, meaning: Json
     sources = meaning["asset_ids"] if "asset_ids" in meaning else [meaning["asset_id"]]
     state.refer("asset", sources, team)
     check_places(state, team)
-    price = 0 if kind == "photography_style" else 1
+    price = AUTHORING_PRICE[kind]
     reserve(state, team, price)
 
     work_type = f"{kind}.{'create' if target is None else 'update'}"
     fate = state.count_match("work", work_type, team)
     charge = price
     if kind == "background":
-        charge = 1 if fate.get("scene", state.scenes[sources[0]]) == "foreground" else 0  # D30
+        charge = price if fate.get("scene", state.scenes[sources[0]]) == "foreground" else 0  # D30
     ends_at = state.now + QUEUE + (fate["duration"] * SECOND if "duration" in fate else AUTHORING_TIME[kind])
     operation_id = identify("operation")
     state.unfinished[operation_id] = {

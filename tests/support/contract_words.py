@@ -7,6 +7,7 @@ Knows no more of a document than where its words stand.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract
@@ -163,6 +164,9 @@ def contract_page(_document: dict[str, Any]) -> str:
     text = CONTRACT.read_text(encoding="utf-8")
     for name, cost in costs().items():
         text = re.sub(rf"(operationId: {name}\n(?:      .*\n)*?      x-service-credit-cost: ).*", rf"\g<1>{cost}", text)
+    for kind, price in AUTHORING_PRICES.items():
+        for name in (operation_id("create", kind), operation_id("update", kind)):
+            text = re.sub(rf"(?m)^      operationId: {name}\n(?:      .*\n)*", partial(_with_price, price), text)
     before, responses, schemas, after = _SECTIONS.split(text)
     known = "".join(f"        - {code}\n" for code in CATALOGUE)
     schemas = re.sub(
@@ -181,6 +185,12 @@ def contract_page(_document: dict[str, Any]) -> str:
             blocks[index] = f"{head}\n{_CONTENT.format(name=name, examples=examples)}{end}"
             schemas = _with_codes(schemas, name, codes)
     return "".join((before, *blocks, schemas, after))
+
+
+def _with_price(price: int, operation: re.Match[str]) -> str:
+    """An operation whose description says what it costs."""
+    head, parameters, rest = operation[0].partition("      x-decision: ")
+    return re.sub(r"\b\d+ Credits?\b", count_of(price, "Credit"), head) + parameters + rest
 
 
 def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
@@ -227,8 +237,8 @@ def _line(text: str) -> str:
 
 
 DOCUMENTS: Final = {
+    CONTRACT: contract_page,  # whose words the others repeat
     LEDGER_PAGE: ledger_page,
-    CONTRACT: contract_page,
     SCENARIO_SCHEMA: scenario_schema,
     WORLD_SCHEMA: world_schema,
     SCENARIO_PAGE: scenario_page,
@@ -238,4 +248,5 @@ DOCUMENTS: Final = {
 
 if __name__ == "__main__":
     for path, written in DOCUMENTS.items():
+        read_contract.cache_clear()  # the contract itself may have been written
         path.write_text(written(read_contract("openapi.yaml")), encoding="utf-8")
