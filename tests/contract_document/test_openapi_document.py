@@ -11,7 +11,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
-from image_workflow_emulator.scenario.world import WorldTeam
+from image_workflow_emulator.scenario.world import NEW_TEAM
 from tests.support.contract_check import ContractChecker, read_contract, shipped_checker
 from tests.support.every_operation import SUCCESSES
 from tests.support.specification import STATUSES
@@ -168,8 +168,7 @@ class TestOperations:
         assert COMPONENTS["parameters"]["IdempotencyKey"]["required"] is True
 
     def test_name_the_limits_that_the_service_has(self) -> None:
-        team = WorldTeam("Any")
-        limits = (team.requests_per_minute, TEAM_REQUESTS_PER_MINUTE, team.concurrency_limit)
+        limits = (NEW_TEAM["requests_per_minute"], TEAM_REQUESTS_PER_MINUTE, NEW_TEAM["concurrency_limit"])
         assert limits == tuple(DOCUMENT["x-service-limits"].values())
 
     def test_need_the_credential_all_of_them(self) -> None:
