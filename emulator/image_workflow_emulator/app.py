@@ -4,7 +4,7 @@
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -28,12 +28,8 @@ from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, 
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
 from image_workflow_emulator.settings import Settings, UsageError
 from image_workflow_emulator.web.asgi import Service
-from image_workflow_emulator.web.direct_uploads import DirectUploads
-from image_workflow_emulator.web.exchange import Surface
-from image_workflow_emulator.web.files import Files
-from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
+from image_workflow_emulator.web.links import FILES_PREFIX
 from image_workflow_emulator.web.pictures import PictureWorker
-from image_workflow_emulator.web.v1 import V1
 from image_workflow_emulator.web.wire import Wire
 
 if TYPE_CHECKING:
@@ -73,12 +69,7 @@ class Application:
         self._helpers = helpers or Helpers()
         self._pictures = PictureWorker(self._helpers, settings.max_upload_pixels)
         self._stop = Stop()
-        v1 = V1(self.contract, self.sandboxes)
-        surfaces: Mapping[str, Surface] = {
-            FILES_PREFIX: Files(self.sandboxes),
-            DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
-        }
-        self._own_service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
+        self._own_service = Service(self.contract, self.sandboxes, self._pictures, settings.public_url, self._stop)
         self._service: Answer = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service
         if settings.state is not None:
             self._load_state(settings.state)

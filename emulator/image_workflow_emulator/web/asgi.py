@@ -1,10 +1,10 @@
 """The service as an ASGI application: a request arrives, is answered, enters the journal, and its answer goes out."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
+from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.http.requests import Body, ClientDisconnectedError, Message, Receive, Request, Scope, Send
 from image_workflow_emulator.http.responses import Header, Response
@@ -15,9 +15,11 @@ from image_workflow_emulator.service.sandbox import admission
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web import pipeline
-from image_workflow_emulator.web.exchange import Exchange, Route, Surface
+from image_workflow_emulator.web import direct_uploads, files, pipeline
+from image_workflow_emulator.web.exchange import Exchange, Found, Route
+from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.web.pictures import PictureWorker
+from image_workflow_emulator.web.v1 import V1
 from image_workflow_emulator.web.wire import Wire
 
 FAULT_HEADER = b"emulator-fault"
@@ -29,30 +31,22 @@ class Service:
     """Every path but the control plane's."""
 
     def __init__(
-        self,
-        sandboxes: Sandboxes,
-        pictures: PictureWorker,
-        surfaces: Mapping[str, Surface],
-        default: Surface,
-        public_url: str | None,
-        stop: Stop,
+        self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None, stop: Stop
     ) -> None:
-        """`surfaces` are found by how a path begins, such as `/v1/`; `default` takes what belongs to none of them."""
         self._sandboxes = sandboxes
         self._pictures = pictures
         self._stop = stop
-        self._surfaces = surfaces
-        self._default = default
         self._public_url = public_url
+        self._v1 = V1(contract, sandboxes)
 
     async def __call__(self, request: Request, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._default)
         body = Body(receive, request.has_body())
-        exchange = self._arrive(surface, request, body)
+        exchange = self._exchange(request, body)
         journal = exchange.sandbox.journal
+        journal.arrive(exchange.record)
         try:
-            response = await pipeline.answer(exchange, surface)
+            response = await pipeline.answer(exchange)
         except ClientDisconnectedError:
             exchange.record.outcome = "abandoned"
             _leave(exchange, journal)
@@ -84,9 +78,9 @@ class Service:
         async def receive() -> Message:
             return {"type": "http.request", "body": content, "more_body": False}
 
-        exchange = self._exchange(self._default, request, Body(receive, bool(content)), request_id)
+        exchange = self._exchange(request, Body(receive, bool(content)), request_id)
         exchange.is_off_record = True
-        response = await pipeline.answer(exchange, self._default)
+        response = await pipeline.answer(exchange)
         if Check.RATE in exchange.record.passed:
             admission.forget_request(exchange.call)
         if exchange.record.problem is not None:
@@ -94,16 +88,9 @@ class Service:
         answer: dict[str, Any] = orjson.loads(response.body)
         return answer
 
-    def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
-        """Note the arrival in the journal of the sandbox."""
-        exchange = self._exchange(surface, request, body)
-        exchange.sandbox.journal.arrive(exchange.record)
-        return exchange
-
-    def _exchange(self, surface: Surface, request: Request, body: Body, request_id: str | None = None) -> Exchange:
+    def _exchange(self, request: Request, body: Body, request_id: str | None = None) -> Exchange:
         """Begin an exchange. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
-        home, caller = surface.find_home(request)
-        route, resource_id = surface.find_route(request)
+        home, caller, route, resource_id = self._find(request)
         sandbox = home or self._sandboxes.default
         if request_id is None:
             request_id = _unrouted_id(sandbox) if home is None else sandbox.identifiers.next("req")
@@ -146,6 +133,14 @@ class Service:
             record=record,
             now=now,
         )
+
+    def _find(self, request: Request) -> Found:
+        """Ask the surface under whose path the request comes; `/v1` takes what belongs to none."""
+        if request.path.startswith(FILES_PREFIX):
+            return files.find(self._sandboxes, request)
+        if request.path.startswith(DIRECT_UPLOADS_PREFIX):
+            return direct_uploads.find(self._sandboxes, request)
+        return self._v1.find(request)
 
 
 def _note_response(record: RequestRecord, response: Response, embedding: Header) -> None:

@@ -11,11 +11,12 @@ from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.intents import fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.requests import read_query
+from image_workflow_emulator.http.requests import Request, read_query
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox import admission
+from image_workflow_emulator.service.sandbox.calls import Call
 from image_workflow_emulator.web import holding
 from image_workflow_emulator.web.exchange import Exchange, Step
 
@@ -24,29 +25,43 @@ def build_steps(
     contract: Contract, operation: OperationContract
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
     """Return an operation's checks: at the entrance, before the wait in admission, and after it."""
-    is_write = operation.is_write
-    entrance = (
-        Step(Check.CREDENTIAL, lambda exchange: admission.check_credential(exchange.call)),
-        Step(Check.RATE, lambda exchange: admission.check_rate(exchange.call)),
-    )
-    before = [
-        (is_write, Step(Check.PROFILE, lambda exchange: admission.check_profile(exchange.call))),
-        (True, Step(Check.SHAPE, _check_of_shape(operation))),
-        (operation.body is not None, Step(Check.BODY, _check_of_body(contract, operation.body or ""))),
-        (operation.takes_key, Step(Check.IDEMPOTENCY, _check_idempotency)),
-    ]
-    after = [
-        (is_write, Step(Check.PAUSE, lambda exchange: admission.check_pause(exchange.call))),
-        (
-            operation.takes_key,
-            Step(Check.SUBSCRIPTION, lambda exchange: admission.check_subscription(exchange.call)),
-        ),
-    ]
-    return (
-        entrance,
-        tuple(step for applies, step in before if applies),
-        tuple(step for applies, step in after if applies),
-    )
+    before, after = [_of_call(Check.PROFILE, admission.check_profile)] if operation.is_write else [], []
+    before.append(Step(Check.SHAPE, _check_of_shape(operation)))
+    if operation.body is not None:
+        before.append(Step(Check.BODY, _check_of_body(contract, operation.body)))
+    if operation.takes_key:
+        before.append(Step(Check.IDEMPOTENCY, _check_idempotency))
+    if operation.is_write:
+        after.append(_of_call(Check.PAUSE, admission.check_pause))
+    if operation.takes_key:
+        after.append(_of_call(Check.SUBSCRIPTION, admission.check_subscription))
+    entrance = Step(Check.CREDENTIAL, _check_credential), _of_call(Check.RATE, admission.check_rate)
+    return entrance, tuple(before), tuple(after)
+
+
+def _of_call(check: Check, run: Callable[[Call], None]) -> Step:
+    return Step(check, lambda exchange: run(exchange.call))
+
+
+def _check_credential(exchange: Exchange) -> None:
+    """401: the key is that of a credential, which is active (section 5)."""
+    if exchange.caller is None:
+        raise Problem(
+            "authentication_required",
+            "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
+            remedy=_remedy_for_key(exchange.request),
+        )
+    admission.check_credential(exchange.call)
+
+
+def _remedy_for_key(request: Request) -> str:
+    if b"authorization" not in request.headers:
+        return "send the header Authorization with `Bearer` and an API key"
+    if b"authorization" in request.repeated:
+        return "send the header Authorization once"
+    if request.bearer_key() is None:
+        return "write `Bearer` and a space before the API key"
+    return "use an API key of this emulator, which GET /_emulator/teams lists"
 
 
 def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:

@@ -15,31 +15,17 @@ from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
-from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web.exchange import Exchange, Route, Step
+from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
 from image_workflow_emulator.web.files import BYTE_CODES
 from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX
 
 
-class DirectUploads:
-    """Upload Sessions by their signed addresses."""
-
-    def __init__(self, sandboxes: Sandboxes) -> None:
-        self._sandboxes = sandboxes
-
-    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
-        """Find the sandbox by the address."""
-        return self._sandboxes.by_id.get(_parts(request)[0]), None
-
-    def find_route(self, request: Request) -> tuple[Route, str]:
-        """Return the one route: bytes are read when everything about their head is checked."""
-        return _UPLOAD, _parts(request)[1]
-
-    def enter(self, exchange: Exchange) -> None:
-        """Settle the sandbox; no caller is needed."""
-        exchange.enter(None)
+def find(sandboxes: Sandboxes, request: Request) -> Found:
+    """Find the sandbox and the session by the address."""
+    sandbox_id, session_id, _ = _parts(request)
+    return Found(sandboxes.by_id.get(sandbox_id), None, _UPLOAD, session_id)
 
 
 def _parts(request: Request) -> tuple[str, str, str]:
@@ -94,7 +80,7 @@ def _check_bytes(exchange: Exchange) -> None:
     uploads.check_bytes(_session(exchange), exchange.fingerprint.hex(), exchange.now)
 
 
-def _commit(exchange: Exchange) -> str:
+def _commit(exchange: Exchange, _found: None) -> str:
     digest = exchange.fingerprint.hex()
     return uploads.accept(exchange.sandbox, _session(exchange), digest, exchange.content or b"")
 
@@ -120,7 +106,7 @@ _UPLOAD = Route(
     ),
     before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),
     prepare=_read_bytes,
-    own=(Step(Check.STATE, _check_bytes),),
+    after_admission=(Step(Check.STATE, _check_bytes),),
     commit=_commit,
     render=_render,
 )

@@ -5,7 +5,7 @@ single fault or surface.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
 from msgspec import Struct, structs
@@ -24,7 +24,7 @@ from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, RequestDe
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox import admission, scenarios
-from image_workflow_emulator.service.sandbox.calls import Call, Caller
+from image_workflow_emulator.service.sandbox.calls import Call, Caller, OwnCheck
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.service.sandbox.scenarios import injected_problem
@@ -48,8 +48,8 @@ class Step(NamedTuple):
 class Route(Struct, frozen=True, kw_only=True):
     """What a request is about and how it is answered: an operation of `/v1`, one of the byte surfaces, or nothing."""
 
-    commit: Callable[["Exchange"], object]
-    """Carries out what was checked, and returns the result. It cannot fail."""
+    commit: Callable[["Exchange", Any], object]
+    """Carries out what was checked, of which the second argument is what the last check found. It cannot fail."""
     render: Callable[["Exchange", object], Awaitable[Response]]
     operation: str | None = None
     byte_surface: ByteSurface | None = None
@@ -63,7 +63,7 @@ class Route(Struct, frozen=True, kw_only=True):
     prepare: Callable[["Exchange"], Awaitable[None]] | None = None
     """The wait in admission, if there is one."""
     after_admission: tuple[Step, ...] = ()
-    own: tuple[Step, ...] = ()
+    own: tuple[OwnCheck, ...] = ()
     """The operation's own."""
     checks: tuple[Check, ...] = ()
     """The checks of all these steps, in order. Before them comes the one that found the operation."""
@@ -73,7 +73,7 @@ class Route(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         steps = (*self.entrance, *self.before_admission, *self.after_admission, *self.own)
         found = () if self.operation is None else (Check.ROUTE,)
-        structs.force_setattr(self, "checks", (*found, *(step.check for step in steps)))
+        structs.force_setattr(self, "checks", (*found, *(check for check, _ in steps)))
 
     @property
     def steps_passed(self) -> int:
@@ -81,17 +81,13 @@ class Route(Struct, frozen=True, kw_only=True):
         return 0 if self.operation is None else 1
 
 
-class Surface(Protocol):
-    """A part of the emulator's paths, with its own way to find sandbox, caller and route."""
+class Found(NamedTuple):
+    """Where a request belongs: the sandbox and the caller, None if unknown, and the route with the id in the path."""
 
-    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
-        """Return the sandbox and the caller of a request; None if unknown."""
-
-    def find_route(self, request: Request) -> tuple[Route, str]:
-        """Return the route, and the id of the resource in the path. What has no route gets one that refuses it."""
-
-    def enter(self, exchange: "Exchange") -> None:
-        """Find the caller as it is now, and settle the sandbox. Raises Problem."""
+    home: Sandbox | None
+    caller: Caller | None
+    route: Route
+    resource_id: str
 
 
 class Exchange(Struct, eq=False, gc=False, kw_only=True):
@@ -118,7 +114,8 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     """The answer to be replayed."""
     fault: Fault = NO_FAULT
     decision: RequestDecision = NOTHING_HAPPENS
-    operation_call: Call | None = None
+    call: Call = cast(Call, None)
+    """The operation being called; byte surfaces have none."""
     is_off_record: bool = False
     """Whether no client asks, but the control plane: no journal has it, and no rule for requests is asked."""
 
@@ -129,27 +126,22 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
     def start_over(self) -> None:
         """Begin with the checks: nothing is decided yet."""
-        self.operation_call = self.key_scope = self.stored = None
+        self.key_scope = self.stored = None
         self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
         self.record.steps_passed = self.route.steps_passed
 
     # What surfaces use ----------------------------------------------------------------------------------------------
 
-    @property
-    def call(self) -> Call:
-        """The operation being called; byte surfaces have none."""
-        assert self.operation_call is not None
-        return self.operation_call
-
-    def enter(self, caller: Caller | None) -> None:
-        """Settle the sandbox, which is the caller's where there is one, now that nothing waits any more."""
-        if caller is None:
-            self.now = engine.enter(self.sandbox)
-            return
-        self.caller, self.sandbox = caller, caller.sandbox
-        self.now = engine.enter(caller.sandbox)
-        operation = self.route.operation or ""
-        self.operation_call = Call(caller.sandbox, caller, self.now, self.resource_id, operation)
+    def enter(self) -> None:
+        """Find the caller as it is now, nothing waits any more, and settle the sandbox."""
+        caller, route = self.caller, self.route
+        if route.operation is not None and (caller is None or not self.sandboxes.is_current(caller)):
+            caller = self.caller = self.sandboxes.find_caller(self.request.bearer_key())
+        if caller is not None:
+            self.sandbox = caller.sandbox
+        self.now = engine.enter(self.sandbox)
+        if caller is not None:
+            self.call = Call(self.sandbox, caller, self.now, self.resource_id, route.operation or "")
 
     @property
     def home(self) -> Sandbox | None:
@@ -163,11 +155,11 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         Raises:
             SandboxReplacedError: it was reset, replaced or deleted meanwhile.
         """
-        if self.operation_call is not None and not self.sandboxes.is_current(self.operation_call.caller):
+        if self.caller is not None and not self.sandboxes.is_current(self.caller):
             raise SandboxReplacedError
         self.now = engine.enter(self.sandbox)
-        if self.operation_call is not None:
-            self.operation_call.now = self.now
+        if self.caller is not None:
+            self.call.now = self.now
 
     def replay(self, answer: Response) -> None:
         """Let the stored answer to an earlier request be sent again (D11)."""

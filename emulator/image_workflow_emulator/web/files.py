@@ -10,10 +10,9 @@ from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web.exchange import Exchange, Route, Step
+from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
 from image_workflow_emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
@@ -24,24 +23,10 @@ BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
 """The problems that a byte surface can be asked to answer with."""
 
 
-class Files:
-    """Pictures by their links."""
-
-    def __init__(self, sandboxes: Sandboxes) -> None:
-        self._sandboxes = sandboxes
-
-    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
-        """Find the sandbox by the link."""
-        sandbox_id = request.path.removeprefix(FILES_PREFIX).partition("/")[0]
-        return self._sandboxes.by_id.get(sandbox_id), None
-
-    def find_route(self, request: Request) -> tuple[Route, str]:
-        """Return the one route, and the name of the file."""
-        return _DOWNLOAD, request.path.removeprefix(FILES_PREFIX).partition("/")[2]
-
-    def enter(self, exchange: Exchange) -> None:
-        """Settle the sandbox; no caller is needed."""
-        exchange.enter(None)
+def find(sandboxes: Sandboxes, request: Request) -> Found:
+    """Find the sandbox and the name of the file by the link."""
+    sandbox_id, _, name = request.path.removeprefix(FILES_PREFIX).partition("/")
+    return Found(sandboxes.by_id.get(sandbox_id), None, _DOWNLOAD, name)
 
 
 def _check_link(exchange: Exchange) -> None:
@@ -106,8 +91,8 @@ _DOWNLOAD = Route(
     byte_surface="download",
     codes=BYTE_CODES,
     entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), Step(Check.ROUTE, _check_method)),
-    own=(Step(Check.RESOURCE, _check_link),),
-    commit=lambda exchange: _key_of(exchange.resource_id),
+    after_admission=(Step(Check.RESOURCE, _check_link),),
+    commit=lambda exchange, _: _key_of(exchange.resource_id),
     render=_render,
     resource_of=_key_of,
 )

@@ -1,7 +1,6 @@
 """What each operation does: one row for each operation id of the contract (section 4).
 
-A row names the handler, which has the operation's own checks and its commit, and how the result of the commit becomes a
-reply. `rendering` writes the reply as JSON.
+A row names the handler, which has the operation's own checks and its commit. `rendering` writes the result as JSON.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,7 +10,13 @@ from msgspec import Struct
 
 from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT, Page, PageRequest, paginate
 from image_workflow_emulator.domain.problems import Check
-from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, operation_id
+from image_workflow_emulator.domain.resources import (
+    INGREDIENT_KINDS,
+    Generation,
+    Operation,
+    operation_admitting,
+    operation_id,
+)
 from image_workflow_emulator.kernel.timestamps import seconds_up
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.resources import authoring, generations, lookups, uploads
@@ -29,61 +34,11 @@ _MAX_KEPT_PAGES = 24
 Work = TypeVar("Work", Operation, Generation)
 
 
-class Reply(Struct, frozen=True, gc=False):
-    """The answer to an operation: a status and a resource, and the headers that the contract promises with it."""
+class Poll(Struct, frozen=True, gc=False):
+    """The result of a poll: the work, and the Retry-After in seconds."""
 
-    status: int
-    resource: object = None
-    location: str | None = None
-    retry_after: int | None = None
-
-    def asset_ids(self) -> list[str]:
-        """Return the Assets whose size the answer shows."""
-        if not isinstance(self.resource, Page):
-            return [self.resource.id] if isinstance(self.resource, Asset) else []
-        items = self.resource.items
-        return [item.id for item in items] if items and isinstance(items[0], Asset) else []
-
-
-class Row(Struct, frozen=True):
-    """An operation: its checks and commit, and the reply to the result."""
-
-    handler: Handler
-    reply: Callable[[Any], Reply]
-
-
-# Replies --------------------------------------------------------------------------------------------------------------
-
-
-def _ok(resource: object) -> Reply:
-    return Reply(200, resource)
-
-
-def _opened(session: object) -> Reply:
-    return Reply(201, session)  # no Location: D38
-
-
-def _created(collection: str) -> Callable[[Any], Reply]:
-    return lambda resource: Reply(201, resource, f"/{collection}/{resource.id}")
-
-
-def _accepted(work: object) -> Reply:
-    if isinstance(work, Operation):
-        return Reply(202, work, f"/operations/{work.id}")
-    return Reply(202, work)  # no Location: D38
-
-
-def _changed_or_accepted(result: object) -> Reply:
-    return _accepted(result) if isinstance(result, Operation) else _ok(result)
-
-
-def _deleted(_nothing: None) -> Reply:
-    return Reply(204)
-
-
-def _polled(poll: tuple[object, int | None]) -> Reply:
-    work, retry_after = poll
-    return Reply(200, work, retry_after=retry_after)
+    work: Operation | Generation
+    retry_after: int | None
 
 
 # Reads ----------------------------------------------------------------------------------------------------------------
@@ -99,15 +54,15 @@ def _poll(lookup: Lookup[Work]) -> Handler:
     On an auto clock the poll takes that wait, and shows what then is.
     """
 
-    def poll(call: Call, work: Work) -> tuple[Work, int | None]:
+    def poll(call: Call, work: Work) -> Poll:
         wait_ms = engine.next_change_ms(work, call.now)
         if wait_ms is None:
-            return work, None
+            return Poll(work, None)
         if not call.sandbox.clock.skips_waits:
-            return work, _hint(call, max(seconds_up(wait_ms), 1))
+            return Poll(work, _hint(call, max(seconds_up(wait_ms), 1)))
         engine.advance(call.sandbox, call.now + wait_ms)
         work = find(call, lookup)
-        return work, None if engine.next_change_ms(work, call.now) is None else _hint(call, 0)
+        return Poll(work, None if engine.next_change_ms(work, call.now) is None else _hint(call, 0))
 
     return Handler(checks=(found_by_path(lookup),), commit=poll)
 
@@ -175,41 +130,35 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
 # The operations -------------------------------------------------------------------------------------------------------
 
 
-def _ingredient_rows(kind: str) -> dict[str, Row]:
+def _ingredient_handlers(kind: str) -> dict[str, Handler]:
     create, update, delete = authoring.HANDLERS[kind]
     return {
-        f"{operation_id('list', kind)}s": Row(_list_ingredients(kind), _ok),
-        operation_id("create", kind): Row(create, _accepted),
-        operation_id("get", kind): Row(_read(lookups.INGREDIENTS[kind]), _ok),
-        operation_id("update", kind): Row(update, _changed_or_accepted),
-        operation_id("delete", kind): Row(delete, _deleted),
+        f"{operation_id('list', kind)}s": _list_ingredients(kind),
+        operation_id("create", kind): create,
+        operation_id("get", kind): _read(lookups.INGREDIENTS[kind]),
+        operation_id("update", kind): update,
+        operation_id("delete", kind): delete,
     }
 
 
-def _generation_row(workflow: str) -> Row:
-    return Row(generations.BY_WORKFLOW[workflow], _accepted)
-
-
-OPERATIONS: Mapping[str, Row] = {
-    "getTeam": Row(_GET_TEAM, _ok),
-    "createUpload": Row(uploads.CREATE, _opened),
-    "completeUpload": Row(uploads.COMPLETE, _created("assets")),
-    "listAssets": Row(_list("assets"), _ok),
-    "getAsset": Row(_read(lookups.ASSET), _ok),
-    "deleteAsset": Row(library.DELETE_ASSET, _ok),
-    "listProducts": Row(_list("products"), _ok),
-    "createProduct": Row(library.CREATE_PRODUCT, _created("products")),
-    "getProduct": Row(_read(lookups.PRODUCT), _ok),
-    "updateProduct": Row(library.UPDATE_PRODUCT, _ok),
-    "deleteProduct": Row(library.DELETE_PRODUCT, _deleted),
-    **{name: row for kind in INGREDIENT_KINDS for name, row in _ingredient_rows(kind).items()},
-    "listOperations": Row(_list("operations"), _ok),
-    "getOperation": Row(_poll(lookups.OPERATION), _polled),
-    "listGenerations": Row(_list("generations"), _ok),
-    "getGeneration": Row(_poll(lookups.GENERATION), _polled),
-    "createProductPhotographyGeneration": _generation_row("product_photography"),
-    "createEditImagesGeneration": _generation_row("edit_images"),
-    "createUpscaleGeneration": _generation_row("upscale"),
+OPERATIONS: Mapping[str, Handler] = {
+    "getTeam": _GET_TEAM,
+    "createUpload": uploads.CREATE,
+    "completeUpload": uploads.COMPLETE,
+    "listAssets": _list("assets"),
+    "getAsset": _read(lookups.ASSET),
+    "deleteAsset": library.DELETE_ASSET,
+    "listProducts": _list("products"),
+    "createProduct": library.CREATE_PRODUCT,
+    "getProduct": _read(lookups.PRODUCT),
+    "updateProduct": library.UPDATE_PRODUCT,
+    "deleteProduct": library.DELETE_PRODUCT,
+    **{name: handler for kind in INGREDIENT_KINDS for name, handler in _ingredient_handlers(kind).items()},
+    "listOperations": _list("operations"),
+    "getOperation": _poll(lookups.OPERATION),
+    "listGenerations": _list("generations"),
+    "getGeneration": _poll(lookups.GENERATION),
+    **{operation_admitting(workflow): handler for workflow, handler in generations.BY_WORKFLOW.items()},
 }
 """By operation id; the contract must name exactly these."""
 

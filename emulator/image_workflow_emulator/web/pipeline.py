@@ -20,24 +20,24 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.playbook import RequestDecision
 from image_workflow_emulator.service.sandbox import scenarios
-from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step, Surface
+from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step
 
 
-async def answer(exchange: Exchange, surface: Surface) -> Response:
+async def answer(exchange: Exchange) -> Response:
     """Turn a request into a response; whatever goes wrong on the way becomes one here. Raises ClientDisconnectedError."""
     try:
         if exchange.body.has_more and exchange.route.operation is not None:
             await _read_body(exchange)
+        is_given_up = False
         while True:
-            surface.enter(exchange)
+            exchange.enter()
+            if is_given_up and exchange.caller is not None:
+                raise _given_up()
             try:
                 return await _carry_out(exchange)
             except SandboxReplacedError:
-                is_write = exchange.key_scope is not None
+                is_given_up = exchange.key_scope is not None
                 exchange.start_over()
-            if is_write:
-                surface.enter(exchange)
-                raise _given_up()
     except Problem as problem:
         response = exchange.refuse(problem)
         is_binding = problem.code in key_binding_codes(exchange.sandbox.readings.key_binding)
@@ -68,13 +68,16 @@ async def _carry_out(exchange: Exchange) -> Response:
         await _wait_in_admission(exchange)
     _pass(exchange, route.after_admission, exchange.fault)
     exchange.fault.before_operation(exchange)
-    _pass(exchange, route.own, NO_FAULT)
+    found = None
+    for _, check in route.own:
+        found = check(exchange.call, found)
+        record.steps_passed += 1
     answer_in_place = exchange.fault.before_commit(exchange)
     if answer_in_place is not None:
         if record.problem is None:  # else it is a refusal, and noted as one
             record.outcome = "replaced"
         return answer_in_place
-    result = route.commit(exchange)
+    result = route.commit(exchange, found)
     record.is_committed, record.outcome = True, "answered"
     response = exchange.evolved(await route.render(exchange, result))
     return exchange.fault.answer(exchange, _bind(exchange, response))

@@ -1,22 +1,26 @@
-"""The surface `/v1`: which operation a method and path mean (D06), who calls it, and how its reply is rendered."""
+"""The surface `/v1`: which operation a method and path mean (D06), who calls it, and how its result is answered."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
+from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.resources import Asset, Operation, Product
 from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.calls import Call, Caller
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps
-from image_workflow_emulator.web.exchange import Exchange, Route, Step
+from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
 from image_workflow_emulator.web.links import Links
-from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Reply
+from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Poll
 from image_workflow_emulator.web.rendering import json_response
+
+_NO_METHODS: Mapping[str, Route] = {}
+_COLLECTIONS: Mapping[type, str] = {Asset: "assets", Product: "products", Operation: "operations"}
+"""What is answered with a Location when it was made (D38)."""
 
 
 class RoutingError(RuntimeError):
@@ -30,32 +34,14 @@ class V1:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
         refuse = self._refuse_unrouted
-        self._unrouted = Route(commit=refuse, render=_render_nothing, entrance=(Step(Check.ROUTE, refuse),))
+        self._unrouted = Route(commit=refuse, render=_render, entrance=(Step(Check.ROUTE, refuse),))
 
-    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
-        """Find the sandbox by the key."""
+    def find(self, request: Request) -> Found:
+        """Find the caller by the key, and the operation and the id in the path (D06). What has no route gets one that refuses."""
         caller = self._sandboxes.find_caller(request.bearer_key())
-        return (None, None) if caller is None else (caller.sandbox, caller)
-
-    def find_route(self, request: Request) -> tuple[Route, str]:
-        """Return the operation of a method and path, and the id in the path (D06)."""
         methods, resource_id = self._find_path(request.path)
-        return methods.get(request.method, self._unrouted), resource_id
-
-    def enter(self, exchange: Exchange) -> None:
-        """Find the caller as it is now, and settle the sandbox. Raises Problem authentication_required."""
-        if exchange.route is self._unrouted:
-            return
-        caller = exchange.caller
-        if caller is None or not self._sandboxes.is_current(caller):
-            _, caller = self.find_home(exchange.request)
-        exchange.enter(caller)
-        if caller is None:
-            raise Problem(
-                "authentication_required",
-                "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
-                remedy=_remedy_for_key(exchange.request),
-            )
+        route = methods.get(request.method, self._unrouted)
+        return Found(None if caller is None else caller.sandbox, caller, route, resource_id)
 
     def _find_path(self, path: str) -> tuple[Mapping[str, Route], str]:
         """Return the routes of a path by method, and the id in it; no routes if there is no such path."""
@@ -68,11 +54,11 @@ class V1:
             return methods, last_step
         steps = path.split("/")  # "", "v1", collection, id, act
         if len(steps) != 5 or not steps[3]:
-            return {}, ""
+            return _NO_METHODS, ""
         resource_id, steps[3] = steps[3], "{}"
-        return self._routes.get("/".join(steps), {}), resource_id
+        return self._routes.get("/".join(steps), _NO_METHODS), resource_id
 
-    def _refuse_unrouted(self, exchange: Exchange) -> NoReturn:
+    def _refuse_unrouted(self, exchange: Exchange, _found: object = None) -> NoReturn:
         """404 or 405: no operation has this path, or this method of it (D06)."""
         path = exchange.request.path
         methods, _ = self._find_path(path)
@@ -88,20 +74,6 @@ class V1:
         elif path.rstrip("/") in self._routes:
             remedy = "remove the slash at the end of the path"
         raise Problem("not_found", found, check=Check.ROUTE, remedy=remedy)
-
-
-async def _render_nothing(exchange: Exchange, result: object) -> NoReturn:
-    raise AssertionError("what has no route is refused")
-
-
-def _remedy_for_key(request: Request) -> str:
-    if b"authorization" not in request.headers:
-        return "send the header Authorization with `Bearer` and an API key"
-    if b"authorization" in request.repeated:
-        return "send the header Authorization once"
-    if request.bearer_key() is None:
-        return "write `Bearer` and a space before the API key"
-    return "use an API key of this emulator, which GET /_emulator/teams lists"
 
 
 def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
@@ -121,7 +93,7 @@ def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
 
 
 def _build_route(contract: Contract, operation: OperationContract) -> Route:
-    row = OPERATIONS[operation.id]
+    handler = OPERATIONS[operation.id]
     entrance, before, after = build_steps(contract, operation)
     return Route(
         operation=operation.id,
@@ -132,43 +104,43 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
         before_admission=before,
         prepare=PREPARATIONS.get(operation.id),
         after_admission=after,
-        own=tuple(_own_step(*check) for check in row.handler.checks),
-        commit=lambda exchange: row.handler.commit(exchange.call, exchange.call.found),
-        render=_renderer(row.reply),
+        own=handler.checks,
+        commit=lambda exchange, found: handler.commit(exchange.call, found),
+        render=_render,
     )
 
 
-def _own_step(check: Check, run: Callable[[Call, Any], Any]) -> Step:
-    def step(exchange: Exchange) -> None:
-        call = exchange.call
-        call.found = run(call, call.found)
-
-    return Step(check, step)
-
-
-def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object], Awaitable[Response]]:
-    async def render(exchange: Exchange, result: object) -> Response:
-        reply, images = reply_of(result), exchange.sandbox.images
-        exchange.record.work_id, exchange.record.work_rule = exchange.call.work_id, exchange.call.work_rule
-        keys = reply.asset_ids()
-        if not keys or not images.undeveloped(keys):
-            return _render(exchange, reply)
-        images.hold(keys)
-        try:
-            await exchange.pictures.develop(images, keys)
+async def _render(exchange: Exchange, result: Any) -> Response:
+    """Answer with a resource, a page of them, or nothing."""
+    resource, retry_after = (result.work, result.retry_after) if isinstance(result, Poll) else (result, None)
+    exchange.record.work_id, exchange.record.work_rule = exchange.call.work_id, exchange.call.work_rule
+    images, assets = exchange.sandbox.images, _shown_assets(resource)
+    undeveloped = assets and images.undeveloped(assets)
+    if undeveloped:  # their sizes are shown
+        images.hold(assets)
+    try:
+        if undeveloped:
+            await exchange.pictures.develop(images, assets)
             exchange.refresh()
-            return _render(exchange, reply)
-        finally:
-            images.release(keys)
+        return _respond(exchange, resource, retry_after)
+    finally:
+        if undeveloped:
+            images.release(assets)
 
-    return render
+
+def _shown_assets(resource: object) -> list[str]:
+    items: Sequence[Any] = resource.items if isinstance(resource, Page) else (resource,)
+    return [item.id for item in items] if items and isinstance(items[0], Asset) else []
 
 
-def _render(exchange: Exchange, reply: Reply) -> Response:
-    links = Links(exchange.sandbox, exchange.request)
+def _respond(exchange: Exchange, resource: Any, retry_after: int | None) -> Response:
+    links, route = Links(exchange.sandbox, exchange.request), exchange.route
     headers = exchange.fault.headers(exchange, is_refusal=False)
-    if reply.location is not None:
-        headers = (*headers, (b"location", links.resource(reply.location).encode("latin-1")))
-    if reply.retry_after is not None:
-        headers = (*headers, (b"retry-after", b"%d" % reply.retry_after))
-    return json_response(reply.status, reply.resource, exchange.request_id, links, headers)
+    is_accepted = isinstance(resource, Operation) and not route.is_read
+    status = 202 if is_accepted else route.success
+    if status in (201, 202) and type(resource) in _COLLECTIONS:
+        location = links.resource(f"/{_COLLECTIONS[type(resource)]}/{resource.id}")
+        headers = (*headers, (b"location", location.encode("latin-1")))
+    if retry_after is not None:
+        headers = (*headers, (b"retry-after", b"%d" % retry_after))
+    return json_response(status, resource, exchange.request_id, links, headers)
