@@ -4,7 +4,6 @@ Every run of pytest imports this wherever the emulator is installed, so nothing 
 not need.
 """
 
-import json
 import os
 import re
 import sys
@@ -14,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-
-from image_workflow_emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:
     from image_workflow_emulator.testing import Emulator, RecordedRequest, Sandbox
@@ -31,6 +28,8 @@ OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", 
 READINGS_INI: Final = "image_workflow_readings"
 CONDUCT_INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
+PLUGIN_VARIABLE: Final = "IMAGE_WORKFLOW_PYTEST"
+"""Names a module that is a plugin too."""
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
 MAX_SHOWN_REQUESTS: Final = 100
@@ -75,7 +74,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the marker known, and load what a command that runs pytest adds to this plugin."""
+    added = os.environ.get(PLUGIN_VARIABLE)
+    if added:
+        config.pluginmanager.import_plugin(added)
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
@@ -90,30 +92,10 @@ def _common_readings(config: pytest.Config) -> dict[str, Any]:
     return {"readings": readings} if readings else {}
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect, in a run of a sweep, the tests that its fault cannot strike."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if not folder or not Path(folder, WANTED_TESTS).exists():
-        return
-    tests = set(json.loads(Path(folder, WANTED_TESTS).read_bytes()))
-    wanted = [item for item in items if item.nodeid in tests]
-    if wanted:  # else this is another suite than the one that is struck
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in tests])
-        items[:] = wanted
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Warn of a marker that says how the sandbox begins of a test that has none."""
     if NAME not in getattr(item, "fixturenames", ()) and any(marker.name == NAME for marker in item.own_markers):
         item.warn(pytest.PytestWarning(f"@pytest.mark.{NAME} has no effect: the test does not take the fixture {NAME}"))
-
-
-def _note_for_sweep(name: str, row: Any) -> None:
-    """Add a line to a file of the run of a sweep, if this is one."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    if folder:
-        with Path(folder, name).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
 
 @pytest.fixture(scope="session")
@@ -155,7 +137,6 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     with _telling_refusals(f"  in {_marker_of(request.node)}"):
         sandbox = image_workflow_emulator.sandbox(**options)
     with sandbox:
-        _note_for_sweep(NOTED_TESTS, [sandbox.id, request.node.nodeid])
         request.node.stash[_SANDBOX] = sandbox
         request.node.stash[_CONDUCT] = conduct
         yield sandbox
@@ -230,7 +211,6 @@ def pytest_runtest_makereport(
     if call.when == "setup":
         item.stash[_BEGAN_MS] = int(call.start * 1000)
     if report.failed:
-        _note_for_sweep(FAILED_TESTS, item.nodeid)
         sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
         report.sections += sections
         item.user_properties += sections  # which --junitxml writes

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.cli.sweep.cells import Cell
 from image_workflow_emulator.domain import pricing
 from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
@@ -100,11 +99,3 @@ def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_
             courses[-1] += [(look.json, look.retry_after) for look in looks]
         courses[-1].append(emulator.credits())
     assert courses[0] == courses[1]
-
-
-def test_a_sweep_that_says_how_long_work_takes_leaves_its_failure_to_the_scenario(emulator: EmulatorUnderTest) -> None:
-    emulator.application.sandboxes.inject(Cell.read("createUpscaleGeneration#1:finished-at-first-poll").strike())
-    emulator.rule({"work": "upscale"}, {"fail": "timed_out", "duration": "20s"})
-    work = emulator.send(upscale_call(emulator.assets(1)[0], "k")).json
-    emulator.advance(2)
-    assert emulator.get(f"/generations/{work['id']}").json["status"] == "failed"

@@ -53,17 +53,12 @@ from image_workflow_emulator.testing.options import write_file
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
-    from image_workflow_emulator.cli.sweep.runs import CellRun
     from image_workflow_emulator.examiner.coverage import Coverage
 
 _FILES = ("report", "journal", "save_state", "coverage", "junit")
 """The options that name a file to be written when the command has ended."""
 _STANDARD_ERROR = 2
 """Its file number."""
-_TIMED_OUT = 124
-"""The status of a command that took too long, as in timeout(1)."""
-_LIMIT_CHECK_SECONDS = 0.5
-"""How often it is looked at whether the time limit of the command has changed."""
 _UNWIND_SECONDS = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
@@ -82,13 +77,9 @@ def execute(call: Invocation) -> int:
         if rule not in (known := [one.name for one in RULES]):
             raise SettingError("--ignore", rule, one_of(known), known)
     files = writable_files(options, *_FILES)
-    guard, helpers = Guard(), None
-    if options.cell is not None:
-        from image_workflow_emulator.cli.sweep import runs
-
-        helpers = runs.pictures_of(Path(options.cell))
+    guard = Guard()
     try:
-        with started(settings, call.environment, helpers) as (listener, address, application):
+        with started(settings, call.environment) as (listener, address, application):
             run = _Run(call, files, application, address, guard)
             gc.enable()
             run.run(sockets=[listener])
@@ -105,8 +96,6 @@ class _Run(WatchedServer):
     duration_ms: int
     state: bytes
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
-    is_hung: bool = False
-    """Whether it took longer than it may."""
 
     def __init__(
         self, call: Invocation, files: Mapping[str, Path], application: "Application", address: str, guard: Guard
@@ -118,15 +107,9 @@ class _Run(WatchedServer):
         self._variables = _variables(call.environment, address, application)
         self._prints_json = options.format == "json"
         self._observed = Observed(keeps_entries="journal" in files)
-        self._cell: CellRun | None = None
         self.conduct = Totals()
         application.sandboxes.before_end.append(self._judge)
         application.sandboxes.watch(self._observed.note)
-        if options.cell is not None:  # this is one run of a sweep
-            from image_workflow_emulator.cli.sweep import runs
-
-            self._cell = runs.CellRun(Path(options.cell), application)
-            self._variables |= self._cell.variables
 
     # While it runs --------------------------------------------------------------------------------------------------
 
@@ -139,7 +122,7 @@ class _Run(WatchedServer):
         output = _STANDARD_ERROR if self._prints_json else None
         child = Child(self._options.words, self._variables, self._guard, output)
         try:
-            self.status = await self._wait_for(child)
+            self.status = await child.wait()
             self.duration_ms = round(host_elapsed_ms() - began_at)
             if "save_state" in self._files:
                 self.state = await asyncio.to_thread(self._saved)
@@ -150,20 +133,8 @@ class _Run(WatchedServer):
             for sandbox in sandboxes.by_id.values():
                 self._judge(sandbox)
             await self._close()
-            if await child.end() and not self.is_hung:
+            if await child.end():
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
-
-    async def _wait_for(self, child: Child) -> int:
-        """Wait for the command's end and return its status, or that of a timeout where it takes longer than it may."""
-        began_at, waiting = host_elapsed_ms(), asyncio.ensure_future(child.wait())
-        while not waiting.done():
-            limit = self._cell.limit_seconds() if self._cell else None
-            left = None if limit is None else limit - (host_elapsed_ms() - began_at) / 1000
-            if left is not None and left <= 0:
-                self.is_hung = True
-                return _TIMED_OUT
-            await asyncio.wait({waiting}, timeout=None if left is None else min(left, _LIMIT_CHECK_SECONDS))
-        return waiting.result()
 
     def _judge(self, sandbox: Sandbox) -> None:
         """Judge the clients of a sandbox that ends."""
@@ -202,9 +173,6 @@ class _Run(WatchedServer):
         is_covered = self._prints_json or "coverage" in self._files or least is not None
         is_low = least is not None and self._coverage["percent"] < least
         conduct = None if options.conduct == "off" else self.conduct.without(frozenset(options.ignore))
-        if self._cell is not None:
-            found = conduct.as_json()["findings"] if conduct else ()
-            self._cell.conclude(None if self.is_hung else self.status, self.duration_ms, found)
         is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self._observed.counts)
         report = report_on(
             options.words,

@@ -30,7 +30,6 @@ from image_workflow_emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
-    from image_workflow_emulator.imaging.helpers import Helpers
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
 
@@ -87,22 +86,20 @@ def _listening_socket(host: str, port: int) -> socket.socket:
         raise CommandError(f"cannot listen on {host}, port {port}: {said.partition(' (while')[0]}{hint}") from error
 
 
-def _load_application(settings: Settings, helpers: "Helpers | None") -> "Application":
+def _load_application(settings: Settings) -> "Application":
     """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
     from image_workflow_emulator.app import Application
 
     if settings.readings is None and Path(READINGS_FILE).exists():
         settings = structs.replace(settings, found_readings=READINGS_FILE)
     try:
-        return Application(settings, helpers, is_served=True)
+        return Application(settings, is_served=True)
     except OSError as error:
         raise UsageError(unreadable(error)) from error
 
 
 @contextmanager
-def started(
-    settings: Settings, environment: Mapping[str, str], helpers: "Helpers | None" = None
-) -> Iterator[tuple[socket.socket, str, "Application"]]:
+def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tuple[socket.socket, str, "Application"]]:
     """Give a socket that is bound, its address, and the application for it.
 
     A line is written for each request meanwhile, if the settings ask for it.
@@ -112,7 +109,7 @@ def started(
     _configure_logging(settings)
     _warn_of_unknown_variables(environment)
     with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
-        application = _load_application(settings, helpers)
+        application = _load_application(settings)
         if settings.access_log:
             from image_workflow_emulator.cli.access_log import AccessLog
             from image_workflow_emulator.cli.invocation import Style

@@ -1,6 +1,5 @@
 """The table of commands: what each does, what it takes, and what runs it. Imports nothing, so that `--help` is quick."""
 
-from argparse import SUPPRESS
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -79,7 +78,6 @@ _EXEC: Final[Arguments] = {
     },
     **IGNORE,
     "--coverage-fail-under N": {"type": float, "help": "exit with 1 if a smaller percentage of it was covered"},
-    "--cell FILE": SUPPRESS,  # this is one run of a sweep
 }
 _EXEC_EPILOG: Final = f"""\
 The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
@@ -88,27 +86,28 @@ what the command prints goes to standard error. {_VARIABLES}"""
 
 _SWEEP: Final[Arguments] = {
     "--jobs N": "how many runs at once (default: the number of processors)",
-    "--only GLOB": "run every cell that fits, such as 'createProduct#*'",
-    "--test NODEID": "where the command is pytest: run this one test of it",
-    "--faults KINDS": "recoverable, problems, network, outputs, readings or all, with commas between them (default: recoverable, with each fault that no client can mend tried once)",
-    "--timeout SECONDS": "how long a run may take; one that takes longer twice is hung (default: 3 times as long as the longest run so far, at least 10, and twice that at the second attempt)",
-    "--pairs": "where a write survived, also strike what the client sent because of the fault",
-    "--budget SPAN": "how long all runs may take, such as 10m (default: 60s at a terminal)",
-    "--report FILE": "write the result as JSON, or as a page to FILE.html",
-    "--resume FILE": "write the runs there as they end, and do not repeat those in it",
+    "--only GLOB": "try every cell that fits, such as 'createProduct#*'",
+    "--test NODEID": "where the command is pytest: try cells in this test only",
+    "--faults KINDS": "recoverable, problems, network, outputs or all, with commas between them (default: recoverable; other faults are tried once)",
+    "--timeout SECONDS": "how long a test or the command may take; one that takes longer twice is hung (default: 3 times the longest so far, at least 10, and twice that at the second attempt)",
+    "--budget SPAN": "how long everything after the clean run may take, such as 10m (default: 60s at a terminal)",
     **IGNORE,
-    "--junit FILE": "write the runs as JUnit XML",
     "--expected FILE": "outcomes that are accepted (default: sweep.expected.yaml)",
     "--strict recoverable|all|off": {
-        "help": "exit with 1 also if a run failed that a client can recover from, or any run (alone: all; default: recoverable where CI is set, else off)",
+        "help": "exit with 1 also if a cell failed that a client can recover from, or any cell (alone: all; default: recoverable where CI is set, else off)",
         "nargs": "?",
         "const": "all",
     },
+    "--least PERCENT": {
+        "type": float,
+        "default": 100.0,
+        "help": "exit with 3 if fewer of the classes were tried (default: 100)",
+    },
 }
 _SWEEP_EPILOG: Final = f"""\
-A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A run survives a fault if
-the command still succeeds, and is hung if it does not end in time. Exit status: 1 if a run hung or did damage, or failed where
---strict forbids it; 2 if the clean run fails; else 0. {_VARIABLES}"""
+A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A cell survives if
+the command or test still succeeds, and is hung if it does not end in time. Exit status: 1 if one hung or did damage, or failed
+where --strict forbids it; 2 if the clean run fails; 3 if not everything was tried; else 0. {_VARIABLES}"""
 
 _WAIT: Final[Arguments] = {
     "--timeout SECONDS": {"default": "30", "help": "seconds before it gives up (default: 30)"},
@@ -241,10 +240,10 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "reset": Command("reset a sandbox to its start", "cli.remote", asks="sandbox", group=CHANGE),
     "sweep": Command(
         "repeat a command with a fault at each call; show what it survives",
-        "cli.sweep.sweeping.sweep",
+        "sweep.sweeping.sweep",
         _SWEEP,
-        _TEXT,
-        {"port": "a free one", "access_log": "off", "clock": "auto"},
+        settings={"port": "a free one", "access_log": "off", "clock": "auto"},
+        reports=True,
         epilog=_SWEEP_EPILOG,
         group=JUDGE,
     ),

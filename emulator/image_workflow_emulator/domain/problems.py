@@ -140,6 +140,9 @@ class Cause(Struct, frozen=True):
 MENDED_BY_TIME = frozenset(row.code for row in _ROWS if row.mended_by == "time")
 MENDED_BY_CLIENT = frozenset(row.code for row in _ROWS if row.mended_by == "client")
 
+BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
+"""The problems that uploads and downloads of bytes can be asked to answer with."""
+
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
 _DEFINITE_STATUSES = (402, 404, 409, 422)

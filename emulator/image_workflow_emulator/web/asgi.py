@@ -63,7 +63,7 @@ class Service:
     async def ask_off_record(
         self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
     ) -> dict[str, Any]:
-        """Ask `/v1` as a client with this key would: no journal has the request, no rate counts it, no rule strikes it.
+        """Ask `/v1` as a client with this key would: no journal has the request, no rate counts it, no rule matches it.
 
         `scope` is that of the request behind it. Raises Problem where it is refused.
         """

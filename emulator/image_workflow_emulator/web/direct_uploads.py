@@ -7,7 +7,7 @@ more of them are kept than the session declared.
 import hashlib
 import io
 
-from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
+from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem, invalid_request
 from image_workflow_emulator.domain.resources import UploadSession
 from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Body, Request
@@ -18,7 +18,6 @@ from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
-from image_workflow_emulator.web.files import BYTE_CODES
 from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX
 
 

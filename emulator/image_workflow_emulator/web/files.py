@@ -4,7 +4,7 @@ import re
 from hmac import compare_digest
 from urllib.parse import parse_qsl
 
-from image_workflow_emulator.domain.problems import Check, Problem
+from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem
 from image_workflow_emulator.domain.stamps import stamped
 from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
@@ -19,8 +19,6 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 _METHODS = ("GET", "HEAD")
 TARGET_LIFETIME_MS = 60_000
 """How long the address lives that a redirect gives (D19)."""
-BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
-"""The problems that a byte surface can be asked to answer with."""
 
 
 def find(sandboxes: Sandboxes, request: Request) -> Found:

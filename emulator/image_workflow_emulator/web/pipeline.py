@@ -54,8 +54,8 @@ async def _carry_out(exchange: Exchange) -> Response:
     """Check a request, commit it, and render its answer. Raises Problem, SandboxReplacedError."""
     route, record, sandbox = exchange.route, exchange.record, exchange.sandbox
     _pass(exchange, route.entrance, NO_FAULT)
-    is_struck = sandbox.playbooks or sandbox.strike is not None or record.fault_header is not None
-    if is_struck and not exchange.is_off_record:
+    may_fail = sandbox.playbooks or record.fault_header is not None
+    if may_fail and not exchange.is_off_record:
         _ask_scenario(exchange)
         lost = await exchange.fault.entrance(exchange)
         if lost is not None:

@@ -186,8 +186,6 @@ class Sandbox(SandboxState):
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
         """By field (such as `credits`) and id: the timeline change that set it last."""
-        self.strike: Playbook | None = None
-        """The one fault of a sweep's run, which starts again whenever the sandbox does (`Sandboxes.inject`)."""
         self.highest_used: dict[str, int] = {}
         """By Team id: the most places of the concurrency budget that were taken at once."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import ref
 
-from image_workflow_emulator.scenario.playbook import Playbook
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.service.records.journal import MAX_REQUESTS, Watcher
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
@@ -37,8 +36,6 @@ class Sandboxes:
     """What was counted in sandboxes until they were reset, loaded or deleted."""
     before_end: list[Callable[[Sandbox], None]] = field(default_factory=list)
     """Called with each sandbox that is about to be reset, replaced or deleted."""
-    _strike: Scenario | None = None
-    """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
     _callers: dict[str, Caller] = field(default_factory=dict)
     _watchers: list[RequestWatcher] = field(default_factory=list)
 
@@ -61,19 +58,8 @@ class Sandboxes:
         for sandbox in self.by_id.values():
             sandbox.journal.watchers.append(_of_sandbox(watcher, sandbox))
 
-    def inject(self, strike: Scenario) -> None:
-        """Let the rules of a scenario act in every sandbox, future ones included."""
-        self._strike = strike
-        for sandbox in self.by_id.values():
-            self._begin_strike(sandbox)
-
-    def _begin_strike(self, sandbox: Sandbox) -> None:
-        if self._strike is not None:
-            sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
-
     def _accept(self, sandbox: Sandbox) -> None:
-        """Attach to a sandbox that has begun what every sandbox has: the strike, watchers, the journal's bound, and its keys."""
-        self._begin_strike(sandbox)
+        """Attach to a sandbox that has begun what every sandbox has: watchers, the journal's bound, and its keys."""
         sandbox.journal.watchers.extend(_of_sandbox(watcher, sandbox) for watcher in self._watchers)
         sandbox.journal.max_requests = self.journal_requests
         self.register(sandbox)

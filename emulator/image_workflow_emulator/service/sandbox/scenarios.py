@@ -56,29 +56,17 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
 
 
 def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
-    """Ask what happens to a request, once: the Team's own scenario, and that of all Teams if it decides nothing.
-
-    The strike of a sweep goes before both, but they count the request as if it were not there.
-    """
-    strike = NOTHING_HAPPENS if sandbox.strike is None else sandbox.strike.for_request(facts, now)
-    decided = _first(playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id))
-    return strike if decided is None or strike.rule is not None else decided
+    """Ask what happens to a request, once: the Team's own scenario, and that of all Teams if it decides nothing."""
+    return (
+        _first(playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id)) or NOTHING_HAPPENS
+    )
 
 
 def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int, outputs: int) -> WorkDecision:
-    """Ask for the outcome of work that an operation is admitting, once, in the same order.
-
-    A strike that says only how long it takes leaves the rest to the scenarios.
-    """
+    """Ask for the outcome of work that an operation is admitting, once, in the same order."""
     team = caller.account.team
     facts = WorkFacts(work, team.id, team.name, operation, outputs)
-    strike = AS_USUAL if sandbox.strike is None else sandbox.strike.for_work(facts, now)
-    decided = _first(playbook.for_work(facts, now) for playbook in _playbooks(sandbox, team.id)) or AS_USUAL
-    duration_ms = strike.outcome.duration_ms
-    if strike.rule is None or decided.rule is None or duration_ms is None:
-        return strike if strike.rule is not None else decided
-    outcome = decided.outcome if decided.outcome.stall else structs.replace(decided.outcome, duration_ms=duration_ms)
-    return WorkDecision(outcome, structs.replace(strike.rule, outcome=outcome))
+    return _first(playbook.for_work(facts, now) for playbook in _playbooks(sandbox, team.id)) or AS_USUAL
 
 
 def _first(decisions: Iterable[Decision]) -> Decision | None:

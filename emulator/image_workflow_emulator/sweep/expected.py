@@ -7,9 +7,9 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, convert, json
 
-from image_workflow_emulator.cli.sweep.runs import Run
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.yaml_reader import read_document
+from image_workflow_emulator.sweep.runs import Run
 from image_workflow_emulator.testing.options import read_file
 
 Strictness = Literal["recoverable", "all", "off"]
@@ -27,7 +27,7 @@ class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
 
     def fits(self, run: Run) -> bool:
         """Tell whether it is about the cell of a run."""
-        return fnmatchcase(str(run.cell), self.cell)
+        return fnmatchcase(run.cell, self.cell)
 
 
 class Gate(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Gate(Struct, frozen=True):
         if run.outcome == "damaged":
             return True
         is_sure = not run.is_flaky and not self.accepts(run)
-        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.cell.is_recoverable))
+        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.trial.cell.is_recoverable))
 
     def fails(self, run: Run) -> bool:
         """Tell whether a run makes the sweep exit with 1."""

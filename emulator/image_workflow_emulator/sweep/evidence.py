@@ -1,0 +1,167 @@
+"""What the journal of a run shows: the calls, and what they made. Reads the JSON of recorded requests.
+
+Calls are counted as a scenario counts them: a request counts once its credential and rate were accepted, for each Team by
+itself. Work counts once it was admitted. What was made are Products and work; a lost answer must not make more of them. Work
+that a fault of the sweep let fail was made in vain. Must not know which faults are tried.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, field
+
+from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.domain.problems import CATALOGUE, Check
+
+Entry: TypeAlias = Mapping[str, Any]
+"""A request of the journal, as `requests` shows it."""
+MADE_TWICE: Final = "made-twice"
+"""The rule that is broken where more was made than in the clean run."""
+_UNCOUNTED: Final = (Check.ROUTE, Check.CREDENTIAL, Check.RATE)
+_ORDER: Final = tuple(Check)
+
+
+class Call(Struct, eq=False):
+    """The Nth call of an operation or byte surface. `is_repetition`: the same poll came right before and after it."""
+
+    operation: str
+    number: int
+    is_read: bool
+    refusal: str | None
+    """The code that it was refused with."""
+    is_repetition: bool = False
+
+    def can_return(self, code: str) -> bool:
+        """Tell whether a scenario could have caused a problem: an earlier refusal still comes first."""
+        if self.refusal is None or code == "internal_error":
+            return True
+        return _ORDER.index(CATALOGUE[code].check) <= _ORDER.index(CATALOGUE[self.refusal].check)
+
+
+class Work(Struct, eq=False):
+    """The Nth work that an operation admitted, with its kind and its outputs; an Operation has none."""
+
+    operation: str
+    number: int
+    kind: str
+    outputs: int
+
+
+class Evidence(Struct):
+    """What the journals of a number of sandboxes show together. `lives` is the number of journals."""
+
+    calls: list[Call] = []
+    works: list[Work] = []
+    made: Counter[str] = field(default_factory=Counter)
+    """How many Products and works were made by each operation, in the sandbox that had most."""
+    left: Counter[str] = field(default_factory=Counter)
+    """The same, without Products that were deleted."""
+    lives: int = 0
+
+
+def evidence_of(journals: Iterable[Sequence[Entry]], contract: Contract) -> Evidence:
+    """Read the journals of sandboxes, each since the sandbox began."""
+    found, calls, works = Evidence(), dict[str, Call](), dict[str, Work]()
+    for journal in journals:
+        found.lives += 1
+        for call in _calls(journal, contract):
+            known = calls.setdefault(f"{call.operation}#{call.number}", call)
+            known.is_repetition &= call.is_repetition
+            known.refusal = known.refusal and call.refusal
+        for work in _works(journal):
+            known_work = works.setdefault(f"{work.operation}#{work.number}", work)
+            known_work.outputs = max(known_work.outputs, work.outputs)
+        made = Counter(name for name, _ in set(filter(None, map(_made_by, journal))))
+        gone = Counter({"createProduct": made.pop("deleteProduct", 0)})
+        found.made |= made
+        found.left |= made - gone
+    found.calls, found.works = [*calls.values()], [*works.values()]
+    return found
+
+
+def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Divide the requests to all sandboxes by sandbox; a reset begins the journal of one again."""
+    lives: list[list[Entry]] = []
+    current: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry["sequence"] == 1 or entry["sandbox"] not in current:
+            current[entry["sandbox"]] = []
+            lives.append(current[entry["sandbox"]])
+        current[entry["sandbox"]].append(entry)
+    return lives
+
+
+def made_twice(clean: Evidence, run: Evidence) -> Iterator[dict[str, Any]]:
+    """Yield a finding if more was made than in the clean run, and not taken back."""
+    if max(clean.lives, run.lives) > 1 and clean.lives != run.lives:
+        return  # tests shared sandboxes in another way
+    excess = [
+        f"{name} {run.left[name]} times instead of {clean.left[name]}"
+        for name in run.left
+        if run.left[name] > clean.left[name] and run.made[name] > clean.made[name]
+    ]
+    if excess:
+        yield {
+            "rule": MADE_TWICE,
+            "severity": "error",
+            "message": f"more was made than without the fault: {', '.join(excess)}",
+            "remedy": "repeat a write whose effect is unknown with the Idempotency-Key of its first attempt",
+        }
+
+
+def _calls(journal: Sequence[Entry], contract: Contract) -> Iterator[Call]:
+    numbers: Counter[tuple[str, str]] = Counter()
+    last: dict[str, tuple[tuple[str, str], Call, bool]] = {}
+    for entry in filter(_is_counted, journal):
+        name, credential = entry["operation"] or entry["bytes"], entry["credential"]
+        team = credential["team"]["id"] if credential else ""
+        numbers[team, name] += 1
+        operation = contract.operations.get(name)
+        is_read = name == "download" if operation is None else operation.method == "GET"
+        call = Call(name, numbers[team, name], is_read, None if entry["rule"] else entry["code"])
+        is_poll = operation is not None and is_read and not operation.query
+        request, client = (entry["method"], entry["path"]), credential["id"] if credential else ""
+        before = last.get(client)
+        is_same = before is not None and is_poll and before[0] == request
+        if before is not None:
+            before[1].is_repetition = before[2] and is_same  # the poll before it came after an equal one
+            yield before[1]
+        last[client] = request, call, is_same
+    yield from (call for _, call, _ in last.values())
+
+
+def _works(journal: Sequence[Entry]) -> Iterator[Work]:
+    numbers: Counter[str] = Counter()
+    for entry in journal:
+        body = entry.get("response_body")
+        if entry["status"] == 202 and not entry["replayed"] and isinstance(body, Mapping):
+            kind = body.get("workflow") or body.get("type")
+            numbers[str(kind)] += 1
+            outputs = len(body.get("outputs") or ())
+            yield Work(entry["operation"], numbers[str(kind)], str(kind), outputs)
+
+
+def _is_counted(entry: Entry) -> bool:
+    """Tell whether a scenario counts a request."""
+    if (
+        not (entry["operation"] or entry["bytes"])
+        or entry["emulator_fault"]
+        or not (entry["credential"] or entry["bytes"])
+    ):
+        return False
+    code = entry["code"]
+    return entry["rule"] is not None or code not in CATALOGUE or CATALOGUE[code].check not in _UNCOUNTED
+
+
+def _made_by(entry: Entry) -> tuple[str, str] | None:
+    """Return what made a Product or work, or deleted a Product: an operation with an Idempotency-Key, else with a path.
+
+    Replays count too: the answer that they repeat may have been hidden by a fault.
+    """
+    name, fault = entry["operation"] or "", (entry["rule"] or {"name": ""})["name"].partition(":")[2]
+    is_done = entry["status"] in (200, 201, 202, 204) or fault == "internal_error-after-commit"
+    is_new = name.startswith("create") and name != "createUpload"
+    if not is_done or fault.startswith("fail-") or not (is_new or name == "deleteProduct" or entry["status"] == 202):
+        return None
+    return name, entry["idempotency_key"] or entry["path"]

@@ -1,0 +1,139 @@
+"""What the plugin of pytest does in a run of a sweep: it puts cells in force, and notes how the tests ended.
+
+The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a sandbox, the sandbox belongs to the test
+or, with a wider scope, to all tests that share it. A test that takes too long is ended by a signal, where there is one.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, TASKS, Task, add_note, paused_seconds
+from image_workflow_emulator.testing import EmulatorError, Sandbox
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin, in a run of a sweep."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        config.pluginmanager.register(SweepRun(Path(folder)))
+
+
+class SweepRun:
+    """One run: its tasks by place, which is a test or a fixture that tests share, and the sandboxes there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, file = folder, folder / TASKS
+        self._tasks = msgspec.json.decode(file.read_bytes(), type=dict[str, Task]) if file.exists() else None
+        self._places: dict[str, str] = {}
+        """By the id of a sandbox."""
+        self._failed = self._hung = False
+        self._granted_seconds = 0.0
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Deselect the tests that have no task."""
+        if self._tasks is not None:
+            wanted = {test for task in self._tasks.values() for test in task.tests}
+            config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in wanted])
+            items[:] = [item for item in items if item.nodeid in wanted]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """Begin a sandbox: before anything else is done in it."""
+        value = yield
+        if isinstance(value, Sandbox):
+            is_shared = fixturedef.scope != "function"
+            place = f"{request.node.nodeid}::{fixturedef.argname}" if is_shared else request.node.nodeid
+            self._places[value.id] = place
+            task = (self._tasks or {}).get(place)
+            if task is not None:
+                for team in task.teams:
+                    value.use(task.scenario, team=team)
+            fixturedef.addfinalizer(partial(self._end, place, value))
+        return value
+
+    def _end(self, place: str, sandbox: Sandbox) -> None:
+        """Note what happened in a sandbox, after the fixtures that use it and before its own end."""
+        with suppress(EmulatorError):  # the test itself deleted it
+            requests = [msgspec.structs.asdict(request) for request in sandbox.requests()]
+            findings = msgspec.to_builtins(sandbox.conduct())["findings"]
+            add_note(self._folder, place=place, requests=requests, findings=findings)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note that a test begins."""
+        add_note(self._folder, begun=nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note how a test ended."""
+        report = yield
+        if call.when == "setup":
+            self._failed = self._hung = False
+            self._began_at = call.start
+        self._failed |= report.failed
+        if call.when == "teardown":
+            places = [self._places[sandbox.id] for sandbox in self._sandboxes(item)]
+            seconds = call.stop - self._began_at
+            add_note(
+                self._folder, test=item.nodeid, places=places, failed=self._failed, hung=self._hung, seconds=seconds
+            )
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Limit the time of the fixtures."""
+        with self._limited(item):
+            yield
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Limit the time of the test."""
+        with self._limited(item):
+            yield
+
+    @contextmanager
+    def _limited(self, item: pytest.Item) -> Iterator[None]:
+        limits = [task.seconds for task in (self._tasks or {}).values() if item.nodeid in task.tests]
+        is_possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        if not limits or not is_possible:
+            yield
+            return
+        self._granted_seconds = 0.0
+        usual = signal.signal(signal.SIGALRM, lambda *_: self._expire(item))
+        signal.setitimer(signal.ITIMER_REAL, max(limits))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, usual)
+
+    def _expire(self, item: pytest.Item) -> None:
+        """End a test whose time is over, unless its client only pauses."""
+        paused = 0.0
+        for sandbox in self._sandboxes(item):
+            with suppress(EmulatorError):
+                paused += paused_seconds([msgspec.structs.asdict(request) for request in sandbox.requests()])
+        more_seconds = paused - self._granted_seconds
+        if more_seconds > 0.1:
+            self._granted_seconds = paused
+            add_note(self._folder, begun=item.nodeid)
+            signal.setitimer(signal.ITIMER_REAL, more_seconds)
+            return
+        self._hung = True
+        pytest.fail("no end in time", pytrace=False)
+
+    def _sandboxes(self, item: pytest.Item) -> list[Sandbox]:
+        fixtures: dict[str, Any] = getattr(item, "funcargs", None) or {}
+        return [value for value in fixtures.values() if isinstance(value, Sandbox) and value.id in self._places]

@@ -1,0 +1,276 @@
+"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their report.
+
+Owns the options, the order in which runs begin, the budget, and the progress on standard error. Findings are printed to
+standard output as they are made.
+"""
+
+import contextlib
+import math
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from types import FrameType
+from typing import Final
+
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.documents.complaints import did_you_mean, nearest
+from image_workflow_emulator.documents.values import parse_span_ms
+from image_workflow_emulator.domain.problems import BYTE_CODES
+from image_workflow_emulator.kernel.clock import host_elapsed_ms
+from image_workflow_emulator.kernel.printable import printable
+from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.report import Report
+from image_workflow_emulator.scenario.matching import BYTE_SURFACES
+from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
+from image_workflow_emulator.sweep.causes import Swept
+from image_workflow_emulator.sweep.cells import cells_of
+from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
+from image_workflow_emulator.sweep.plan import CHOICES, Plan, Trial, choose
+from image_workflow_emulator.sweep.runs import OUTCOMES, Clean, Run, Runner, agreed, flags, is_sure
+
+_USUAL_BUDGET_SECONDS: Final = 60.0
+_SILENT_RUNS: Final = 8
+"""How many runs may wait for an answer that does not come, beside those that work."""
+_MAX_ATTEMPTS: Final = 3
+TELL_EVERY_MS: Final = 30_000.0
+"""How much time lies between two lines of progress where there is no terminal."""
+_CLEAR: Final = "\r\x1b[K"
+
+
+class _Stopped(KeyboardInterrupt):
+    """Raised at a signal to stop."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
+    """Sweep the command of `options.words`.
+
+    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
+    fits no cell; CommandError if the runs cannot be started.
+    """
+    sweeping, stopped = _Sweeping(options, environment), 0
+    _stop_at_signals()
+    with contextlib.closing(sweeping.runner):
+        try:
+            swept = sweeping.begun()
+        except _Stopped as early:
+            summary = "stopped before the clean run had ended"
+            return Report(kind="sweep", ok=False, summary=summary, status=128 + early.number)
+        try:
+            sweeping.run(swept)
+        except _Stopped as early:
+            stopped, swept.why_stopped = early.number, "since the sweep was stopped"
+    report = swept.report()
+    report.status = 128 + stopped if stopped else report.status
+    return report
+
+
+class _Sweeping:
+    """A sweep under way."""
+
+    def __init__(self, options: Namespace, environment: Mapping[str, str]) -> None:
+        """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
+        self._options, self._environment = options, environment
+        self._timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
+        self._faults = tuple(options.faults.split(",")) if options.faults else ()
+        if set(self._faults) - set(CHOICES):
+            raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
+        budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
+        usual = _USUAL_BUDGET_SECONDS if sys.stdout.isatty() else math.inf
+        self._budget_seconds = usual if budget_ms is None else budget_ms / 1000
+        is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
+        usual_strictness: Strictness = "recoverable" if is_ci else "off"
+        self._gate = Gate(options.strict or usual_strictness, read_expectations(options.expected))
+        settings = read_settings(vars(options), environment, {"port": "0", "clock": "auto"})
+        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or os.cpu_count() or 1
+        self._jobs = 1 if settings.port else int(jobs)  # all runs want the same port
+        given = {one.field: vars(options).get(one.field) or environment.get(one.variable) for one in OPTIONS}
+        typed = {name: value for name, value in vars(options).items() if name in given and value is not None}
+        self._repeat = [*flags(typed), *(["--timeout", options.timeout] if self._timeout_seconds else [])]
+        self._repeat += [word for rule in options.ignore for word in ("--ignore", rule)]
+        emulator = {name: value for name, value in given.items() if value}
+        self.runner = Runner(emulator, options.ignore, options.words, self._timeout_seconds, environment)
+
+    def begun(self) -> Swept:
+        """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
+        clean = self.runner.clean()
+        self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
+        if clean.status != 0:
+            end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
+            sys.stderr.write(clean.output)
+            raise UsageError(f"the command must succeed without a fault; its clean run {end}")
+        plan = self._plan(clean)
+        least = self._options.least
+        return Swept(plan, {}, self._options.words, self._repeat, self._gate, clean.seconds, least_percent=least)
+
+    def _plan(self, clean: Clean) -> Plan:
+        contract, only, test = load_contract(), self._options.only, self._options.test
+        codes = {name: operation.all_codes for name, operation in contract.operations.items()}
+        codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
+        found = {
+            place: cells_of(evidence, codes)
+            for place, evidence in clean.evidence.items()
+            if test is None or test == place or test in clean.places[place].tests
+        }
+        if test is not None and not found:
+            raise SettingError("--test", test, "a test that has a sandbox", list(clean.places))
+        if not any(found.values()):
+            raise UsageError(
+                "the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?"
+            )
+        chosen = choose(found, only, self._faults, contract)
+        if chosen.trials:
+            return chosen
+        if len(chosen.left_out) == 1:  # a cell that is named is run
+            (cell,) = chosen.left_out
+            places = [place for place, cells in found.items() if cell in cells]
+            return Plan([Trial(cell, place) for place in places], {cell.class_name: [cell]})
+        why = "".join(f"; {cell} is left out: {why}" for cell, why in [*chosen.left_out.items()][:1])
+        names = [str(cell) for cells in found.values() for cell, why in cells.items() if not why]
+        hint = why or did_you_mean(nearest(only or "", names)) or f"; the first there is: {names[0]}"
+        raise UsageError(f"--only {only!r} fits no cell of the faults {', '.join(self._faults) or 'all'}{hint}")
+
+    def run(self, swept: Swept) -> None:
+        """Run what has not been run, until all has ended or the time is over."""
+        waiting = _Waiting(swept.not_run, self._jobs)
+        output = None if len(swept.plan.trials) == 1 and self._options.format == "text" else -3  # subprocess.DEVNULL
+        progress = Progress(len(swept.not_run), self._environment)
+        first: dict[Trial, Run] = {}
+        runs: dict[Future[dict[Trial, Run | None]], bool] = {}
+        pool = ThreadPoolExecutor(self._jobs + _SILENT_RUNS)
+        try:
+            while True:
+                while batch := waiting.next(sum(not silent for silent in runs.values()), sum(runs.values())):
+                    attempt = max(waiting.attempts[trial] for trial in batch)
+                    future = pool.submit(self.runner.run, batch, attempt, output)
+                    runs[future] = batch[0].cell.is_silent
+                if not runs:
+                    return
+                left_seconds = max(self._ends_at_ms - host_elapsed_ms(), 0) / 1000
+                ended, _ = wait(runs, None if math.isinf(left_seconds) else left_seconds, FIRST_COMPLETED)
+                if not ended:
+                    swept.why_stopped = f"since the {self._budget_seconds:g} s of --budget had passed"
+                    return
+                for future in ended:
+                    del runs[future]
+                    for trial, run in future.result().items():
+                        if run is not None and (is_sure(run) or trial in first):
+                            swept.runs[trial] = agreed(first[trial], run) if trial in first else run
+                            self._tell(swept, swept.runs[trial], progress)
+                        elif waiting.again(trial) and run is not None:
+                            first[trial] = run
+        finally:
+            progress.clear()
+            self.runner.stop()
+            pool.shutdown(cancel_futures=True)
+
+    def _tell(self, swept: Swept, run: Run, progress: "Progress") -> None:
+        """Print a run that shows something to fix, or was asked for."""
+        is_found = self._gate.is_weakness(run) or run.is_flaky
+        if self._options.format == "text" and (is_found or (self._options.only and run.outcome != "survived")):
+            progress.clear()
+            flaky = ", but not when it was repeated" if run.is_flaky else ""
+            lines = [f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"]
+            lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
+            print(*map(printable, [*lines, f"  {swept.line_to_repeat(run)}"]), sep="\n", flush=True)
+        progress.note(run)
+
+
+class _Waiting:
+    """The trials that are to be run. A run has the next of each test; those whose client waits for an answer run apart."""
+
+    def __init__(self, trials: list[Trial], jobs: int) -> None:
+        self._trials, self._jobs = dict.fromkeys(trials), jobs
+        self.attempts: Counter[Trial] = Counter()
+        silent = Counter(trial.test for trial in trials if trial.cell.is_silent)
+        self._most_silent = math.ceil(silent.total() / _SILENT_RUNS)
+        self._begun = 0
+
+    def next(self, busy: int, silent: int) -> list[Trial]:
+        """Take the trials of the run that may begin beside so many others; empty if none may."""
+        batch: dict[str, Trial] = {}
+        may_wait = silent < _SILENT_RUNS and (self._begun >= 2 * self._jobs or not busy)
+        for is_silent in [False] * (busy < self._jobs) + [True] * may_wait:
+            most = self._most_silent if is_silent else len(self._trials)
+            for trial in self._trials:
+                if trial.cell.is_silent == is_silent and len(batch) < most:
+                    batch.setdefault(trial.test, trial)
+            if batch:
+                break
+        for trial in batch.values():
+            del self._trials[trial]
+            self.attempts[trial] += 1
+        self._begun += bool(batch)
+        return [*batch.values()]
+
+    def again(self, trial: Trial) -> bool:
+        """Let a trial be run again before the others; return whether that may help."""
+        if self.attempts[trial] >= _MAX_ATTEMPTS:
+            return False
+        self._trials = {trial: None, **self._trials}
+        return True
+
+
+class Progress:
+    """How many trials have ended, by outcome, and how long the others will take.
+
+    It is one line on a terminal, which goes with the last trial; elsewhere one at the beginning, and now and then.
+    """
+
+    def __init__(self, total: int, environment: Mapping[str, str]) -> None:
+        self._total, self._counts = total, Counter[str]()
+        self._is_terminal = sys.stderr.isatty() and environment.get("TERM") != "dumb"
+        self._began_ms = self._told_ms = host_elapsed_ms()
+        if total > 1:
+            self._print(f"{count_of(total, 'cell')} to try")
+
+    def note(self, run: Run) -> None:
+        """A trial has ended."""
+        self._counts[run.outcome] += 1
+        if self._is_terminal or host_elapsed_ms() - self._told_ms >= TELL_EVERY_MS:
+            self._told_ms = host_elapsed_ms()
+            counts = ", ".join(f"{self._counts[one]} {one}" for one in OUTCOMES if self._counts[one])
+            done = self._counts.total()
+            seconds = round((host_elapsed_ms() - self._began_ms) / 1000 / done * (self._total - done))
+            left = f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
+            self._print(f"{done} of {self._total} cells: {counts}, about {left} left")
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._is_terminal:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+    def _print(self, text: str) -> None:
+        head, end = (_CLEAR, "") if self._is_terminal else ("", "\n")
+        print(head + text, end=end, file=sys.stderr, flush=True)
+
+
+def _positive(flag: str, text: str | None, parse: Callable[[str], float], expected: str) -> float | None:
+    """Read an option that may be left out. Raises SettingError."""
+    if text is None:
+        return None
+    with contextlib.suppress(ValueError):
+        if 0 < (number := parse(text)) < math.inf:
+            return number
+    raise SettingError(flag, text, expected)
+
+
+def _stop_at_signals() -> None:
+    """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by an exception, and no other one what is done after that."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for further in numbers:  # timeout(1) sends two at once
+            signal.signal(further, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)

@@ -1,0 +1,339 @@
+"""What a sweep is made of: the scenario of a cell, the plan, the gate, the causes, and what a journal shows."""
+
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.sweep import sweeping
+from image_workflow_emulator.sweep.causes import Swept
+from image_workflow_emulator.sweep.cells import Cell, cells_of
+from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
+from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
+from image_workflow_emulator.sweep.plan import Plan, Trial, choose
+from image_workflow_emulator.sweep.run_files import paused_seconds
+from image_workflow_emulator.sweep.runs import Outcome, Run
+from image_workflow_emulator.sweep.sweeping import Progress
+
+CONTRACT = load_contract()
+
+
+def run(cell: str, outcome: Outcome, findings: Sequence[Mapping[str, Any]] = (), test: str = "", **named: Any) -> Run:
+    """A run of a cell."""
+    return Run(cell, test, outcome, None if outcome == "hung" else int(outcome == "failed"), 0.1, findings, **named)
+
+
+def entry(operation: str, status: int | None = 200, **more: Any) -> dict[str, Any]:
+    """A request of a journal."""
+    return {
+        "sandbox": "default",
+        "sequence": 2,
+        "arrived_at": "2026-01-01T00:00:00.000Z",
+        "method": "GET" if operation.startswith(("get", "list")) else "POST",
+        "path": f"/v1/{operation}",
+        "operation": operation,
+        "bytes": None,
+        "emulator_fault": None,
+        "credential": {"id": "cred_1", "team": {"id": "team_1"}},
+        "idempotency_key": None,
+        "status": status,
+        "code": None,
+        "replayed": False,
+        "lost": False,
+        "rule": None,
+        **more,
+    }
+
+
+# Cells ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "match", "nth", "then"),
+    [
+        ("getTeam#1:internal_error", {"operation": "getTeam"}, "1", {"problem": "internal_error"}),
+        ("getTeam#2+:rate_limited", {"operation": "getTeam"}, ">=2", {"problem": "rate_limited"}),
+        ("createProduct#2:lost-before-commit", {"operation": "createProduct"}, "2", {"network": "reset"}),
+        ("upload#1:lost-after-commit", {"bytes": "upload"}, "1", {"network": "reset", "at": "after_commit"}),
+        ("getTeam#1:slow", {"operation": "getTeam"}, "1", {"network": {"latency": "30s"}, "at": "after_commit"}),
+        (
+            *("createProduct#1:internal_error-after-commit", {"operation": "createProduct"}, "1"),
+            {"problem": "internal_error", "at": "after_commit"},
+        ),
+        ("createPose#3:fail-timed_out", {"work": "pose.create"}, "3", {"fail": "timed_out"}),
+        (
+            "createPose#1:output-1-content_rejected",
+            {"work": "pose.create"},
+            "1",
+            {"outputs": {"1": "content_rejected"}},
+        ),
+    ],
+)
+def test_a_cell_is_a_scenario_with_one_rule(cell: str, match: object, nth: str, then: object) -> None:
+    scenario = Cell.read(cell).scenario({"createPose": "pose.create"})
+    assert [{"name": cell, "match": match, "when": {"nth": nth, "per": "team"}, "then": then}] == scenario["rules"]
+
+
+def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
+    from msgspec import json
+
+    for cell in cells_of(evidence_of([[entry(name) for name in CONTRACT.operations]], CONTRACT), CODES):
+        parse_scenario(json.encode(cell.scenario({})), "cell", CONTRACT)
+
+
+CODES = {name: operation.all_codes for name, operation in CONTRACT.operations.items()}
+
+
+# What a journal shows -------------------------------------------------------------------------------------------------
+
+
+def test_calls_are_counted_as_a_scenario_counts_them() -> None:
+    journal = [
+        entry("getTeam", 401, code="credential_revoked"),
+        entry("getTeam", 429, code="rate_limited", rule={"name": "own"}),
+        entry("getTeam", emulator_fault="internal_error"),
+        entry("getTeam", credential={"id": "cred_2", "team": {"id": "team_2"}}),
+        entry("getTeam"),
+    ]
+    assert ["getTeam#1", "getTeam#2"] == sorted(
+        f"{one.operation}#{one.number}" for one in evidence_of([journal], CONTRACT).calls
+    )
+
+
+def test_only_the_first_and_the_last_of_equal_polls_are_tried() -> None:
+    journal = [entry("getGeneration") for _ in range(4)] + [entry("getTeam")]
+    cells = cells_of(evidence_of([journal], CONTRACT), CODES)
+    assert [1, 4] == [
+        cell.number
+        for cell, why in cells.items()
+        if (cell.call, why) == (f"getGeneration#{cell.number}", "") and cell.fault == "cut"
+    ]
+
+
+def test_a_call_that_was_refused_is_not_refused_by_a_later_check() -> None:
+    cells = cells_of(evidence_of([[entry("createPose", 422, code="invalid_input")]], CONTRACT), CODES)
+    left_out = {cell.fault for cell, why in cells.items() if why}
+    assert ("insufficient_credits" in left_out, "rate_limited" in left_out) == (True, False)
+
+
+def test_a_reset_begins_the_journal_of_a_sandbox_again() -> None:
+    entries = [
+        entry("getTeam", sequence=1),
+        entry("getTeam"),
+        entry("getTeam", sequence=1, sandbox="b"),
+        entry("getTeam", sequence=1),
+    ]
+    assert [2, 1, 1] == list(map(len, lives_of(entries)))
+
+
+def product(key: str, status: int = 201, **more: Any) -> dict[str, Any]:
+    return entry("createProduct", status, idempotency_key=key, **more)
+
+
+@pytest.mark.parametrize(
+    ("journal", "is_found"),
+    [
+        ([product("a", lost=True), product("a", replayed=True)], False),
+        ([product("a", lost=True), product("b")], True),
+        ([product("a", status=500, rule={"name": "createProduct#1:internal_error-after-commit"}), product("b")], True),
+        ([product("a", lost=True), product("b"), entry("deleteProduct", 204)], False),
+        (
+            [product("a"), entry("createPose", 202, idempotency_key="c", rule={"name": "createPose#1:fail-timed_out"})],
+            False,
+        ),
+    ],
+)
+def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back(
+    journal: list[Any], is_found: bool
+) -> None:
+    clean = evidence_of([[product("a")]], CONTRACT)
+    assert is_found == any(made_twice(clean, evidence_of([journal], CONTRACT)))
+
+
+def test_tests_that_share_sandboxes_in_another_way_do_not_make_twice() -> None:
+    clean = evidence_of([[product("a")], [product("b")]], CONTRACT)
+    assert not list(made_twice(clean, evidence_of([[product("a"), product("b")]], CONTRACT)))
+
+
+def test_pauses_after_failures_count_as_no_hanging() -> None:
+    moments = [
+        entry("getTeam", status, arrived_at=f"2026-01-01T00:00:{second:02}.000Z")
+        for second, status in ((0, 500), (8, 200), (20, 200))
+    ]
+    assert paused_seconds(moments) == 8
+
+
+# The plan -------------------------------------------------------------------------------------------------------------
+
+
+def cells(*calls: str, fault: str = "rate_limited") -> dict[Cell, str]:
+    return {Cell.read(f"{call}:{fault}"): "" for call in calls}
+
+
+def test_one_cell_of_each_class_is_tried_money_first_and_what_nobody_mends_once() -> None:
+    found = cells("getTeam#1", "getTeam#2", "createPose#1", "createPose#2") | cells(
+        "getTeam#1", "createPose#1", fault="credential_expired"
+    )
+    plan = choose({"": found}, None, (), CONTRACT)
+    expected = ["createPose#1:rate_limited", "getTeam#1:rate_limited", "createPose#1:credential_expired"]
+    assert expected == [str(trial.cell) for trial in plan.trials]
+    assert list(cells("getTeam#1", "getTeam#2")) == plan.classes["getTeam:rate_limited"]
+    assert list(cells("getTeam#1", fault="credential_expired")) == list(plan.left_out)
+    assert len(found) == len(choose({"": found}, None, ("all",), CONTRACT).trials)
+    assert list(cells("getTeam#2")) == [
+        trial.cell for trial in choose({"": found}, "getTeam#2:rate*", (), CONTRACT).trials
+    ]
+
+
+def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
+    calls = ("getTeam#1+", "createPose#1+")
+    plan = choose({"": cells(*calls) | cells(*calls, fault="internal_error")}, None, (), CONTRACT)
+    assert set(cells(*calls) | cells(calls[1], fault="internal_error")) == {trial.cell for trial in plan.trials}
+
+
+def test_the_last_call_of_a_write_is_tried_too_with_a_lost_answer() -> None:
+    found = cells("createPose#1", "createPose#2", "createPose#3", fault="lost-after-commit")
+    assert [1, 3] == [trial.cell.number for trial in choose({"": found}, None, (), CONTRACT).trials]
+
+
+def test_each_class_goes_to_the_test_that_has_fewest_and_with_a_glob_to_every_test() -> None:
+    one, two = cells("getTeam#1"), cells("getTeam#1", fault="internal_error")
+    both = {"a": one | two, "b": one | two, "c": one}
+    plan = choose(both, None, (), CONTRACT)
+    assert ["a", "b"] == [trial.test for trial in plan.trials]
+    assert ["a", "b", "c"] == [trial.test for trial in choose(both, "*:rate_limited", (), CONTRACT).trials]
+
+
+# The results ----------------------------------------------------------------------------------------------------------
+
+
+def swept(*runs: Run, gate: Gate | None = None, not_run: Sequence[str] = ()) -> Swept:
+    """A sweep that has ended so, in which each cell is a class of its own."""
+    trials = [*(one.trial for one in runs), *(Trial(Cell.read(cell)) for cell in not_run)]
+    plan = Plan(trials, {trial.cell.class_name: [trial.cell] for trial in trials})
+    return Swept(
+        plan, {one.trial: one for one in runs}, ["pytest"], (), gate or Gate(), 0.2, why_stopped="since it was stopped"
+    )
+
+
+TWICE = [{"rule": "made-twice", "severity": "error", "message": "2", "remedy": "same key"}]
+
+
+def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first() -> None:
+    found = swept(
+        *(
+            run(f"deleteProduct#1:{fault}", "failed", test="a")
+            for fault in ("lost-after-commit", "internal_error", "cut", "garbled")
+        ),
+        *(
+            run(f"completeUpload#1:{code}", "failed")
+            for code in ("upload_expired", "upload_not_found", "upload_bytes_conflict")
+        ),
+        *(run(f"getGeneration#1:{fault}", "failed") for fault in ("rate_limited", "cut")),
+        *(run(f"createProduct#1:{fault}", "damaged", TWICE) for fault in ("cut", "lost-after-commit")),
+        run("getTeam#1+:rate_limited", "failed"),
+        run("getTeam#1+:internal_error", "hung"),
+        run("getTeam#1:stall", "hung"),
+        run("getTeam#1+:stall", "hung"),  # it suffices that it happens once
+    ).causes
+    assert [(cause.outcome, cause.cells[0].partition("#")[0], len(cause.cells)) for cause in found] == [
+        ("damaged", "createProduct", 2),
+        ("hung", "getTeam", 1),
+        ("hung", "getTeam", 1),
+        ("failed", "deleteProduct", 4),
+        ("failed", "completeUpload", 3),
+        ("failed", "getGeneration", 2),
+    ]
+    assert ["404 is done", "new Upload Session"] == [found[3].remedy[-11:], found[4].remedy[-18:]]
+    assert all(cause.section.startswith("docs/survive.md, section ") for cause in found)
+    assert (
+        found[3].command
+        == "image-workflow-emulator sweep --only 'deleteProduct#1:lost-after-commit' --test a -- pytest"
+    )
+
+
+FAILED = run("getTeam#1:rate_limited", "failed")
+LASTING = run("getTeam#1+:rate_limited", "failed")
+REFUSED = run("getTeam#1:credential_expired", "failed")
+FLAKY = run("getTeam#1:cut", "failed", is_flaky=True)
+HUNG = run("getTeam#1:stall", "hung")
+DAMAGED = run("getTeam#1:garbled", "damaged", TWICE)
+
+
+@pytest.mark.parametrize(
+    ("strict", "failing"),
+    [
+        ("off", [HUNG, DAMAGED]),
+        ("recoverable", [FAILED, HUNG, DAMAGED]),
+        ("all", [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]),
+    ],
+)
+def test_the_gate_fails_of_what_its_strictness_forbids(strict: Strictness, failing: list[Run]) -> None:
+    runs = [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]
+    assert failing == [one for one in runs if Gate(strict).fails(one)]
+    assert [bool(failing)] * len(failing) == [swept(one, gate=Gate(strict)).report().status == 1 for one in failing]
+
+
+def test_what_is_expected_passes_the_gate_but_damage_never_and_what_does_not_occur_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "expected.yaml"
+    file.write_text(
+        "- {cell: 'getTeam#1:[rs]*', outcome: failed, reason: no retry yet}\n"
+        "- {cell: '*:stall', outcome: hung, reason: no limit yet}\n"
+        "- {cell: '*:garbled', outcome: failed, reason: it was so}\n"
+        "- {cell: 'createPose#*', outcome: failed, reason: not called}\n"
+    )
+    gate = Gate("recoverable", read_expectations(str(file)))
+    runs = [FAILED, HUNG, DAMAGED]
+    assert [DAMAGED] == [one for one in runs if gate.fails(one)]
+    unused = swept(*runs, gate=gate).report().details["unused_expectations"]
+    assert ["*:garbled"] == [one["cell"] for one in unused]
+    file.write_text("- {cell: '*', outcome: damaged, reason: never}\n")
+    with pytest.raises(DocumentError, match=r"expected.yaml:1:24: /0/outcome: "):
+        read_expectations(str(file))
+
+
+@pytest.mark.parametrize(("least", "status"), [(100.0, 3), (50.0, 0)])
+def test_what_was_not_tried_is_one_line_and_fails_a_gate_that_asks_for_more(least: float, status: int) -> None:
+    stopped = swept(run("getTeam#1:internal_error", "survived"), not_run=["createUpload#1:rate_limited"])
+    stopped.least_percent = least
+    report = stopped.report()
+    assert (status, not status) == (report.status, report.ok)
+    assert "incomplete: 1 cell not tried, since it was stopped; 50 % of the classes were tried" in report.summary
+    assert [{"cell": "createUpload#1:rate_limited", "test": ""}] == report.details["not_run"]
+
+
+# Progress -------------------------------------------------------------------------------------------------------------
+
+
+def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = Progress(2, {})
+    progress.note(FAILED)
+    progress.clear()
+    shown = terminal.getvalue().split("\r\x1b[K")
+    assert ["", "2 cells to try", ""] == [shown[0], shown[1], shown[-1]]
+    assert shown[2].startswith("1 of 2 cells: 1 failed, about ")
+
+
+def test_progress_elsewhere_is_a_line_every_half_minute_and_tells_the_time_of_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elapsed_ms = [0.0]
+    monkeypatch.setattr(sweeping, "host_elapsed_ms", lambda: elapsed_ms[0])
+    progress = Progress(7, {})
+    for _ in range(6):
+        elapsed_ms[0] += 10_000
+        progress.note(FAILED)
+    assert capsys.readouterr().err.splitlines() == [
+        "7 cells to try",
+        "3 of 7 cells: 3 failed, about 40 s left",
+        "6 of 7 cells: 6 failed, about 10 s left",
+    ]
