@@ -213,16 +213,20 @@ def test_a_replay_names_the_request_whose_answer_it_is(emulator: EmulatorUnderTe
 
 
 @pytest.mark.parametrize(
-    ("send", "key"),
+    ("send", "changed", "key"),
     [
-        (lambda emulator: emulator.photograph(key=BROKE), "bound to this request for 24 hours"),
-        (lambda emulator: emulator.post("/uploads", {}), "unchanged: the request may be sent again with it"),
+        (
+            lambda emulator: emulator.photograph(key=BROKE),
+            "nothing but the Idempotency-Key",
+            "bound to this request for 24 hours",
+        ),
+        (lambda emulator: emulator.post("/uploads", {}), "nothing", "unchanged: the request may be sent again with it"),
     ],
 )
 def test_of_refusals_that_for_want_of_credits_alone_binds_the_key(
-    emulator: EmulatorUnderTest, send: Callable[[EmulatorUnderTest], Answer], key: str
+    emulator: EmulatorUnderTest, send: Callable[[EmulatorUnderTest], Answer], changed: str, key: str
 ) -> None:
-    assert ["nothing was changed", f"the Idempotency-Key is {key}"] == _why(emulator, send(emulator))["effects"]
+    assert [f"{changed} was changed", f"the Idempotency-Key is {key}"] == _why(emulator, send(emulator))["effects"]
 
 
 def test_a_deletion_names_what_is_gone(emulator: EmulatorUnderTest) -> None:
@@ -253,16 +257,25 @@ def test_an_upload_of_bytes_is_explained_too(emulator: EmulatorUnderTest) -> Non
 
 
 @pytest.mark.parametrize(
-    "code", sorted({"rate_limited", "permission_denied", "internal_error", "insufficient_credits"})
+    ("code", "next_step"),
+    [
+        ("rate_limited", "wait 5 s, then send the same request again with the same Idempotency-Key"),
+        ("internal_error", "send the same request again with the same Idempotency-Key"),
+        ("permission_denied", "use a full credential for writes"),
+        ("insufficient_credits", "add Credits and send a new logical request, with a new key"),
+    ],
 )
-def test_a_problem_of_a_scenario_names_its_rule(emulator: EmulatorUnderTest, code: str) -> None:
+def test_a_problem_of_a_scenario_says_what_its_client_does_and_names_its_rule(
+    emulator: EmulatorUnderTest, code: str, next_step: str
+) -> None:
     emulator.rule({"operation": "createUpscaleGeneration"}, {"problem": code})
     answer = emulator.upscale()
     why = _why(emulator, answer)
     (rule,) = why["rules"]
     assert (code, "refused", "a scenario") == (answer.code, why["outcome"], why["decided_by"]["who"])
     assert ("the rule", f'{{"problem": "{code}"}}') == (rule["name"], rule["did"])
-    assert "send it when the rule 'the rule' is not due, or end the scenario" == why["remedy"]
+    assert f"{next_step}; the scenario's rule 'the rule' asked for this answer" == why["remedy"]
+    assert answer.json["detail"].startswith("this answer was injected, whatever the state of the service: ")
     assert CATALOGUE[code].recovery == why["recovery"]
 
 
@@ -283,7 +296,7 @@ def test_a_problem_that_the_request_asked_for_says_so(emulator: EmulatorUnderTes
     headers = {"Emulator-Fault": "service_unavailable"}
     why = _why(emulator, emulator.post("/uploads", UPLOAD, headers=headers))
     assert ("the header Emulator-Fault", []) == (why["decided_by"]["who"], why["rules"])
-    assert "remove the header Emulator-Fault" == why["remedy"]
+    assert "wait 5 s, then send the same request again with the same Idempotency-Key" == why["remedy"].partition(";")[0]
 
 
 def test_a_lost_answer_tells_whether_the_request_was_carried_out(emulator: EmulatorUnderTest) -> None:

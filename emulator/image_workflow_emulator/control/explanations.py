@@ -9,7 +9,15 @@ from typing import Any
 from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import sentence
-from image_workflow_emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, source_of
+from image_workflow_emulator.domain.problems import (
+    CATALOGUE,
+    KEY_BINDING_CODES,
+    MENDED_BY_TIME,
+    Cause,
+    Check,
+    Problem,
+    source_of,
+)
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.scenario import Rule
@@ -119,9 +127,19 @@ def remedy_of(record: RequestRecord) -> str | None:
         return "remove the cause, and send it with a new Idempotency-Key" if record.code else None
     if not record.is_injected:
         return problem.remedy or problem.kind.recovery
-    if record.rule is None:
-        return "remove the header Emulator-Fault"
-    return f"send it when the rule {record.rule.name!r} is not due, or end the scenario"
+    who = (
+        "the header Emulator-Fault asked" if record.rule is None else f"the scenario's rule {record.rule.name!r} asked"
+    )
+    return f"{_next_step(record, problem)}; {who} for this answer"
+
+
+def _next_step(record: RequestRecord, problem: Problem) -> str:
+    """Say what a client does after an injected refusal, as after a real one."""
+    if problem.code not in MENDED_BY_TIME or problem.active_operation_id is not None:
+        return problem.kind.recovery
+    wait = "" if problem.retry_after is None else f"wait {problem.retry_after} s, then "
+    key = "" if record.idempotency_key is None else " with the same Idempotency-Key"
+    return f"{wait}send the same request again{key}"
 
 
 def _summary(record: RequestRecord, original: RequestRecord | None) -> str:
@@ -166,6 +184,8 @@ def _caused_by(cause: Cause | None) -> str:
 def _effects(record: RequestRecord) -> Iterator[str]:
     """Return what the request did in the sandbox, in words."""
     problem = record.problem
+    is_bound = record.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES)
+    is_bound = is_bound and record.idempotency_key is not None and record.status is not None
     if record.outcome == "answered":
         yield from _effects_of_answer(record)
     elif record.outcome == "replaced" and record.is_committed:
@@ -176,12 +196,10 @@ def _effects(record: RequestRecord) -> Iterator[str]:
     ):
         yield "the Upload Session has failed"
     elif record.outcome in ("refused", "replayed", "replaced", "lost", "abandoned"):
-        yield "nothing was changed"
-    if record.idempotency_key is None or record.status is None:
-        return
-    if record.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES):
+        yield "nothing but the Idempotency-Key was changed" if is_bound else "nothing was changed"
+    if is_bound:
         yield "the Idempotency-Key is bound to this request for 24 hours"
-    elif problem is not None and problem.check is not Check.IDEMPOTENCY:
+    elif record.idempotency_key and record.status and problem is not None and problem.check is not Check.IDEMPOTENCY:
         yield "the Idempotency-Key is unchanged: the request may be sent again with it"
 
 

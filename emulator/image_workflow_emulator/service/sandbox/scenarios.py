@@ -227,8 +227,8 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, opens_at: int | None,
 
 
 _RATE_RETRY_SECONDS = 5
-_REFUSED_READ = "the service cannot answer reads: wait for Retry-After, then retry"
-"""The detail where a pause of new writes, which is what service_unavailable means of itself, would not be the cause."""
+_REFUSED_READ = "wait for Retry-After, then retry"
+"""What to do where a pause of new writes, which is what service_unavailable means of itself, would not be the cause."""
 
 
 def injected_problem(
@@ -245,12 +245,10 @@ def injected_problem(
     if retry_after is None and kind.status in (429, 503):
         wait_ms = _wait_ms(sandbox, caller, now, code)
         retry_after = max(seconds_up(wait_ms), 1)
-    own_detail = f"{kind.title.lower()}: {kind.recovery}"
-    if is_read and code == "service_unavailable":
-        own_detail = _REFUSED_READ
+    recovery = _REFUSED_READ if is_read and code == "service_unavailable" else kind.recovery
     return Problem(
         code,
-        detail or own_detail,
+        detail or f"this answer was injected, whatever the state of the service: {recovery}",
         retry_after=retry_after,
         retry_wait_ms=wait_ms,
         active_operation_id=_active_operation_id(sandbox, caller) if code == "resource_operation_in_progress" else None,
