@@ -88,8 +88,6 @@ def test_a_refusal_has_the_code_of_the_service(sandbox: Sandbox) -> None:
     with pytest.raises(EmulatorError, match="insufficient_credits") as refused:
         sandbox.given.photoshoot(products=[shirt])
     assert (refused.value.code, refused.value.status) == ("insufficient_credits", 402)
-    with pytest.raises(EmulatorError, match="invalid_input"):
-        sandbox.given.product("Shirt", colour="red")
     with pytest.raises(EmulatorError, match="invalid_reference"):
         sandbox.given.photoshoot(products=["prd_unknown"])
 
@@ -108,7 +106,7 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
     with serving("--clock", "manual") as server:
         refused = run_command("given", str(bad), EMULATOR_URL=server.url)
         assert (refused.status, refused.output) == (2, "")
-        assert f"{bad}:4:29: /given/2/photoshoot/products/0: found" in refused.complaint
+        assert f"{bad}:4:29: entry 3: photoshoot/products/0: found" in refused.complaint
         empty = json.loads(run_command("requests", "--format", "json", EMULATOR_URL=server.url).output)
         assert empty["data"] == []
         outcome = run_command("given", str(good), "--format", "json", EMULATOR_URL=server.url)
@@ -122,6 +120,37 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
         ((_, shown),) = fences(ROOT / "docs/testing.md", "yaml")
         good.write_text(shown)
         assert run_command("given", str(good), "--team", "Other", EMULATOR_URL=server.url).status == 0
+
+
+@pytest.mark.parametrize(
+    ("second", "complaint"),
+    [
+        ("product: {name: b, photo: 2}", '3:24: entry 2: product/photo: found an unknown field; expected only name, description, dimensions, asset_ids, primary_asset_id, photos; did you mean "photos"?'),
+        ("photoshoot: {products: [c]}", '3:29: entry 2: photoshoot/products/0: found "c"; expected the name of a Product above, or an id'),
+        ("photoshoot: {products: [a], resolution: 8k}", '3:45: entry 2: photoshoot/resolution: found "8k"; expected one of 1k, 2k, 4k'),
+        ("background: {name: b, kind: sea}", '3:33: entry 2: background/kind: found "sea"; expected one of backdrop, location'),
+    ],
+)  # fmt: skip
+def test_all_entries_are_checked_before_the_first_is_made(
+    manual: Sandbox, tmp_path: Path, second: str, complaint: str
+) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(f"given:\n  - product: {{name: a}}\n  - {second}\n")
+    with pytest.raises(EmulatorError) as refused:
+        manual.given.file(file)
+    assert str(refused.value).startswith(f"{file}:{complaint}")
+    manual.save(tmp_path / "state")
+    assert not {"products", "assets"} & parts_of((tmp_path / "state").read_bytes()).keys()
+
+
+def test_a_mistake_in_a_single_call_names_the_field_and_no_line(manual: Sandbox) -> None:
+    with pytest.raises(
+        EmulatorError, match=r'^entry 1: product/photo: found an unknown field; .* did you mean "photos"'
+    ):
+        manual.given.product("x", photo=2)
+    with pytest.raises(EmulatorError, match=r'^entry 1: photoshoot/products/0: found "nope"; expected the name'):
+        manual.given.photoshoot(products=["nope"])
+    assert manual.given.background("B", kind="location")["kind"] == "location"
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,24 @@ of a scenario for requests is asked. Work takes its time by the clock, which is 
 the sample of a first photoshoot. Must not know what an operation checks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
+from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control.clock import move_to
 from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
 from image_workflow_emulator.control.fields import schemas
 from image_workflow_emulator.control.teams import account_of_query
+from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.schemas import Steps
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
 from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.recipes import IngredientKind, PremadeRecipe
+from image_workflow_emulator.domain.resources import operation_id
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import full_keys
@@ -46,6 +51,7 @@ _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     PHOTOSHOOT: {"output_mode": "photoshoot", **PHOTOGRAPHY_DEFAULTS},
 }
 """What is sent unless an entry says otherwise: under some readings the service fills in nothing (D33)."""
+_PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _ONE_SOURCE: Final = ("background", "pose")
 """The kinds that are made from one Asset, and not from several."""
 
@@ -74,43 +80,45 @@ async def give(call: ControlCall) -> JsonResponse:
 def read(call: ControlCall) -> Document:
     """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
     document = read_document(call.body, call.query.get("file", ""))
+    document.nouns = {"given": "entry"}
     document.check(schemas(), "#/components/schemas/Given")
-    _check_names(document)
+    above: list[str] = []
+    for index, entry in enumerate(document.data["given"]):
+        ((kind, fields),) = entry.items()
+        _check_entry(document, ("given", index, kind), kind, fields, call.plane.contract)
+        for place, product in enumerate(fields.get("products", ()) if kind == PHOTOSHOOT else ()):
+            if product not in above and not product.startswith("prd_"):
+                steps = ("given", index, kind, "products", place)
+                document.complain(steps, "the name of a Product above, or an id", None, nearest(product, above))
+        above += [fields["name"]] if kind == "product" else []
     document.raise_complaints()
     return document
 
 
-def _check_names(document: Document) -> None:
-    """Complain of photoshoots of Products that are neither above nor ids."""
-    above: set[str] = set()
-    for index, entry in enumerate(document.data["given"]):
-        for place, product in enumerate(entry.get(PHOTOSHOOT, {}).get("products", ())):
-            if product not in above and not product.startswith("prd_"):
-                document.complain(
-                    ("given", index, PHOTOSHOOT, "products", place), "the name of a Product above, or an id"
-                )
-        above.update(one["name"] for kind, one in entry.items() if kind == "product")
+def _check_entry(document: Document, steps: Steps, kind: str, fields: Mapping[str, Any], contract: Contract) -> None:
+    """Complain of fields that the body of the operation cannot have."""
+    schema = contract.operations[operation_id("create", kind) if kind != PHOTOSHOOT else _PHOTOGRAPHY].body
+    assert schema is not None, "what is created has a body"
+    body = _body(kind, fields, {}, lambda number: [f"photo {photo}" for photo in range(number)])
+    for violation in contract.violations(schema, body):
+        first, *others = violation.steps or ("",)
+        own_steps = ("products" if first == "product_ids" else first, *others)
+        if own_steps[0] not in fields:
+            continue  # a photo that is not drawn yet
+        expected, meant = violation.expected, violation.suggestions
+        if violation.kind == "unknown" and not others:
+            more = ("products", "finished") if kind == PHOTOSHOOT else ("photos",)
+            own = [*(name for name in expected.removeprefix("only ").split(", ") if name != "product_ids"), *more]
+            expected, meant = f"only {', '.join(own)}", nearest(str(first), own)
+        found = None if violation.kind == "unfit" else violation.found
+        document.complain((*steps, *own_steps), expected, found, meant, violation.kind == "unknown")
 
 
 async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
     """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
-    body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
-    products, photos = (
-        body.pop("products", ()),
-        body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1),
-    )
-    is_finished = body.pop("finished", True)
-    if kind == PHOTOSHOOT:
-        body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
-        body["product_ids"] = [names.get(("product", product), product) for product in products]
-    elif kind in _ONE_SOURCE:
-        body.setdefault("asset_id", body.get("asset_id") or _photos(call, team_id, kind, fields, 1)[0])
-    else:
-        body["asset_ids"] = body.get("asset_ids") or _photos(call, team_id, kind, fields, photos)
-    if kind == "product" and isinstance(body["asset_ids"], list):
-        body.setdefault("primary_asset_id", body["asset_ids"][0])
+    body = _body(kind, fields, names, partial(_photos, call, team_id, kind, fields))
     made = await _ask(call, team_id, "POST", _PATHS[kind], body)
-    if kind == "product" or not is_finished:
+    if kind == "product" or not fields.get("finished", True):
         return made
     place = "generations" if kind == PHOTOSHOOT else "operations"
     await _finish(call, team_id, made["id"])
@@ -122,6 +130,23 @@ async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str,
             "invalid_request", f"{fields['name']}: its Operation failed: {ended['error']['code']}", status=409
         )
     return await _ask(call, team_id, "GET", f"{_PATHS[kind]}/{ended['result']['id']}")
+
+
+def _body(kind: str, fields: Mapping[str, Any], names: Names, photos_of: Callable[[int], list[str]]) -> dict[str, Any]:
+    """Return the body under `/v1`; `photos_of` makes so many photos and returns their ids."""
+    body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
+    photos = body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1)
+    if kind == PHOTOSHOOT:
+        body.pop("finished", None)
+        body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
+        body["product_ids"] = [names.get(("product", product), product) for product in body.pop("products")]
+    elif kind in _ONE_SOURCE:
+        body["asset_id"] = body.get("asset_id") or photos_of(1)[0]
+    else:
+        body["asset_ids"] = body.get("asset_ids") or photos_of(photos)
+    if kind == "product" and isinstance(body["asset_ids"], list):
+        body.setdefault("primary_asset_id", body["asset_ids"][0])
+    return body
 
 
 def _with_ids(name: str, value: Any, names: Names) -> Any:

@@ -23,7 +23,10 @@ NOWHERE: Final = Position()
 
 
 class Complaint(Struct, frozen=True):
-    """One thing that is wrong, in words; `file` is empty, and line and column are 0, where there are none."""
+    """One thing that is wrong, in words; `file` is empty, and line and column are 0, where there are none.
+
+    Without the name of a file, the line is not shown: who sent a body did not write its lines.
+    """
 
     file: str
     line: int
@@ -31,7 +34,7 @@ class Complaint(Struct, frozen=True):
     words: str
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        place = f"{self.file}:{self.line}:{self.column}" if self.file and self.line else self.file
         return ": ".join(filter(None, (place, self.words)))
 
 

@@ -530,7 +530,7 @@ class Given:
         query = {"file": str(path), "team": team}
         return self._send(read_file(path), query)
 
-    def _make(self, kind: str, **fields: Any) -> Resource:
+    def _make(self, kind: str, /, **fields: Any) -> Resource:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
