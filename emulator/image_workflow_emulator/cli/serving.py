@@ -6,11 +6,13 @@ Owns the start-up message, the `ready` line and signals.
 import asyncio
 import gc
 import logging
+import shlex
 import signal
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
 from image_workflow_emulator.kernel.timestamps import format_timestamp
+from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.settings import read_settings
 
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
+_TICKS_A_SECOND = 10
+"""Of uvicorn."""
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
 TRANSFER_GRACE_SECONDS = 7
@@ -48,22 +53,39 @@ def serve(call: Invocation) -> None:
     settings = read_settings(vars(call.options), call.environment)
     with started(settings, call.environment) as (listener, address, application):
         message = _start_up_message(settings.public_url or address, application.sandboxes.default)
-        _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
+        announcement = f"{message}\nready {address}{BASE_PATH}"
+        scenario = scenario_file(settings.scenario) if settings.scenario else None
+        _AnnouncingServer(application, announcement, scenario).run(sockets=[listener])
 
 
 class _AnnouncingServer(WatchedServer):
-    """A server that prints when it is ready, and for which a signal to stop is not a failure."""
+    """A server that prints when it is ready, and for which a signal to stop is not a failure.
 
-    def __init__(self, application: "Application", announcement: str) -> None:
+    It logs when the file of its scenario changed, which takes effect when it is used again.
+    """
+
+    def __init__(self, application: "Application", announcement: str, scenario: Path | None) -> None:
         super().__init__(application, GRACE_SECONDS)
         self._application = application
         self._announcement = announcement
+        self._scenario = scenario
+        self._scenario_changed_at = _changed_at(scenario)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(self._announcement, flush=True)
         give_back_large_blocks()
         gc.enable()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look once a second whether the file of the scenario changed."""
+        if self._scenario is not None and counter % _TICKS_A_SECOND == 0:
+            changed_at = _changed_at(self._scenario)
+            if changed_at not in (None, self._scenario_changed_at):
+                self._scenario_changed_at = changed_at
+                name = shlex.quote(str(self._scenario))
+                _LOGGER.warning("%s changed; use it: image-workflow-emulator scenario use %s", self._scenario, name)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()
@@ -97,6 +119,14 @@ class _AnnouncingServer(WatchedServer):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self.handle_exit)
         yield
+
+
+def _changed_at(file: Path | None) -> int | None:
+    """Return when a file was changed; None where there is none."""
+    try:
+        return None if file is None else file.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def _start_up_message(address: str, sandbox: "Sandbox") -> str:
