@@ -67,7 +67,7 @@ class Application:
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()
-        self._pictures = PictureWorker(self._helpers, settings.max_upload_pixels)
+        self._pictures = PictureWorker(self._helpers)
         self._stop = Stop()
         self._own_service = Service(self.contract, self.sandboxes, self._pictures, settings.public_url, self._stop)
         self._service: Answer = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service

@@ -14,7 +14,6 @@ from msgspec import Struct, structs
 from image_workflow_emulator import DEFAULT_PORT
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
-from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
@@ -133,14 +132,6 @@ def _parse_count(text: str) -> int:
     return int(text)
 
 
-def _parse_pixels(text: str) -> int:
-    match = re.fullmatch(r"([0-9]{1,10})(MP)?", text, re.IGNORECASE | re.ASCII)
-    pixels = int(match[1]) * (MEGAPIXEL if match[2] else 1) if match else 0
-    if not 1 <= pixels <= 1000 * MEGAPIXEL:
-        raise ValueError(text)
-    return pixels
-
-
 def _text(placeholder: str, expected: str) -> Kind:
     return Kind(placeholder, _matching(r"(?s:.*\S.*)"), expected)
 
@@ -172,7 +163,6 @@ _SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or
 _STATE: Final = _text("FILE", "a state file")
 _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
 _COUNT: Final = Kind("N", _parse_count, f"a number from 1 to {_MAX_JOURNAL_REQUESTS}")
-_PIXELS: Final = Kind("PIXELS", _parse_pixels, "a number of pixels from 1 to 1000MP, such as 100MP or 5000000")
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
 _ORIGINS: Final = Kind(
@@ -213,9 +203,6 @@ class Settings(Struct, frozen=True):
     allowed_hosts: Annotated[tuple[str, ...], Option(_HOSTS, _ALLOWED, flag="--allowed-host", is_repeated=True)] = ()
     control_token: Annotated[str | None, Option(_TOKEN, _TOKENS)] = None
     max_memory: Annotated[int, Option(_SIZE, "limit of image bytes in all sandboxes together", "2GiB")] = 2 * 2**30
-    max_upload_pixels: Annotated[int, Option(_PIXELS, "limit of the pixels of an uploaded image", "100MP")] = (
-        DEFAULT_MAX_UPLOAD_PIXELS
-    )
     journal_requests: Annotated[int, Option(_COUNT, _JOURNAL, "10000; 100000 with exec and pytest")] = 10_000
     log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log", "text")] = "text"
     log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log", "info")] = "info"

@@ -25,8 +25,7 @@ from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import slow_jpeg
 
 PATIENCE_SECONDS = 20
-MAX_PIXELS = 100_000_000
-NORMALIZE_JPEG = {"job": "normalize", "content_type": "image/jpeg", "max_pixels": MAX_PIXELS}
+NORMALIZE_JPEG = {"job": "normalize", "content_type": "image/jpeg"}
 NORMALIZE_PNG = {**NORMALIZE_JPEG, "content_type": "image/png"}
 SMALL_JPEG = encoded(four_corners(), "JPEG")
 WIDE_EDGE = 2_100
@@ -65,7 +64,7 @@ def run(helpers: Helpers, head: Head, *parts: bytes) -> Message:
 
 
 def rendering(recipe: Recipe) -> Head:
-    return {"job": "render", "recipe": msgspec.to_builtins(recipe), "max_pixels": MAX_PIXELS}
+    return {"job": "render", "recipe": msgspec.to_builtins(recipe)}
 
 
 def wide_png() -> bytes:
@@ -207,7 +206,7 @@ def test_a_drawing_without_a_helper_is_done_all_the_same_and_shows_no_inputs(
     recipe = EditRecipe(inputs=("one",), instructions="Make it so.", width=80, height=80, format="png")
     assert [render(recipe, [b""])] == run(helpers, rendering(recipe), SMALL_JPEG)[1]
     assert ("clean", started) == (
-        run(helpers, {"job": "examine", "max_pixels": 1}, SMALL_JPEG)[0]["scene"],
+        run(helpers, {"job": "examine"}, SMALL_JPEG)[0]["scene"],
         len(processes) // 2,
     )
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 MEGAPIXEL = 1_000_000
-DEFAULT_MAX_UPLOAD_PIXELS = 100 * MEGAPIXEL
-"""How many pixels an uploaded image may have, unless `--max-upload-pixels` says otherwise (D57)."""
+MAX_UPLOAD_PIXELS = 100 * MEGAPIXEL
+"""How many pixels an uploaded image may have (D57)."""
 
 SMALL_PIXELS = 25 * MEGAPIXEL
 SMALL_EDGE = 8_192

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import io
 import re
+import struct
 from collections.abc import Callable, Mapping
 from typing import Concatenate, Literal, ParamSpec
 
@@ -23,11 +24,16 @@ SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
 
+MAX_AVIF_EDGE = 32_768
+"""Pixels; the limit of AVIF's decoder (D57)."""
+_AVIF_HEAD_BYTES = 1 << 16
+
 MAX_REMEMBERED = 6
 """Pictures that are kept of each kind; each takes some 4 MB at most."""
 
 _WEBP_SIZE_MASK = 0x3FFF
 
+PngImagePlugin.MAX_TEXT_CHUNK = 1 << 24  # a colour profile or XMP of some MB is sound; all together have a limit too
 AvifImagePlugin.DEFAULT_MAX_THREADS = 2  # one for each of the machine's cores would take address space of its own
 Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
@@ -57,6 +63,11 @@ def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
     """Width and height in pixels, from the header alone. Raises nearly any exception for a broken one."""
     if source == "webp":  # its reader takes the memory of the whole picture at once
         return _webp_size(data)
+    if source == "avif":  # its decoder does not say of which size a picture is that it refuses
+        announced = re.finditer(rb"ispe\0{4}(.{8})", data[:_AVIF_HEAD_BYTES], re.DOTALL)
+        sizes = [struct.unpack(">II", match[1]) for match in announced]
+        if sizes and max(max(sizes)) > MAX_AVIF_EDGE:
+            return max(sizes)
     with open_as(data, source) as opened:
         return opened.size
 

@@ -1,15 +1,13 @@
 """The messages between the server and its helper processes, and their form in a pipe.
 
 A message is a head, which is JSON, and any number of parts, which are pictures. Written as a line with the head, which
-also has the size of each part, and then all of these. Owns this form, and the limits of a job that follow from its head: `job`
-is its name, `max_pixels` how many pixels an uploaded image may have. Must not import Pillow, nor know what a job does.
+also has the size of each part, and then all of these. Owns this form, and the time that a job may
+take, by its name in the head, `job`. Must not import Pillow, nor know what a job does.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
-
-from image_workflow_emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS
 
 Head = Mapping[str, Any]
 Message = tuple[Head, Sequence[bytes]]
@@ -23,12 +21,7 @@ MAX_DRAWING_SECONDS = 20
 
 def max_seconds(head: Head) -> float:
     """How much processor time a job may take."""
-    return scale(head) * (MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS)
-
-
-def scale(head: Head) -> float:
-    """How many times the usual limits apply: who allows larger images than usual allows what they take."""
-    return float(max(1.0, head["max_pixels"] / DEFAULT_MAX_UPLOAD_PIXELS))
+    return MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS
 
 
 def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:

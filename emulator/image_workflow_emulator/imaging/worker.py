@@ -22,7 +22,6 @@ from image_workflow_emulator.imaging.messages import (
     Message,
     max_seconds,
     receive_message,
-    scale,
     send_message,
 )
 from image_workflow_emulator.imaging.normalize import UnusableImage, normalize
@@ -43,10 +42,10 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     give_back_large_blocks()
+    _limit_memory(MAX_MEMORY_BYTES)
     with contextlib.suppress(EOFError, OSError):  # the server has ended
         while True:
             head, parts = receive_message(sys.stdin.buffer)
-            _limit_memory(int(scale(head) * MAX_MEMORY_BYTES))
             _limit_seconds(MAX_HEADER_SECONDS)
             headers = filter(None, map(header_of, parts))
             is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)
@@ -74,7 +73,7 @@ def do(head: Head, parts: Sequence[bytes]) -> Message:
     """Do one job and return its answer; a defect is reported in the answer."""
     try:
         if head["job"] == "normalize":
-            normal = normalize(parts[0], head["content_type"], head["max_pixels"], head.get("stored_as"))
+            normal = normalize(parts[0], head["content_type"], head.get("stored_as"))
             found = msgspec.structs.asdict(normal)
             return found, [found.pop("data")]
         if head["job"] == "render":

@@ -6,7 +6,7 @@ The event loop never runs Pillow, and no code of the server does. After an await
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import structs
@@ -15,7 +15,6 @@ from image_workflow_emulator.domain.pixels import is_above_small_limit
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import PhotographRecipe, Recipe
 from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError
-from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.images import ImageStore
 
@@ -25,10 +24,8 @@ _TOO_DEMANDING = "Decoding it took more time or memory than any usable image nee
 class PictureWorker:
     """Hands image work to helper processes, which several emulators may share."""
 
-    def __init__(self, helpers: Helpers, max_pixels: int) -> None:
-        """`max_pixels` is how many an uploaded image may have."""
+    def __init__(self, helpers: Helpers) -> None:
         self._helpers = helpers
-        self._max_pixels = max_pixels
         self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
         """The drawings in progress, by the identity of the image store and the recipe."""
         self._ahead: dict[tuple[int, Recipe], asyncio.Future[None]] = {}
@@ -92,7 +89,7 @@ class PictureWorker:
         stored_as = None if readings.stored_format == "plain" else readings.stored_format
         job = {"job": "normalize", "content_type": content_type, "stored_as": stored_as}
         try:
-            found, parts = await self._work(job, [data])
+            found, parts = await self._helpers.run(job, [data])
         except LostHelperError:
             return DecodedUpload(refusal=_TOO_DEMANDING)
         if "refusal" in found:
@@ -105,7 +102,7 @@ class PictureWorker:
         """Learn the scene of a picture (D30)."""
         images.hold([key])
         try:
-            found, _ = await self._work({"job": "examine"}, [await self.data(images, key)])
+            found, _ = await self._helpers.run({"job": "examine"}, [await self.data(images, key)])
             images.pictures[key].scene = found["scene"]
         finally:
             images.release([key])
@@ -120,9 +117,6 @@ class PictureWorker:
         return await asyncio.shield(drawing)
 
     async def _draw(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
-        _, parts = await self._work({"job": "render", "recipe": msgspec.to_builtins(recipe)}, inputs)
+        _, parts = await self._helpers.run({"job": "render", "recipe": msgspec.to_builtins(recipe)}, inputs)
         images.develop(recipe, parts[0])
         return parts[0]
-
-    async def _work(self, head: Head, parts: Sequence[bytes]) -> Message:
-        return await self._helpers.run({**head, "max_pixels": self._max_pixels}, parts)
