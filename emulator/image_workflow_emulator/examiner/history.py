@@ -5,7 +5,7 @@ Made from records for one examination, and then discarded. Must not know any rul
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache, cached_property
 from itertools import accumulate, chain
 from operator import attrgetter
@@ -99,27 +99,6 @@ class History:
     def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
         return self._requests_by_sequence.get(record.sequence, ())
-
-    @cached_property
-    def _by_resource(self) -> Mapping[str | None, Records]:
-        return grouped(self.records, self.resource_of)
-
-    def about(self, records: Iterable[RequestRecord]) -> Iterator[tuple[str, RequestRecord, Records]]:
-        """Iterate over what some records are about: its id, the first of these records, and all records about it."""
-        first: dict[str, RequestRecord] = {}
-        for record in records:
-            identifier = self.resource_of(record)
-            if identifier is not None:
-                first.setdefault(identifier, record)
-        for identifier, record in first.items():
-            yield identifier, record, self._by_resource[identifier]
-
-    def resource_of(self, record: RequestRecord) -> str | None:
-        """Return the id of the work, or of the Upload Session that there is, that a request is about."""
-        upload_id = facts.upload_id(record)
-        if upload_id is None:
-            return facts.work_id(record)
-        return upload_id if self.works.find_upload(upload_id) else None
 
     # Time -----------------------------------------------------------------------------------------------------------
 

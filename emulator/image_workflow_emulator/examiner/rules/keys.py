@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain as joined
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from operator import attrgetter
 from typing import Final
 
@@ -17,7 +17,6 @@ from image_workflow_emulator.service.records.record import RequestRecord
 
 _GIVEN_UP_AFTER: Final = 3
 _RETENTION_MS: Final = 24 * HOUR_MS
-_MAX_AT_ONCE: Final = 20
 
 
 def write_retried_with_new_key(history: History) -> Verdicts:
@@ -132,23 +131,12 @@ def hedged(history: History) -> Verdicts:
     meant, as for two pictures of one kind, so it is a note; where one of the answers was lost or not waited for, it is
     `double-spend`.
     """
-    admitted = [record for record in history.orders_at_once if facts.is_answered(record, 202)]
     replaced = {record.sequence for chain in _chains(history) for record in joined.from_iterable(chain)}
-    for index, record in enumerate(admitted):
-        twins = (
-            other
-            for other in admitted[max(index - _MAX_AT_ONCE, 0) : index]
-            if record.sequence <= other.last_arrival
-            and record.path == other.path
-            and record.idempotency_key != other.idempotency_key
-            and not {record.sequence, other.sequence} <= replaced
-            and history.intent(record) == history.intent(other)
-            and history.is_paid(record)
-            and history.is_paid(other)
-        )
-        twin = next(twins, None)
-        message = f"{facts.title(record)} was sent under two keys at once, and each reserved Credits"
-        yield KEPT if twin is None else breach(message, twin, record)
+    for records in grouped(history.orders_at_once, history.intent).values():
+        orders = [one for one in records if facts.is_answered(one, 202) and one.sequence not in replaced]
+        for earlier, later in pairwise(filter(history.is_paid, orders)):
+            message = f"{facts.title(later)} was sent under two keys at once, and each reserved Credits"
+            yield breach(message, earlier, later) if later.sequence <= earlier.last_arrival else KEPT
 
 
 def key_not_sent_again(history: History) -> Verdicts:

@@ -9,7 +9,7 @@ import orjson
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import POLLS
-from image_workflow_emulator.examiner.history import History
+from image_workflow_emulator.examiner.history import History, grouped
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdict, Verdicts, breach
 from image_workflow_emulator.service.records.record import RequestRecord
 
@@ -25,13 +25,17 @@ def abandoned_upload(history: History) -> Verdicts:
     whose address never reached the client, whose bytes or completion were refused or lost, and those of clients whose last
     request failed, are not abandoned. One that came too late is reported as `upload-after-window`.
     """
-    sessions = [record for record in history.by_operation.get("createUpload", ()) if facts.is_answered(record, 201)]
-    for session_id, opened, records in history.about(sessions):
+    asked = [*history.by_operation.get("createUpload", ()), *history.by_operation.get("completeUpload", ())]
+    sent = (record for record in history.by_operation.get(None, ()) if record.byte_surface == "upload")
+    for session_id, records in grouped((*asked, *sent), facts.upload_id).items():
+        session = history.works.find_upload(session_id or "")
+        opened = next((record for record in records if facts.is_answered(record, 201)), None)
+        if session is None or opened is None:
+            continue
         tried = [record for record in records if record.operation != "createUpload"]
-        session = history.works.find_upload(session_id)
         if any(record.operation == "completeUpload" or not facts.is_success(record) for record in tried):
             yield KEPT
-        elif history.is_over(session.expires_at if session else opened.at) and not history.ended_in_failure(opened):
+        elif history.is_over(session.expires_at) and not history.ended_in_failure(opened):
             done = "its bytes were sent, but it was not completed" if tried else "nothing was sent to it"
             yield breach(f"{session_id} was opened and left: {done}", opened)
 
@@ -49,14 +53,15 @@ def abandoned_work(history: History) -> Verdicts:
     lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
     listed_at = max((record.left_at for record in lists if facts.is_success(record)), default=0)
     readers = {history.client(record) for name in _READS for record in history.by_operation.get(name, ())}
+    polls_of = grouped((poll for polls in history.polls.values() for poll in polls), facts.work_id)
     admissions = [record for record in history.with_key if facts.is_answered(record, 202)]
-    for work_id, admitted, records in history.about(admissions):
+    for work_id, (admitted, *_) in grouped(admissions, facts.work_id).items():
         work = history.work(work_id)
         if work_id in history.seen_to_end:
             yield KEPT
         if work is None or work_id in history.seen_to_end:
             continue
-        polls = [record for record in records if record.method == "GET"]
+        polls = polls_of.get(work_id, ())
         if work.finished_at is None:
             is_left = history.has_ended and not polls
         else:
