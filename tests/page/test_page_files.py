@@ -1,6 +1,7 @@
 """The page's own files: their style, what they load and may do in a browser, and that they need no token and hold no data."""
 
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,28 @@ def test_every_file_is_served_under_a_strict_policy(emulator: EmulatorUnderTest,
     assert answer.status == 200
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.body == (FOLDER / DOCUMENTS.get(path, path.rpartition("/")[2])).read_bytes()
+    if path != "/reference":  # is filled with the contract
+        assert answer.body == (FOLDER / DOCUMENTS.get(path, path.rpartition("/")[2])).read_bytes()
+
+
+def test_the_reference_holds_every_part_of_the_contract_without_a_script(emulator: EmulatorUnderTest) -> None:
+    text = emulator.ask("GET", "/reference").body.decode()
+    parts = set(re.findall(r'<(?:article|div) class="operation-part" id="([^"]+)"', text))
+    document = emulator.told("GET", "/contract.json")
+    operations = [
+        one["operationId"] for path in document["paths"].values() for key, one in path.items() if key != "parameters"
+    ]
+    assert parts > set(operations)
+    assert parts > set(document["components"]["schemas"]["ProblemCode"]["enum"])
+    assert parts > {decision["id"] for decision in emulator.told("GET", "/decisions")["data"]}
+    links = set(re.findall(r'href="#([^"]+)"', text))
+    assert links - parts == set()
+    assert text.count("<form ") == len(operations)
+
+
+def test_the_vendored_script_is_the_one_whose_digest_stands_beside_it() -> None:
+    _, _, content = (FOLDER / "preact.js").read_bytes().partition(b"\n")
+    assert sha256(content).hexdigest() in (FOLDER / "preact.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", DOCUMENTS.values())
@@ -34,13 +56,13 @@ def test_a_document_has_no_script_or_style_inline_and_names_an_icon(name: str) -
     assert re.search(r'<link rel="icon" [^>]*href="(_emulator/)?page/icon.svg"', text)
 
 
-@pytest.mark.parametrize("name", [file.name for file in FOLDER.iterdir() if file.suffix != ".png"])
+@pytest.mark.parametrize("name", [file.name for file in FOLDER.iterdir() if file.suffix not in (".png", ".txt")])
 def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
     loaded = re.findall(r'(?:src|href)="(?:_emulator/)?page/([^"]+)"|from "\./([^"]+)"|import\("\./([^"]+)"\)', text)
     assert {part for parts in loaded for part in parts if part} <= set(FILES)
     elsewhere = re.findall(r"https?://[^\s\"'`<]+", text)
-    assert set(elsewhere) <= {"http://www.w3.org/2000/svg"}
+    assert set(elsewhere) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
 @pytest.mark.parametrize(

@@ -64,39 +64,49 @@ def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(visit:
     expect(region).to_contain_text(f"curl -H 'Authorization: Bearer {added['key']}'")
 
 
-def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None:
+def test_a_search_narrows_the_list_down(visit: Visit, service: Service) -> None:
     service.get("/team")
     service.post("/products", {})
     service.get("/nowhere")
     region = visit.region("Requests")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
-    for label, text, expected in (
-        ("Status", "422", "createProduct"),
-        ("Status", "4xx", None),
-        ("Operation", "getTeam", "getTeam"),
-        ("Search", "nowhere", "GET /v1/nowhere"),
+    field = region.get_by_label("Search", exact=True)
+    for text, expected in (
+        ("status:422", ["createProduct"]),
+        ("status:4xx", ["GET /v1/nowhere", "createProduct"]),
+        ("op:getTeam team:Demo", ["getTeam"]),
+        ("nowhere", ["GET /v1/nowhere"]),
+        ("op:team status:4xx", []),
+        ("", ["GET /v1/nowhere", "createProduct", "getTeam"]),
     ):
-        field = region.get_by_label(label, exact=True)
         field.fill(text)
-        expect(rows).to_have_count(1 if expected else 2)
-        if expected:
-            expect(rows).to_contain_text(expected)
-        field.fill("")
-    expect(rows).to_have_count(3)
-    region.get_by_label("Status", exact=True).fill("abc")
-    expect(region).to_contain_text("Status: found abc; expected a status such as 402")
+        expect(rows).to_contain_text(expected)
+        expect(rows).to_have_count(len(expected))
+    field.fill("status:abc")
+    expect(region).to_contain_text("status:abc: expected a status such as 402")
+    visit.page.get_by_role("tab", name="Work").click()
+    visit.page.keyboard.press("/")
+    expect(field).to_be_focused()
 
 
-def test_a_row_keeps_operation_beside_a_long_rule_and_team_beside_details(visit: Visit, service: Service) -> None:
+def test_a_row_keeps_operation_beside_a_long_rule_and_with_its_code_beside_details(
+    visit: Visit, service: Service
+) -> None:
     key = service.told("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0]["key"]
     long = {"name": "a rule with a name " + "that is long " * 10, "match": {"operation": "getTeam"}}
     service.use({"scenario": "long", "rules": [long | {"then": {"problem": "rate_limited"}}]})
     service.get("/team", key)
-    row = visit.opened_request("getTeam").get_by_role("row").filter(has_text="getTeam")
-    assert row.locator(".operation").evaluate("name => name.scrollWidth <= name.clientWidth")
-    team = row.get_by_text("مجموعة الصور")
-    expect(team).to_be_visible()
-    expect(team).to_have_css("direction", "rtl")
+    row = visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
+    whole = "name => name.scrollWidth <= name.clientWidth"
+    assert row.locator(".operation").evaluate(whole)
+    expect(row.get_by_text("مجموعة الصور")).to_have_css("direction", "rtl")
+    service.post(
+        "/generations/product-photography", {}, service.told("GET", "/teams")["data"][0]["credentials"][0]["key"]
+    )
+    row = visit.opened_request("invalid_input").get_by_role("row").filter(has_text="invalid_input")
+    expect(visit.page.get_by_text("Remedy")).to_be_visible()
+    assert row.locator(".operation").evaluate(whole)
+    assert row.locator(".code").evaluate(whole)
 
 
 def test_rows_hold_still_while_one_is_pointed_at_or_open_and_a_button_brings_what_came(
@@ -129,13 +139,13 @@ def test_filters_live_in_the_address_are_taken_away_by_their_chips_and_the_title
     service.get("/team")
     service.get("/nowhere")
     region = visit.region("Requests")
-    region.get_by_label("Status", exact=True).fill("4xx")
+    region.get_by_label("Search", exact=True).fill("status:4xx")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
     expect(rows).to_have_count(1)
     expect(visit.page).to_have_title("(1) Image Workflow Emulator")
     expect(visit.page.locator("#icon")).to_have_attribute("href", re.compile("icon-failures.svg$"))
     visit.page.reload()
-    expect(visit.region("Requests").get_by_label("Status", exact=True)).to_have_value("4xx")
+    expect(visit.region("Requests").get_by_label("Search", exact=True)).to_have_value("status:4xx")
     expect(rows).to_have_count(1)
     region.get_by_role("button", name="Remove the filter status 4xx").click()
     expect(rows).to_have_count(2)
@@ -219,13 +229,13 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, servi
     assert service.told("GET", "/clock")["mode"] == "auto"
 
 
-def test_coming_events_are_listed_and_follow_the_work(visit: Visit, service: Service) -> None:
-    events = visit.region("Clock").get_by_role("listitem")
-    expect(events).to_have_count(0)
+def test_the_clock_names_the_next_event(visit: Visit, service: Service) -> None:
+    region = visit.region("Clock")
+    expect(region).to_contain_text("Nothing is due")
     service.photoshoot()
-    expect(events.first).to_contain_text("starts")
+    expect(region).to_contain_text("product photography starts in 1.0 s")
     visit.press("Clock", "Run until idle")
-    expect(events).to_have_count(0)
+    expect(region).to_contain_text("Nothing is due")
 
 
 def test_a_duration_is_rounded_before_its_unit_is_chosen(visit: Visit) -> None:
@@ -338,8 +348,11 @@ def test_a_picture_says_what_was_ordered_and_copies_its_id(visitor: Any, service
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
-    made = visit.region("Gallery").get_by_role("listitem").filter(has_text="photoshoot").first
-    expect(made).to_contain_text("1:1 · 1k · png")
+    card = visit.region("Gallery").get_by_role("article").filter(has_text="Product photography: photoshoot")
+    expect(card).to_contain_text("1:1 · 1k · png")
+    expect(card.get_by_role("listitem")).to_have_count(4)
+    made = card.get_by_role("listitem").first
+    made.hover()
     made.get_by_role("button", name="Copy id").click()
     expect(made.locator(".is-done")).to_be_visible()
     assert visit.page.evaluate("navigator.clipboard.readText()") in made.inner_text()
@@ -458,7 +471,7 @@ def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service
 def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(visit: Visit) -> None:
     visit.region("Scenario").get_by_role("combobox").select_option("every-first-write-fails")
     visit.press("Scenario", "Use")
-    visit.press("Gallery", "Photoshoot as a client")
+    visit.press("Gallery", "First photoshoot")
     expect(visit.alert()).to_contain_text("500 internal_error")
     visit.region("Gallery").get_by_role("link", name="See why in Requests").click()
     region = visit.region("Requests")
@@ -467,13 +480,13 @@ def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(vis
     visit.complaints.clear()  # the browser's own note of the 500
 
 
-def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(visit: Visit, service: Service) -> None:
+def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(visit: Visit, service: Service) -> None:
     service.photoshoot()  # of a picture of Demo
     other = service.told("POST", "/teams", {"name": "Second"})
     service.told("PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"})
     service.told("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
     visit.region("Gallery").get_by_label("Team").select_option(other["id"])
-    visit.press("Gallery", "Photoshoot as a client")
+    visit.press("Gallery", "First photoshoot")
     visit.region("Gallery").get_by_role("link", name="Watch them in Work").click()
     assert service.told("GET", "/work")["data"][0]["team"]["id"] == other["id"]
 

@@ -4,6 +4,7 @@ Owns what the page may do in a browser (its content security policy), and which 
 it asks for by the other requests of the control plane, with the control token where one is set.
 """
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,8 @@ from starlette.responses import Response
 
 from image_workflow_emulator.control import DOCUMENTS, PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
+from image_workflow_emulator.control.reference import reference_page
+from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
 
@@ -21,6 +24,7 @@ _MEDIA_TYPES: Final = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".txt": "text/plain",
 }
 _FILE_NAME: Final = re.compile(r"[a-z0-9-]+(\.[a-z]+)", re.ASCII)
 _POLICY: Final = (
@@ -42,12 +46,14 @@ def is_own_file(path: str) -> bool:
 
 def show_page(call: ControlCall) -> Response:
     """GET /_emulator."""
-    return _show_document(call, "index.html")
+    return _document(call, (_FOLDER / "index.html").read_text(encoding="utf-8"))
 
 
-def show_reference(call: ControlCall) -> Response:
+async def show_reference(call: ControlCall) -> Response:
     """GET /_emulator/reference: the contract, for people."""
-    return _show_document(call, "reference.html")
+    template = (_FOLDER / "reference.html").read_text(encoding="utf-8")
+    decisions = shipped_document("contract/decisions.yaml")["decisions"]
+    return _document(call, await asyncio.to_thread(reference_page, template, call.plane.contract, decisions))
 
 
 def show_file(call: ControlCall) -> Response:
@@ -61,9 +67,8 @@ def show_file(call: ControlCall) -> Response:
     return Response(path.read_bytes(), media_type=media_type, headers=_HEADERS)
 
 
-def _show_document(call: ControlCall, name: str) -> Response:
+def _document(call: ControlCall, content: str) -> Response:
     """Return a document, which says whether a token must be asked for before anything else is."""
-    content = (_FOLDER / name).read_bytes()
     if call.plane.settings.control_token is not None:
-        content = content.replace(b"<html ", b"<html data-needs-token ", 1)
+        content = content.replace("<html ", "<html data-needs-token ", 1)
     return Response(content, media_type="text/html", headers=_HEADERS)

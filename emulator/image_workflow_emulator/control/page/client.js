@@ -15,13 +15,8 @@ const BASE = new URL("../v1/", ROOT);
  */
 
 /**
- * Send a request and return whatever is answered; a refusal is an answer too.
- * @param {object} request
- * @param {string} request.method
- * @param {string} request.path below `/v1`, such as `/team`
- * @param {string} request.key
- * @param {Record<string, string>} [request.headers]
- * @param {string} [request.body] JSON
+ * Send a request and return whatever is answered; a refusal is an answer too. The path is below `/v1`, the body JSON.
+ * @param {any} request
  * @returns {Promise<Answer>}
  */
 export async function sendAsClient({ method, path, key, headers = {}, body }) {
@@ -42,7 +37,14 @@ export function newIdempotencyKey() {
   return [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** @param {string} text */
+/** The credentials of a Team, as pairs of key and words. */
+export function keysOf({ name, credentials }) {
+  return credentials.map(({ key, profile, state }) => [
+    key,
+    [`${name}: ${key}`, profile !== "full" && profile, state !== "active" && state].filter(Boolean).join(", "),
+  ]);
+}
+
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -51,7 +53,6 @@ function parsed(text) {
   }
 }
 
-/** @param {string | null} requestId */
 async function entryOf(requestId) {
   return requestId && ask("GET", `requests/${encodeURIComponent(requestId)}`).catch(() => null);
 }

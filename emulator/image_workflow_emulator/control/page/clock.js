@@ -1,14 +1,12 @@
-/** The region `Clock`: the emulator's time, its moves, its mode, and what will happen next. */
+/** The region `Clock`: the emulator's time, its moves, its mode, and what happens next. */
 
-import { act, actButton } from "./acts.js";
-import { element, field, follow, setText } from "./dom.js";
 import { linked } from "./ids.js";
 import { ask } from "./service.js";
-import { emulatorNow, isRunning, keepClock, lastClock, watchClock } from "./time.js";
+import { keepClock, lastClock, onTick, watchClock } from "./time.js";
+import { act, actButton, field, html, options, render } from "./ui.js";
 import { counted, duration } from "./words.js";
 
 export const name = "Clock";
-/** @type {"side"} */
 export const place = "side";
 export const concerns = ["clock", "work", "reset", "scenario", "request"];
 
@@ -24,110 +22,65 @@ const MEANINGS = {
   manual: "Stands still until it is moved.",
   auto: "Stands still, and skips every wait that an answer asks of a client.",
 };
-const MAX_SHOWN_EVENTS = 100;
+const DAY_MS = 86_400_000;
 
-/** @param {HTMLElement} panel */
 export function create(panel) {
-  const date = element("span", { class: "clock-date" });
-  const time = element("span", { class: "clock-time" });
-  const mode = element(
-    "select",
-    { id: "mode" },
-    Object.entries(MODES).map(([value, text]) => element("option", { value }, text)),
-  );
-  const meaning = element("p", { class: "faint" });
-  const events = element("ol", { class: "events" });
-  const pending = element("p", { class: "faint" });
+  let now = NaN;
 
-  /** @param {Record<string, unknown>} move */
   const advance = (move) => async () => {
     const moved = await ask("POST", "clock/advance", { json: move });
     keepClock({ ...lastClock(), ...moved });
-    await refresh();
     return `${counted(moved.fired, "event")} happened`;
   };
 
-  mode.addEventListener(
-    "change",
-    () =>
-      void act(mode, async () => {
-        const rate = /^x(.+)$/.exec(mode.value)?.[1];
-        try {
-          await ask("PUT", "clock", { json: rate ? { mode: "real", rate: Number(rate) } : { mode: mode.value } });
-        } finally {
-          await refresh();
-        }
-      }),
-  );
+  function changeMode({ currentTarget: mode }) {
+    const rate = /^x(.+)$/.exec(mode.value)?.[1];
+    const json = rate ? { mode: "real", rate: Number(rate) } : { mode: mode.value };
+    void act(mode, () => ask("PUT", "clock", { json }).finally(refresh));
+  }
 
-  panel.append(
-    element("h2", {}, name),
-    element("p", { class: "clock-face" }, date, time),
-    element(
-      "div",
-      { class: "buttons clock-moves" },
-      actButton("+10 s", advance({ seconds: 10 })),
-      actButton("+1 min", advance({ seconds: 60 })),
-      actButton("Next event", advance({ next_event: true })),
-      actButton("Run until idle", advance({ until_idle: true })),
-    ),
-    field("Mode", mode),
-    meaning,
-    element("h3", {}, "Coming events"),
-    pending,
-    events,
-  );
+  function draw() {
+    const clock = lastClock();
+    const [date = "", time = ""] = Number.isNaN(now) ? [] : new Date(now).toISOString().slice(0, 19).split("T");
+    const { mode = "real", rate = 1, pending = 0, events: [next] = [] } = clock ?? {};
+    const chosen = mode === "real" && rate !== 1 ? `x${rate}` : mode;
+    const modes = Object.entries(chosen in MODES ? MODES : { ...MODES, [chosen]: `real, ${rate} times as fast` });
+    const wait = next && duration(Math.max(0, Date.parse(next.at) - now));
+    const more = pending > 1 && html`<span class="faint">, ${counted(pending - 1, "event")} after it</span>`;
+    const view = html`
+      <h2>${name}</h2>
+      <p class="clock-face"><span class="clock-date">${date}</span><span class="clock-time">${time}</span></p>
+      <div class="buttons clock-moves">
+        ${actButton("+10 s", advance({ seconds: 10 }))}${actButton("+1 min", advance({ seconds: 60 }))}
+        ${actButton("Next event", advance({ next_event: true }))}
+        ${actButton("Run until idle", advance({ until_idle: true }))}
+      </div>
+      ${field("Mode", "mode", html`<select id="mode" value=${chosen} onChange=${changeMode}>${options(modes)}</select>`)}
+      <p class="faint">${MEANINGS[mode]}</p>
+      <p class="next-event">
+        ${next ? html`${next.what} in ${wait}: ${linked(next.id)}${more}` : html`<span class="faint">Nothing is due.</span>`}
+      </p>
+    `;
+    render(view, panel);
+  }
 
-  const tick = () => {
-    const now = emulatorNow();
-    if (Number.isNaN(now)) return;
-    const text = new Date(now).toISOString();
-    setText(date, text.slice(0, 10));
-    setText(time, text.slice(11, 19));
-    for (const item of events.children) {
-      const due = Number(item.getAttribute("data-due"));
-      const wait = item.querySelector(".event-wait");
-      if (wait) setText(wait, due <= now ? "now" : `in ${duration(due - now)}`);
-    }
-  };
-  setInterval(() => isRunning() && !document.hidden && tick(), 250);
+  onTick((instant) => {
+    now = instant;
+    draw();
+  });
 
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let alarm;
   watchClock((clock) => {
-    const chosen = clock.mode === "real" && clock.rate !== 1 ? `x${clock.rate}` : clock.mode;
-    if (![...mode.options].some((option) => option.value === chosen)) {
-      mode.append(element("option", { value: chosen }, `real, ${clock.rate} times as fast`));
-    }
-    if (document.activeElement !== mode) mode.value = chosen;
-    setText(meaning, MEANINGS[clock.mode]);
-    setText(pending, clock.pending ? "" : "Nothing is due.");
-    pending.hidden = clock.pending > 0;
-    follow(
-      events,
-      (clock.events ?? []).slice(0, MAX_SHOWN_EVENTS),
-      (event) => `${event.at} ${event.what} ${event.id}`,
-      (event) =>
-        element(
-          "li",
-          { class: "event", "data-due": Date.parse(event.at) },
-          element("span", { class: "event-what" }, event.what),
-          element("span", { class: "event-wait" }),
-          element("span", { class: "event-id faint" }, linked(event.id ?? "")),
-          element("time", { class: "event-at faint", datetime: event.at }, event.at.slice(11, 19)),
-        ),
-    );
-    tick();
     clearTimeout(alarm);
     // Nothing happens by itself in the emulator: a request applies the events that are due.
-    if (clock.mode === "real" && clock.next_event_at) {
-      const wait = (Date.parse(clock.next_event_at) - Date.parse(clock.now)) / clock.rate;
-      if (wait < 86_400_000) alarm = setTimeout(() => void refresh().catch(() => {}), Math.max(wait + 20, 50));
-    }
+    if (clock.mode !== "real" || !clock.next_event_at) return;
+    const wait = (Date.parse(clock.next_event_at) - Date.parse(clock.now)) / clock.rate;
+    if (wait < DAY_MS) alarm = setTimeout(() => void refresh().catch(() => {}), Math.max(wait + 20, 50));
   });
 
   async function refresh() {
     keepClock(await ask("GET", "clock"));
   }
+  draw();
   return { refresh };
 }

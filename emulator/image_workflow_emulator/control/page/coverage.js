@@ -1,117 +1,84 @@
-/** The region `Coverage`: how much of the contract the clients of the sandbox have covered, and what closes each gap. */
+/**
+ * The region `Coverage`: how much of the contract the clients of the sandbox have covered, and what closes each gap.
+ */
 
-import { element, fill, follow, part, setText } from "./dom.js";
-import { ask } from "./service.js";
+import { useScenario } from "./running.js";
+import { ask, referenceAddress } from "./service.js";
+import { actButton, head, html, part, render, useState } from "./ui.js";
 import { counted } from "./words.js";
+import { openRule } from "./workbench.js";
 
 export const name = "Coverage";
-/** @type {"main"} */
 export const place = "main";
 export const concerns = ["request", "reset"];
 
-/**
- * @typedef {object} Point
- * @property {string} point
- * @property {number} met
- * @property {{scenario?: string, rule?: object, request?: string, call?: true}} closed_by
- *
- * @typedef {object} Shown
- * @property {number} percent
- * @property {number} percent_of_used
- * @property {(Point & {operation: string})[]} next_gaps
- * @property {Record<string, {points: Point[]}>} operations
- */
-
-/** @param {HTMLElement} panel */
 export function create(panel) {
-  const count = element("p", { class: "count faint" });
-  const bar = element("span", {});
-  const operations = element("div", { class: "coverage" });
-  const meter = element("div", { class: "meter", "aria-hidden": "true" }, bar);
-  const next = element("div", { class: "next-gaps" });
-  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), meter, next, operations);
-
   async function refresh() {
-    /** @type {Shown} */
-    const shown = await ask("GET", "coverage");
-    const used = `${shown.percent_of_used} % of what the operations that were used declare`;
-    setText(count, `${shown.percent} % of what the contract declares is covered, ${used}`);
-    fill(
-      next,
-      shown.next_gaps.length > 0 &&
-        part("Close next", element("ol", { class: "plain" }, shown.next_gaps.map(gap)), "h3"),
-    );
-    meter.style.setProperty("--share", String(shown.percent / 100));
-    follow(operations, Object.entries(shown.operations), ([operation]) => operation, make, update);
+    const { percent, percent_of_used: used, next_gaps: gaps, operations } = await ask("GET", "coverage");
+    const gap = ({ operation, point, closed_by: closing }) => html`
+      <li key=${`${operation} ${point}`}>
+        <code>${operation}</code> ${point}: <span class="soft">${way(closing)}</span> ${closer(operation, closing)}
+      </li>
+    `;
+    const text = `${percent} % of what the contract declares is covered, ${used} % of what the operations that were used declare`;
+    const view = [
+      head(name, html`<p class="count faint">${text}</p>`),
+      html`<div class="meter" aria-hidden="true" style=${{ "--share": percent / 100 }}><span></span></div>`,
+      gaps.length > 0 && part("Close next", html`<ol class="plain next-gaps">${gaps.map(gap)}</ol>`),
+      html`
+        <div class="coverage">
+          ${Object.entries(operations).map(
+            ([id, { points }]) => html`<${Operation} key=${id} id=${id} points=${points} />`,
+          )}
+        </div>
+      `,
+    ];
+    render(view, panel);
   }
-
   return { refresh };
 }
 
-/** @param {[string, {points: Point[]}]} named */
-function make([operation]) {
-  return element(
-    "details",
-    {},
-    element(
-      "summary",
-      {},
-      element("code", {}, operation),
-      element("span", { class: "dots", "aria-hidden": "true" }),
-      element("span", { class: "share" }),
-    ),
-    element("ul", { class: "points" }),
-  );
+function Operation({ id, points }) {
+  const [isOpen, open] = useState(false);
+  const covered = points.filter((point) => point.met > 0).length;
+  const dots = points.map((one) => html`<i class=${one.met ? "covered" : "gap"} title=${one.point}></i>`);
+  return html`
+    <details onToggle=${({ currentTarget }) => open(currentTarget.open)}>
+      <summary>
+        <code>${id}</code><span class="dots" aria-hidden="true">${dots}</span>
+        <span class="share">${`${covered} of ${points.length}`}</span>
+      </summary>
+      ${isOpen && html`<ul class="points">${points.map((point) => line(id, point))}</ul>`}
+    </details>
+  `;
 }
 
-/**
- * @param {HTMLDetailsElement} made
- * @param {[string, {points: Point[]}]} named
- */
-function update(made, [, { points }]) {
-  const met = points.filter((point) => point.met > 0).length;
-  const [summary, list] = made.children;
-  const [, dots, share] = summary.children;
-  fill(dots, points.map(dot));
-  setText(share, `${met} of ${points.length}`);
-  fill(list, points.map(line));
+function line(operation, { point, met: covered, closed_by: closing }) {
+  const hint = html`<span class="visually-hidden"> not covered yet, </span>`;
+  return html`
+    <li class=${covered ? "point covered" : "point gap"} key=${point}>
+      <span aria-hidden="true">${covered ? "✓" : "○"}</span>
+      <span>${point}${!covered && hint}</span>
+      ${
+        covered
+          ? html`<span class="faint">covered ${counted(covered, "time")}</span>`
+          : html`<span class="soft">${way(closing)} ${closer(operation, closing)}</span>`
+      }
+    </li>
+  `;
 }
 
-/** @param {Point & {operation: string}} next */
-function gap({ operation, point, closed_by: closing }) {
-  return element(
-    "li",
-    {},
-    element("code", {}, operation),
-    ` ${point}: `,
-    element("span", { class: "soft" }, ...way(closing)),
-  );
-}
-
-/** @param {Point} point */
-function dot(point) {
-  return element("i", { class: point.met ? "met" : "gap", title: point.point });
-}
-
-/** @param {Point} point */
-function line({ point, met, closed_by: closing }) {
-  return element(
-    "li",
-    { class: met ? "point met" : "point gap" },
-    element("span", { "aria-hidden": "true" }, met ? "✓" : "○"),
-    element("span", {}, point, !met && element("span", { class: "visually-hidden" }, " not covered yet, ")),
-    met
-      ? element("span", { class: "faint" }, `covered ${counted(met, "time")}`)
-      : element("span", { class: "soft" }, ...way(closing)),
-  );
-}
-
-/**
- * What closes a gap.
- * @param {Point["closed_by"]} closing
- */
+/** What closes a gap, in words. */
 function way({ scenario, rule, request }) {
-  if (scenario) return ["use the scenario ", element("code", {}, scenario)];
-  if (rule) return ["write the rule ", element("code", {}, JSON.stringify(rule))];
-  return [request ?? "make the call"];
+  if (scenario) return ["use the scenario ", html`<code>${scenario}</code>`];
+  if (rule) return ["write the rule ", html`<code>${JSON.stringify(rule)}</code>`];
+  return request ?? "make the call";
+}
+
+/** The control that does it. */
+function closer(operation, { scenario, rule }) {
+  const kind = { class: "button-small changes" };
+  if (scenario) return actButton(`Use ${scenario}`, () => useScenario(scenario), kind);
+  if (rule) return actButton("Open in the editor", () => openRule(`- ${JSON.stringify(rule)}`), kind);
+  return html`<a class="button button-small changes" href=${referenceAddress(operation)}>Try it</a>`;
 }

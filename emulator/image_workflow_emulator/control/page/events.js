@@ -2,9 +2,12 @@
  * The live events of a sandbox, over `fetch`, since an EventSource cannot send the control token. Goes on after a lost
  * connection where it stopped (`Last-Event-ID`), and says when it is lost and when it is there again. More requests at once
  * than a stream can tell of are skipped, and reported as a gap: what reads the journal has caught up sooner.
+ *
+ * A browser opens six connections to a host, so all tabs share one stream: the tab that holds a lock reads it and passes
+ * on what it hears. If that tab goes, the next one takes the lock and goes on after the last event.
  */
 
-import { Refusal, send } from "./service.js";
+import { address, admitted, Refusal, send } from "./service.js";
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 3000;
@@ -13,21 +16,54 @@ const BURST_WINDOW_MS = 1000;
 const BURST_PAUSE_MS = 300;
 
 /**
- * @typedef {object} LiveEvent
- * @property {string} kind
- * @property {any} data
+ * @typedef {object} Listener
+ * @property {(event: {kind: string, data: any}) => void} heard
+ * @property {(isAgain: boolean) => void} connected
+ * @property {(reason: string) => void} lost
  */
 
+/** The id of the last event that was heard, in whatever tab. */
+let lastId = "";
+
+/** Listen until the signal aborts, with one stream for all tabs that show the sandbox. */
+export async function share(listener, signal) {
+  await admitted();
+  const name = address("events").href;
+  if (!navigator.locks) return listenWhileSeen(listener, signal);
+  const others = new BroadcastChannel(name);
+  signal.addEventListener("abort", () => others.close());
+  others.onmessage = ({ data: [what, value, id] }) => {
+    lastId = id;
+    listener[/** @type {keyof Listener} */ (what)](value);
+  };
+  const passOn = (what) => (value) => {
+    others.postMessage([what, value, lastId]);
+    listener[what](value);
+  };
+  const all = { heard: passOn("heard"), connected: passOn("connected"), lost: passOn("lost") };
+  // What was read before the others could listen may have changed since.
+  listener.connected(false);
+  return navigator.locks.request(name, { signal }, () => listen(all, signal)).catch(() => {});
+}
+
 /**
- * Listen until the signal aborts.
- * @param {object} listener
- * @param {(event: LiveEvent) => void} listener.heard
- * @param {(isAgain: boolean) => void} listener.connected
- * @param {(reason: string) => void} listener.lost
- * @param {AbortSignal} signal
+ * Without locks, which a browser gives only to pages of this machine or with encryption, a tab that is not seen gives its
+ * connection up.
  */
-export async function listen(listener, signal) {
-  let lastId = "";
+async function listenWhileSeen(listener, signal) {
+  while (!signal.aborted) {
+    const hidden = new AbortController();
+    const leave = () => document.hidden && hidden.abort();
+    document.addEventListener("visibilitychange", leave);
+    leave();
+    await listen(listener, AbortSignal.any([signal, hidden.signal]));
+    document.removeEventListener("visibilitychange", leave);
+    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  }
+}
+
+/** Listen until the signal aborts. */
+async function listen(listener, signal) {
   let pause = FIRST_PAUSE_MS;
   let isAgain = false;
   let isBehind = false;
@@ -87,7 +123,6 @@ async function looksAlive() {
   );
 }
 
-/** @param {number} milliseconds */
 function wait(milliseconds) {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
@@ -95,11 +130,7 @@ function wait(milliseconds) {
   });
 }
 
-/**
- * Read the events of a response, as the HTML standard has them.
- * @param {Response} response
- * @returns {AsyncGenerator<{id: string, kind: string, data: string}>}
- */
+/** Read the events of a response, as the HTML standard has them. */
 async function* read(response) {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -113,7 +144,6 @@ async function* read(response) {
   }
 }
 
-/** @param {string} block */
 function parse(block) {
   const event = { id: "", kind: "message", data: "" };
   for (const line of block.split(/\r?\n/)) {

@@ -3,24 +3,21 @@
  * file becomes a sandbox of its own.
  */
 
-import { act, actButton } from "./acts.js";
-import { element } from "./dom.js";
 import { answerFrom, ask, pageAddress, Refusal, send } from "./service.js";
+import { act, actButton, html, render } from "./ui.js";
 
 const EXPECTED = "expected a session or state file of an emulator, a journal, or a coverage";
 
 /** @param {HTMLElement} place of the button; files may be dropped anywhere */
 export function offerToOpen(place) {
-  const file = element("input", { type: "file", accept: ".json,.zip", hidden: true, "aria-label": "Open file" });
-  const opener = actButton("Open file", () => file.click(), { class: "quiet" });
-  const openFirst = (/** @type {FileList | null | undefined} */ files) =>
-    files?.length && void act(opener, () => open(files[0])).then(() => (file.value = ""));
-  file.addEventListener("change", () => openFirst(file.files));
-  addEventListener("drop", (event) => event.defaultPrevented || openFirst(event.dataTransfer?.files));
-  place.append(opener, file);
+  const openFirst = (files) => (files?.length ? act(place, () => open(files[0])) : Promise.resolve(false));
+  const take = ({ currentTarget: input }) => openFirst(input.files).then(() => (input.value = ""));
+  const choose = (button) => button.nextElementSibling.click();
+  const input = html`<input type="file" accept=".json,.zip" hidden aria-label="Open file" onChange=${take} />`;
+  render([actButton("Open file", choose, { class: "quiet" }), input], place);
+  addEventListener("drop", (event) => event.defaultPrevented || void openFirst(event.dataTransfer?.files));
 }
 
-/** @param {File} chosen */
 async function open(chosen) {
   if (chosen.name.endsWith(".zip")) return openState(chosen);
   const read = parsed(chosen.name, await chosen.text());
@@ -32,10 +29,7 @@ async function open(chosen) {
   return `${chosen.name} is open`;
 }
 
-/**
- * Load a state file into a new sandbox, and show that.
- * @param {File} chosen
- */
+/** Load a state file into a new sandbox, and show that. */
 async function openState(chosen) {
   const { id } = await ask("POST", "/sandboxes", { json: {} });
   const path = `/sandboxes/${encodeURIComponent(id)}`;
@@ -50,10 +44,6 @@ async function openState(chosen) {
   location.href = url.href;
 }
 
-/**
- * @param {string} from
- * @param {string} text
- */
 function parsed(from, text) {
   try {
     return JSON.parse(text);

@@ -6,10 +6,7 @@ const SHORTEST_PAUSE_MS = 400;
 
 /** Refreshed when it is seen and something that it shows has changed, at most every 400 ms. */
 export class Fresh {
-  /**
-   * @param {string[]} concerns the kinds of live events that change it
-   * @param {() => Promise<unknown>} refresh
-   */
+  /** @param {string[]} concerns the kinds of live events that change it */
   constructor(concerns, refresh) {
     this.concerns = concerns;
     this.refresh = refresh;

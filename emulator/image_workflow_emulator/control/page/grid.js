@@ -4,52 +4,42 @@
  * are there: what comes meanwhile is counted, and shown when it is asked for.
  */
 
-import { element } from "./dom.js";
+import { html, render } from "./ui.js";
 
 const BEYOND = 8;
 const TOUCH = matchMedia("(hover: none)");
 
-/**
- * @template Item
- */
 export class Grid {
   /**
-   * @param {object} options
-   * @param {string} options.name
-   * @param {{name: string, class: string}[]} options.columns
-   * @param {(item: Item) => number} options.key
-   * @param {(item: Item, row: HTMLElement) => void} options.paint fills a row with its cells
-   * @param {(item: Item) => void} options.open
-   * @param {(count: number) => void} options.held says how many have come that are not shown yet
+   * `root` is an empty element with the role and the name of a grid. Of the options, `paint` fills a row with the cells of
+   * an item, `open` shows an item, `enter` leads the keyboard to what is open, and `held` is told how many have come that
+   * are not shown yet.
    */
-  constructor(options) {
+  constructor(root, options) {
+    this.root = root;
     this.options = options;
-    /** @type {Item[]} newest last, shown first */
+    /** newest last, shown first */
     this.items = [];
-    /** @type {Item[]} with those that are not shown yet */
+    /** with those that are not shown yet */
     this.all = [];
-    /** @type {number | null} the newest that is shown while the rows hold still */
+    /** the newest that is shown while the rows hold still */
     this.ceiling = null;
     this.isPointedAt = false;
-    /** @type {Map<number, {row: HTMLElement, item: Item}>} */
     this.rows = new Map();
-    /** @type {number | null} the row that the keyboard is on */
+    /** the row that the keyboard is on */
     this.cursor = null;
-    /** @type {number | null} the row that is open */
+    /** the row that is open */
     this.opened = null;
-    this.head = element(
-      "div",
-      { class: "grid-head", role: "row", "aria-rowindex": 1 },
-      options.columns.map((column) => element("span", { class: column.class, role: "columnheader" }, column.name)),
+    const heads = options.columns.map((one) => html`<span class=${one.class} role="columnheader">${one.name}</span>`);
+    render(
+      [
+        html`<div role="rowgroup"><div class="grid-head" role="row" aria-rowindex="1">${heads}</div></div>`,
+        html`<div class="grid-view" role="presentation"><div class="grid-space" role="rowgroup"></div></div>`,
+      ],
+      root,
     );
-    this.space = element("div", { class: "grid-space", role: "rowgroup" });
-    this.view = element("div", { class: "grid-view", role: "presentation" }, this.space);
-    this.root = element(
-      "div",
-      { class: "grid", role: "grid", "aria-label": options.name, "aria-readonly": "true" },
-      element("div", { role: "rowgroup" }, this.head),
-      this.view,
-    );
+    this.view = /** @type {HTMLElement} */ (root.lastElementChild);
+    this.space = /** @type {HTMLElement} */ (this.view.firstElementChild);
     this.view.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.space.addEventListener("click", (event) => this.#clicked(event));
     this.space.addEventListener("keydown", (event) => this.#pressed(event));
@@ -71,25 +61,21 @@ export class Grid {
     });
   }
 
-  /** Whether the rows hold still: one is pointed at, open, or the list is scrolled; under a finger, once it is full. */
+  /**
+   * Whether the rows hold still: one is pointed at, open, or the list is scrolled; under a finger, once it is full.
+   */
   get isStill() {
     const isFull = this.items.length * this.rowHeight > this.view.clientHeight;
     return this.isPointedAt || this.opened !== null || this.view.scrollTop > 0 || (TOUCH.matches && isFull);
   }
 
-  /**
-   * Say whether a row is pointed at.
-   * @param {boolean} isPointedAt
-   */
+  /** Say whether a row is pointed at. */
   point(isPointedAt) {
     this.isPointedAt = isPointedAt;
     this.#settle();
   }
 
-  /**
-   * Show items from the top, with all that has come meanwhile.
-   * @param {Item[]} [items]
-   */
+  /** Show items from the top, with all that has come meanwhile. */
   renew(items = this.all) {
     this.ceiling = null;
     this.items = [];
@@ -107,10 +93,7 @@ export class Grid {
     this.#settle();
   }
 
-  /**
-   * Show other items; those that are newer than what is shown wait while the rows hold still.
-   * @param {Item[]} all
-   */
+  /** Show other items; those that are newer than what is shown wait while the rows hold still. */
   show(all) {
     this.all = all;
     const newest = this.items.at(-1);
@@ -127,10 +110,7 @@ export class Grid {
     this.#replace(items);
   }
 
-  /**
-   * Put items in the place of those that are shown, and keep what is being read where it is.
-   * @param {Item[]} items
-   */
+  /** Put items in the place of those that are shown, and keep what is being read where it is. */
   #replace(items) {
     const height = this.rowHeight;
     const top = this.view.scrollTop;
@@ -150,10 +130,7 @@ export class Grid {
     this.#paint();
   }
 
-  /**
-   * Mark which one is open.
-   * @param {number | null} key
-   */
+  /** Mark which one is open. */
   mark(key) {
     this.opened = key;
     if (key !== null) this.cursor = key;
@@ -167,10 +144,6 @@ export class Grid {
     /** @type {HTMLElement | null} */ (at)?.focus();
   }
 
-  /**
-   * @param {number} key
-   * @param {Item[]} items
-   */
   #indexOf(key, items = this.items) {
     let low = 0;
     let high = items.length - 1;
@@ -184,7 +157,6 @@ export class Grid {
     return -1;
   }
 
-  /** @param {number} height */
   #stretch(height) {
     this.space.style.height = `${this.items.length * height}px`;
   }
@@ -205,7 +177,7 @@ export class Grid {
     if (stop < first) wanted.unshift(stop);
     else if (stop > last && stop < items.length) wanted.push(stop);
     const kept = new Set();
-    /** @type {Element | null} */
+    /** @type {any} */
     let before = this.space.firstElementChild;
     for (const index of wanted) {
       const item = items[items.length - 1 - index];
@@ -227,14 +199,12 @@ export class Grid {
     }
   }
 
-  /**
-   * @param {number} key
-   * @param {Item} item
-   */
   #row(key, item) {
     let made = this.rows.get(key);
     if (!made) {
-      made = { row: element("div", { class: "grid-row", role: "row", "data-key": key }), item };
+      made = { row: document.createElement("div"), item };
+      made.row.setAttribute("role", "row");
+      made.row.setAttribute("data-key", String(key));
       this.rows.set(key, made);
       this.options.paint(item, made.row);
     } else if (made.item !== item) {
@@ -244,19 +214,16 @@ export class Grid {
     return made.row;
   }
 
-  /** @param {Event} event */
   #itemOf(event) {
     const row = event.target instanceof Element ? event.target.closest("[role=row]") : null;
     return row ? this.rows.get(Number(row.getAttribute("data-key"))) : undefined;
   }
 
-  /** @param {Event} event */
   #clicked(event) {
     const made = this.#itemOf(event);
     if (made) this.options.open(made.item);
   }
 
-  /** @param {KeyboardEvent} event */
   #pressed(event) {
     const made = this.#itemOf(event);
     if (!made) return;
@@ -268,21 +235,24 @@ export class Grid {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.options.open(made.item);
+      if (event.key === "Enter") this.options.enter();
     } else if (to !== undefined) {
       event.preventDefault();
       this.#moveTo(Math.min(Math.max(to, 0), this.items.length - 1));
     }
   }
 
-  /** @param {number} index */
   #moveTo(index) {
     const height = this.rowHeight;
     const top = index * height;
-    this.cursor = this.options.key(this.items[this.items.length - 1 - index]);
+    const item = this.items[this.items.length - 1 - index];
+    this.cursor = this.options.key(item);
     if (top < this.view.scrollTop) this.view.scrollTop = top;
     const bottom = top + height - this.view.clientHeight;
     if (bottom > this.view.scrollTop) this.view.scrollTop = bottom;
     this.#paint();
     this.rows.get(this.cursor)?.row.focus({ preventScroll: true });
+    // What is open goes along.
+    if (this.opened !== null) this.options.open(item);
   }
 }

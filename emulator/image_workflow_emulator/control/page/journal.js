@@ -7,50 +7,43 @@ import { idsIn } from "./ids.js";
 
 const KEPT = 10_000;
 
+/** What a search may name before a colon, and what an entry has there. */
+const FIELDS = {
+  status: (entry) => String(entry.status ?? "none"),
+  op: (entry) => entry.name,
+  team: (entry) => entry.team,
+  rule: (entry) => entry.rule ?? "",
+  code: (entry) => entry.code ?? "",
+};
+const TERM = /(?:(\w+):)?("[^"]*"?|[^\s"]+)/g;
+
 /**
- * @typedef {object} Entry
- * @property {number} sequence
- * @property {string} at
- * @property {string} method
- * @property {string} path
- * @property {string} query
- * @property {string | null} operation
- * @property {{id: string, name: string, key: string, team: {id: string, name: string}} | null} credential
- * @property {string | null} user_agent
- * @property {string | null} idempotency_key
- * @property {number | null} status
- * @property {string | null} code
- * @property {string} request_id
- * @property {boolean} replayed
- * @property {{name: string, file: string | null, line: number | null} | null} rule
- * @property {number | null} duration_ms
- * @property {any} request_body
- * @property {any} response_body
- * @property {Record<string, string> | null} response_headers
- * @property {string | null} note
- *
- * @typedef {object} Kept what is kept of an entry
- * @property {number} sequence
- * @property {string} at
- * @property {string} name its operation, or method and path
- * @property {boolean} isOperation
- * @property {string} team
- * @property {number | null} status
- * @property {string | null} code
- * @property {boolean} replayed
- * @property {boolean} isComplete
- * @property {string | null} rule
- * @property {number | null} duration_ms
- * @property {string} method
- * @property {string | null} retryAfter
- * @property {string | null} made the id of the thing that the answer is
- * @property {string[]} ids the things that it names: by path, in its body, or in an answer that is no list
- * @property {string} words all that a search looks at, in small letters
- *
- * @typedef {{status: string, operation: string, search: string}} Filter
+ * @typedef {object} Term
+ * @property {string} text as it was written
+ * @property {string} field empty for a word that may stand anywhere
+ * @property {string} value in small letters
  */
 
-/** @param {Entry} entry @returns {Kept} */
+/** The terms of a search such as `status:4xx op:getTeam team:Demo rule:"a name" words`. */
+export function termsOf(search) {
+  return [...search.matchAll(TERM)].map(([text, name = "", value]) => {
+    const isField = name in FIELDS;
+    return { text, field: isField ? name : "", value: (isField ? value : text).replaceAll('"', "").toLowerCase() };
+  });
+}
+
+/** What is wrong with a search; empty if nothing is. */
+export function mistakeIn(terms) {
+  const wrong = terms.find((term) => term.field === "status" && !/^([1-5]\d{0,2}x*|n|no|non|none)$/.test(term.value));
+  return wrong ? `${wrong.text}: expected a status such as 402, a class such as 4xx, or none.` : "";
+}
+
+function fits(entry, { field, value }) {
+  if (!field) return entry.words.includes(value);
+  const found = FIELDS[field](entry).toLowerCase();
+  return field === "status" ? found.startsWith(value.replace(/x+$/, "")) : found.includes(value);
+}
+
 function keep(entry) {
   const { sequence, at, status, code, replayed, duration_ms } = entry;
   const name = entry.operation ?? `${entry.method} ${entry.path}`;
@@ -92,15 +85,12 @@ function keep(entry) {
 
 export class Journal {
   constructor() {
-    /** @type {Map<number, Kept>} */
     this.bySequence = new Map();
-    /** @type {Filter} */
-    this.filter = { status: "", operation: "", search: "" };
-    /** @type {Kept[] | null} */
+    this.terms = [];
     this.found = null;
-    /** The requests that name a thing, by its id. @type {Map<string, Set<number>>} */
+    /** The requests that name a thing, by its id. */
     this.byId = new Map();
-    /** The requests that were refused, failed or got no answer. @type {Set<number>} */
+    /** The requests that were refused, failed or got no answer. */
     this.failures = new Set();
     this.isSorted = true;
     this.newest = 0;
@@ -110,7 +100,6 @@ export class Journal {
     return this.bySequence.size;
   }
 
-  /** @param {Entry} entry */
   add(entry) {
     const { sequence } = entry;
     // What has been read in full is not overtaken by an event of its arrival that comes late.
@@ -127,7 +116,6 @@ export class Journal {
     this.found = null;
   }
 
-  /** @param {number} sequence */
   #forget(sequence) {
     for (const id of this.bySequence.get(sequence)?.ids ?? []) {
       const named = this.byId.get(id);
@@ -138,11 +126,7 @@ export class Journal {
     this.bySequence.delete(sequence);
   }
 
-  /**
-   * The requests that name a thing, oldest first.
-   * @param {string} id
-   * @returns {Kept[]}
-   */
+  /** The requests that name a thing, oldest first. */
   naming(id) {
     const sequences = [...(this.byId.get(id) ?? [])].sort((one, other) => one - other);
     return sequences.flatMap((sequence) => this.bySequence.get(sequence) ?? []);
@@ -157,18 +141,14 @@ export class Journal {
     this.found = null;
   }
 
-  /**
-   * Forget what the emulator has forgotten; what has come since then stays.
-   * @param {number} sequence
-   */
+  /** Forget what the emulator has forgotten; what has come since then stays. */
   forgetUpTo(sequence) {
     for (const known of this.bySequence.keys()) if (known <= sequence) this.#forget(known);
     this.found = null;
   }
 
-  /** @param {Filter} filter */
-  lookFor(filter) {
-    this.filter = filter;
+  lookFor(terms) {
+    this.terms = terms;
     this.found = null;
   }
 
@@ -181,51 +161,17 @@ export class Journal {
     }
     while (this.bySequence.size > KEPT) this.#forget(/** @type {number} */ (this.bySequence.keys().next().value));
     const all = [...this.bySequence.values()];
-    const { status, operation, search } = this.filter;
-    const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    const wanted = operation.toLowerCase();
-    const isAny = !status && !operation && !words.length;
-    this.found = isAny
-      ? all
-      : all.filter(
-          (entry) =>
-            isStatus(entry, status) &&
-            entry.name.toLowerCase().includes(wanted) &&
-            words.every((word) => entry.words.includes(word)),
-        );
+    const { terms } = this;
+    this.found = terms.length ? all.filter((entry) => terms.every((term) => fits(entry, term))) : all;
     return this.found;
   }
 }
 
-/**
- * Whether a text is a status as a person writes it, or the beginning of one.
- * @param {string} text
- */
-export function isStatusWord(text) {
-  return /^\s*([1-5]\d{0,2}x*|n|no|non|none|)\s*$/i.test(text);
-}
-
-/**
- * Whether an entry has a status as a person writes it: `402`, `4xx`, `4`, `none`.
- * @param {Kept} entry
- * @param {string} wanted
- */
-function isStatus(entry, wanted) {
-  const pattern = wanted.trim().toLowerCase().replace(/x+$/, "");
-  if (!pattern) return true;
-  return entry.status === null ? "none".startsWith(pattern) : String(entry.status).startsWith(pattern);
-}
-
-/** @param {Kept} entry */
 function isFailure({ isComplete, status }) {
   return isComplete && (status === null || status >= 400);
 }
 
-/**
- * How a request ended, in a word and a sign, so that no colour has to say it alone.
- * @param {{status: number | null, replayed: boolean, isComplete: boolean}} entry
- * @returns {{kind: "good" | "again" | "refused" | "failed" | "lost" | "waiting", sign: string, word: string}}
- */
+/** How a request ended, in a word and a sign, so that no colour has to say it alone. */
 export function ending({ status, replayed, isComplete }) {
   if (!isComplete) return { kind: "waiting", sign: "…", word: "in flight" };
   if (status === null) return { kind: "lost", sign: "⌁", word: "no answer" };

@@ -3,9 +3,7 @@
  * Knows the regions by their list only.
  */
 
-import { actButton, forgetUnreachable } from "./acts.js";
-import { announce, byId, element, fill, setText } from "./dom.js";
-import { listen } from "./events.js";
+import { share } from "./events.js";
 import { offerToOpen } from "./file.js";
 import { Fresh } from "./fresh.js";
 import { readPlace } from "./places.js";
@@ -13,14 +11,16 @@ import { REGIONS } from "./regions.js";
 import { ask, onTokenNeeded, Refusal, referenceAddress, sandboxId, shownSandbox } from "./service.js";
 import * as strip from "./strip.js";
 import { askForToken } from "./token.js";
+import { actButton, announce, byId, dismissRefusal, html, render } from "./ui.js";
 
 /** A region on the page, behind its tab or beside the others. */
 class Shown extends Fresh {
-  /** @param {import("./regions.js").RegionFile} file */
   constructor(file) {
     const slug = file.slug ?? file.name.toLowerCase();
     const id = file.name.toLowerCase();
-    const section = element("section", { class: "region", id, "aria-label": file.name });
+    const section = document.createElement("section");
+    for (const [key, value] of Object.entries({ class: "region", id, "aria-label": file.name }))
+      section.setAttribute(key, value);
     const region = file.create(section);
     super(file.concerns, () => region.refresh());
     this.region = region;
@@ -28,20 +28,12 @@ class Shown extends Fresh {
     this.slug = slug;
     /** What the page's address says while it is shown: a tab leads back to where one was. */
     this.place = slug;
-    this.tab = element(
-      "button",
-      {
-        type: "button",
-        role: "tab",
-        id: `tab-${id}`,
-        class: `tab tab-${file.place}`,
-        "aria-controls": `panel-${id}`,
-        hidden: file.isOnDemand,
-        click: () => go(this),
-      },
-      file.name,
-    );
-    this.panel = element("div", { class: `panel panel-${file.place}`, id: `panel-${id}` }, section);
+    this.isHidden = file.isOnDemand ?? false;
+    this.isCurrent = false;
+    this.id = id;
+    this.panel = document.createElement("div");
+    this.panel.id = `panel-${id}`;
+    this.panel.append(section);
   }
 
   get isVisible() {
@@ -60,10 +52,7 @@ const all = [...shown, new Fresh(strip.concerns, strip.create(byId("strip")))];
 const stop = new AbortController();
 const wide = matchMedia("(min-width: 70rem)");
 
-/**
- * Go to a region as it was left.
- * @param {Shown} one
- */
+/** Go to a region as it was left. */
 function go(one) {
   if (location.hash.slice(1) !== one.place) history.pushState(null, "", `#${one.place}`);
   bringForward(one);
@@ -74,27 +63,38 @@ function showPlace() {
   const { slug, rest, filters } = readPlace(location.hash);
   const named = shown.find((one) => one.slug === slug && (slug || rest)) ?? shown[0];
   named.place = location.hash.slice(1) || named.slug;
-  named.tab.hidden = false;
+  named.isHidden = false;
   named.region.open?.(rest, filters);
   bringForward(named);
 }
 
-/**
- * Bring a region to light, unless it is beside the others already.
- * @param {Shown} named
- */
+/** Bring a region to light, unless it is beside the others already. */
 function bringForward(named) {
-  const isDocked = (/** @type {Shown} */ one) => wide.matches && one.file.place === "side";
-  const last = shown.find((one) => one.tab.getAttribute("aria-selected") === "true" && !isDocked(one));
+  const isDocked = (one) => wide.matches && one.file.place === "side";
+  const last = shown.find((one) => one.isCurrent && !isDocked(one));
   const current = isDocked(named) ? (last ?? shown[0]) : named;
+  // What was refused there is no news here.
+  if (!current.isCurrent) dismissRefusal();
   for (const one of shown) {
-    const isCurrent = one === current;
-    one.panel.classList.toggle("is-current", isCurrent);
-    one.tab.setAttribute("aria-selected", String(isCurrent));
-    one.tab.tabIndex = isCurrent ? 0 : -1;
-    if (isCurrent) one.tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    one.isCurrent = one === current;
+    one.panel.className = `panel panel-${one.file.place} ${one.isCurrent ? "is-current" : ""}`;
   }
+  drawTabs();
+  tabOf(current)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   lookAgain();
+}
+
+function drawTabs() {
+  const tab = (one) => html`
+    <button type="button" role="tab" id=${`tab-${one.id}`} class=${`tab tab-${one.file.place}`} hidden=${one.isHidden}
+      aria-controls=${`panel-${one.id}`} aria-selected=${one.isCurrent} tabindex=${one.isCurrent ? 0 : -1}
+      onClick=${() => go(one)}>${one.file.name}</button>
+  `;
+  render(shown.map(tab), byId("tabs"));
+}
+
+function tabOf(one) {
+  return document.getElementById(`tab-${one.id}`);
 }
 
 /** Some regions may have come to light. */
@@ -103,13 +103,10 @@ function lookAgain() {
 }
 
 function build() {
-  fill(
-    byId("tabs"),
-    shown.map((one) => one.tab),
-  );
   for (const one of shown) byId(one.file.place === "main" ? "main-column" : "side-column").append(one.panel);
   byId("tabs").addEventListener("keydown", moveBetweenTabs);
   document.addEventListener("keydown", leaveByEscape);
+  document.addEventListener("keydown", search);
   byId("reference-link").setAttribute("href", referenceAddress().href);
   addEventListener("hashchange", showPlace);
   addEventListener("popstate", showPlace);
@@ -124,9 +121,8 @@ function build() {
   for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 }
 
-/** @param {KeyboardEvent} event */
 function moveBetweenTabs(event) {
-  const tabs = shown.map((one) => one.tab).filter((tab) => tab.offsetParent !== null);
+  const tabs = [...byId("tabs").querySelectorAll("button")].filter((tab) => tab.offsetParent !== null);
   const at = tabs.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
   const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
   if (at < 0 || to === undefined) return;
@@ -136,80 +132,73 @@ function moveBetweenTabs(event) {
   tab.focus();
 }
 
-/**
- * Escape leads from what is in a region to the tabs, unless it has a meaning there.
- * @param {KeyboardEvent} event
- */
+/** Escape leads from what is in a region to the tabs, unless it has a meaning there. */
 function leaveByEscape(event) {
   const isMeant = event.key === "Escape" && !event.defaultPrevented && event.target instanceof Element;
   if (!isMeant || !event.target.matches("body, main *") || event.target.matches("select, textarea, [type=search]"))
     return;
-  shown.find((one) => one.tab.tabIndex === 0)?.tab.focus();
+  /** @type {HTMLElement | null} */ (byId("tabs").querySelector("[aria-selected=true]"))?.focus();
+}
+
+/** `/` leads to the search of the requests. */
+function search(event) {
+  const isTyped = event.target instanceof Element && event.target.matches("input, select, textarea, dialog *");
+  if (event.key !== "/" || isTyped || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  go(shown[0]);
+  byId("requests-search").focus();
 }
 
 /** @param {string | null} reason why the connection is lost; null where it is there */
 function showConnection(reason) {
-  const text = reason && [element("span", { class: "connection-sign", "aria-hidden": "true" }, "⚠"), reason];
-  if (text) fill(byId("connection"), element("p", { class: "connection", role: "status" }, ...text));
-  else byId("connection").replaceChildren();
+  const sign = html`<span class="connection-sign" aria-hidden="true">⚠</span>`;
+  render(reason && html`<p class="connection" role="status">${sign}${reason}</p>`, byId("connection"));
 }
 
 async function showFacts() {
   const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
   const sandbox =
-    sandboxId() === "default" ? null : element("span", { class: "chip", title: sandboxId() }, `Sandbox ${sandboxId()}`);
-  fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
+    sandboxId() !== "default" && html`<span class="chip" title=${sandboxId()}>Sandbox ${sandboxId()}</span>`;
+  render(html`<code>${baseUrl}</code>${sandbox}<span class="faint">${version}</span>`, byId("facts"));
 }
 
-/**
- * Offer ways out where there is no such sandbox; the rest of the page has nothing to show.
- * @param {unknown} error
- */
+/** Offer ways out where there is no such sandbox; the rest of the page has nothing to show. */
 function offerWayOut(error) {
-  setText(byId("facts"), "");
+  render(null, byId("facts"));
   if (!(error instanceof Refusal) || error.status !== 404) return;
   document.documentElement.classList.add("is-alone");
   stop.abort();
   const others = new URL(location.href);
   others.searchParams.delete("sandbox");
-  byId("alone").append(
-    element("h2", {}, `There is no sandbox ${sandboxId()}`),
-    element("p", {}, "It was deleted, or the emulator was started again since."),
-    element(
-      "p",
-      { class: "buttons" },
-      actButton(`Create ${sandboxId()}`, async () => {
-        await ask("POST", "/sandboxes", { json: { id: sandboxId() } });
-        location.reload();
-      }),
-      element("a", { class: "button", href: others.href }, "Show the sandbox default"),
-    ),
-  );
+  const create = async () => {
+    await ask("POST", "/sandboxes", { json: { id: sandboxId() } });
+    location.reload();
+  };
+  const view = html`
+    <h2>There is no sandbox ${sandboxId()}</h2>
+    <p>It was deleted, or the emulator was started again since.</p>
+    <p class="buttons">
+      ${actButton(`Create ${sandboxId()}`, create)}<a class="button" href=${others.href}>Show the sandbox default</a>
+    </p>
+  `;
+  render(view, byId("alone"));
 }
 
-/** @param {import("./events.js").LiveEvent} event */
 function hear(event) {
   for (const one of shown) one.region.hear?.(event);
   for (const one of all) one.hear(event.kind);
 }
 
-/**
- * Show a file in the place of the emulator, until the page is loaded again.
- * @param {import("./session.js").Session & {name: string}} session
- */
+/** Show a file in the place of the emulator, until the page is loaded again. */
 function showSession({ name, regions, answers, note }) {
   stop.abort();
   showConnection(null);
   document.documentElement.classList.add("is-session");
   byId("strip").hidden = !answers.clock;
-  for (const one of shown) one.tab.hidden = !regions.includes(one.file.name);
+  for (const one of shown) one.isHidden = !regions.includes(one.file.name);
+  const facts = ["read only", note].filter(Boolean).join(", ");
   const close = actButton("Close file", () => location.reload(), { class: "button-small" });
-  fill(
-    byId("facts"),
-    element("strong", {}, name),
-    element("span", {}, ["read only", note].filter(Boolean).join(", ")),
-    close,
-  );
+  render(html`<strong>${name}</strong><span>${facts}</span>${close}`, byId("facts"));
   hear({ kind: "reset", data: {} });
   for (const one of all) one.invalidate();
   location.hash = `#${regions[0].toLowerCase()}`;
@@ -220,13 +209,13 @@ document.addEventListener("session", (event) => showSession(/** @type {CustomEve
 build();
 showPlace();
 showFacts().catch(offerWayOut);
-void listen(
+share(
   {
     heard: hear,
     connected: (isAgain) => {
       showConnection(null);
       if (isAgain) announce("Connected again");
-      forgetUnreachable();
+      dismissRefusal("[data-unreachable]");
       for (const one of all) one.invalidate();
     },
     lost: showConnection,

@@ -1,96 +1,117 @@
 /**
  * Pictures of the sandbox as images on the page: loaded when they come into view, with the control token where needed;
- * opened large, saved, and their ids copied.
+ * opened large one after another, saved, and their ids copied.
  */
 
-import { actButton, copy, download } from "./acts.js";
-import { element } from "./dom.js";
 import { idLink } from "./ids.js";
 import { address, hasPublicPictures, send } from "./service.js";
+import { actButton, copy, download, html, render, useEffect, useRef } from "./ui.js";
 
-/** @type {WeakMap<Element, string>} */
+/**
+ * @typedef {object} Shown
+ * @property {string} url the address that the control plane gave: its last part names the picture
+ * @property {string} alt
+ * @property {string} [recipe] what was ordered
+ */
+
+/** What loads an image once it comes into view. */
 const waiting = new WeakMap();
 const inView = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       inView.unobserve(target);
-      void load(/** @type {HTMLImageElement} */ (target), waiting.get(target) ?? "");
+      waiting.get(target)?.();
     }
   },
   { rootMargin: "200px" },
 );
 
-/**
- * @param {string} url the address that the control plane gave: its last part names the picture
- * @param {string} alt
- */
-export function picture(url, alt) {
-  const path = pathOf(url);
-  if (hasPublicPictures()) return element("img", { src: address(path), alt, loading: "lazy", decoding: "async" });
-  const image = element("img", { alt, decoding: "async" });
-  waiting.set(image, path);
-  inView.observe(image);
-  return image;
+export function picture({ url, alt }) {
+  if (!hasPublicPictures()) return html`<${Fetched} key=${url} path=${pathOf(url)} alt=${alt} />`;
+  return html`<img key=${url} src=${address(pathOf(url))} alt=${alt} loading="lazy" decoding="async" />`;
+}
+
+/** An image cannot send a header, or be read from a file: its bytes are fetched, and shown from memory. */
+function Fetched({ path, alt }) {
+  const place = useRef(null);
+  useEffect(() => {
+    const image = /** @type {HTMLImageElement} */ (/** @type {unknown} */ (place.current));
+    waiting.set(image, async () => {
+      const response = await send("GET", path).catch((error) => {
+        image.alt += `: ${error.message}`;
+      });
+      if (!response) return;
+      const url = URL.createObjectURL(await response.blob());
+      image.addEventListener("load", () => URL.revokeObjectURL(url), { once: true });
+      image.src = url;
+    });
+    inView.observe(image);
+  }, [path]);
+  return html`<img ref=${place} alt=${alt} decoding="async" />`;
 }
 
 /**
- * What can be done with a picture: opened large, saved as a file, its id copied.
- * @param {string} url
- * @param {string} alt
- * @param {string} [recipe] what was ordered
+ * What can be done with a picture.
+ * @param {Shown[]} [all] those that it stands among, to go through when it is opened large
  */
-export function pictureActs(url, alt, recipe = "") {
-  const id = idOf(url);
-  const opens = actButton("Open", () => openLarge(url, alt, recipe), { class: "quiet" });
-  const copies = actButton("Copy id", () => copy(id, copies), { class: "quiet" });
-  const saves = actButton("Download", () => save(url), { class: "quiet" });
-  return element("div", { class: "picture-acts" }, opens, saves, copies);
+export function pictureActs(shown, all = [shown]) {
+  const opens = () => openLarge(all, all.indexOf(shown));
+  return html`
+    <div class="picture-acts">${actButton("Open", opens, { class: "quiet" })}${savedAndCopied(shown, "quiet")}</div>
+  `;
 }
 
-/**
- * @param {string} url
- * @param {string} alt
- * @param {string} recipe
- */
-function openLarge(url, alt, recipe) {
-  const id = idOf(url);
-  const dialog = element("dialog", { class: "large", "aria-label": alt, close: () => dialog.remove() });
-  const closes = element("button", { type: "button", click: () => dialog.close() }, "Close");
-  const leads = element("p", { click: () => dialog.close() }, idLink(id));
-  dialog.append(picture(url, alt), element("div", { class: "large-foot" }, leads, element("p", {}, recipe), closes));
+function savedAndCopied({ url }, kind) {
+  return [
+    actButton("Download", () => save(url), { class: kind }),
+    actButton("Copy id", (button) => copy(idOf(url), button), { class: kind }),
+  ];
+}
+
+function openLarge(all, first) {
+  const dialog = document.createElement("dialog");
+  dialog.className = "large";
+  let at = first;
+  const show = (index) => {
+    at = (index + all.length) % all.length;
+    const shown = all[at];
+    dialog.setAttribute("aria-label", shown.alt);
+    const step = (name, to) =>
+      all.length > 1 && html`<button type="button" key=${name} onClick=${() => show(to)}>${name}</button>`;
+    const close = () => dialog.close();
+    const view = html`
+      ${picture(shown)}
+      <div class="large-foot">
+        <p onClick=${close}>${idLink(idOf(shown.url))}</p>
+        <p>${shown.recipe}</p>
+        <div class="buttons push">
+          ${step("Previous", at - 1)}${step("Next", at + 1)}${savedAndCopied(shown, "")}
+          <button type="button" key="Close" onClick=${close}>Close</button>
+        </div>
+      </div>
+    `;
+    render(view, dialog);
+  };
+  dialog.addEventListener("keydown", ({ key }) => {
+    if (key === "ArrowRight" || key === "ArrowLeft") show(at + (key === "ArrowRight" ? 1 : -1));
+  });
   dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  show(at);
   document.body.append(dialog);
   dialog.showModal();
 }
 
-/** @param {string} url */
 async function save(url) {
   const blob = await (await send("GET", pathOf(url))).blob();
   download(blob, `${idOf(url)}.${blob.type.split("/").at(-1)}`);
 }
 
-/** @param {string} url */
 function idOf(url) {
   return (url.split("/").at(-1) ?? "").split(".")[0];
 }
 
-/** @param {string} url */
 function pathOf(url) {
   return `pictures/${url.split("/").at(-1)}`;
-}
-
-/**
- * An image cannot send a header, or be read from a file: its bytes are fetched, and shown from memory.
- * @param {HTMLImageElement} image
- * @param {string} path
- */
-async function load(image, path) {
-  const response = await send("GET", path).catch((/** @type {Error} */ error) => {
-    image.alt += `: ${error.message}`;
-  });
-  if (!response) return;
-  const url = URL.createObjectURL(await response.blob());
-  image.addEventListener("load", () => URL.revokeObjectURL(url), { once: true });
-  image.src = url;
 }

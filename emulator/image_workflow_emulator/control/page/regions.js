@@ -1,10 +1,13 @@
-/** The regions of the page, in the order of their tabs. A new one is a file that exports the same, and its line here. */
+/**
+ * The regions of the page, in the order of their tabs. A new one is a file that exports the same, and its line here.
+ */
 
 import * as about from "./about.js";
 import * as clock from "./clock.js";
 import * as conduct from "./conduct.js";
 import * as coverage from "./coverage.js";
 import * as gallery from "./gallery.js";
+import * as help from "./help.js";
 import * as requests from "./requests.js";
 import * as sandboxes from "./sandboxes.js";
 import * as scenario from "./scenario.js";
@@ -24,10 +27,9 @@ import * as work from "./work.js";
  *
  * @typedef {object} Region
  * @property {() => Promise<unknown>} refresh reads everything again
- * @property {(event: import("./events.js").LiveEvent) => void} [hear] takes a live event itself
+ * @property {(event: {kind: string, data: any}) => void} [hear] takes a live event itself
  * @property {(place: string, filters: Record<string, string>) => void} [open] shows one thing in it, and narrows it down:
  *   what follows its name in the page's address
  */
 
-/** @type {RegionFile[]} */
-export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about];
+export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about, help];

@@ -1,29 +1,29 @@
 /** One request explained: what decided, what would have helped, what happened, and everything that was said. */
 
-import { actButton, copy } from "./acts.js";
-import { badge, element, fill, part } from "./dom.js";
-import { linked } from "./ids.js";
+import { json, linked } from "./ids.js";
 import { ending } from "./journal.js";
-import { json } from "./json-view.js";
+import { compared, SendAgain } from "./send-again.js";
 import { ask, Refusal, referenceAddress } from "./service.js";
+import { actButton, badge, copy, html, part, remedy } from "./ui.js";
 import { counted, duration, sentence } from "./words.js";
 import { makeRule } from "./workbench.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
 
-/**
- * @param {() => void} close
- */
-export function createDetails(close) {
-  const root = element("div", { class: "details", hidden: true, tabindex: -1 });
-  /** What is sent again from here stays while the request is read again. */
-  const again = element("div", { class: "again-place" });
-  /** @type {number | null} */
+/** @param {() => void} draw shows it again */
+export function createDetails(close, draw) {
   let opened = null;
+  /** the request as it was read last */
+  let entry = null;
+  let missing = "";
+  /** What stands below the buttons: a form to send it again, or to compare it. */
+  let tool = "";
+  let root = null;
+  let content = null;
 
   document.addEventListener("keydown", (event) => {
-    const isInField = event.target instanceof Element && event.target.matches("input, select, textarea");
-    if (event.key !== "Escape" || root.offsetParent === null || isInField) return;
+    const isInField = event.target instanceof Element && event.target.matches("input, select, textarea, dialog *");
+    if (event.key !== "Escape" || !root?.offsetParent || isInField) return;
     event.preventDefault();
     close();
   });
@@ -31,287 +31,185 @@ export function createDetails(close) {
   async function refresh() {
     const wanted = opened;
     if (wanted === null) return;
-    let content;
     try {
-      content = describe(await ask("GET", `requests/${wanted}`), close, again);
+      const read = await ask("GET", `requests/${wanted}`);
+      if (wanted !== opened) return;
+      entry = read;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      content = [head(`Request ${wanted}`, null, close), element("p", { class: "faint" }, error.message)];
+      missing = error.message;
     }
-    if (wanted === opened) {
-      const hadFocus = root.contains(document.activeElement);
-      if (hadFocus && again.contains(document.activeElement)) return;
-      fill(root, content);
-      if (hadFocus) root.querySelector("button")?.focus();
-    }
+    if (wanted === opened) show();
+  }
+
+  function show() {
+    content = entry ? describe(entry, close, tool, use) : [top(`Request ${opened}`, null, close), faint(missing)];
+    draw();
+  }
+
+  function use(wanted) {
+    tool = tool === wanted ? "" : wanted;
+    show();
   }
 
   return {
-    root,
     refresh,
-    /** @param {number | null} sequence */
+    opened: () => opened,
+    focus: () => root?.focus(),
+    view: () => html`
+      <div class="details" role="region" aria-label="Details of the request" hidden=${opened === null} tabindex="-1"
+        ref=${(element) => (root = element)}>${opened !== null && content}</div>
+    `,
     async open(sequence) {
-      const isOther = opened !== sequence;
+      if (opened === sequence) return;
       opened = sequence;
-      root.hidden = sequence === null;
-      if (!isOther) return;
-      fill(again);
-      if (sequence === null) return;
-      root.scrollTop = 0;
+      entry = null;
+      missing = tool = "";
+      root?.scrollTo(0, 0);
       await refresh();
     },
   };
 }
 
-/**
- * @param {string} title
- * @param {Element | null} state
- * @param {() => void} close
- */
-function head(title, state, close) {
-  return element(
-    "div",
-    { class: "details-head" },
-    state,
-    element("h3", { class: "details-title" }, title),
-    element("button", { type: "button", class: "quiet close", "aria-label": "Close", click: close }, "✕"),
-  );
+function faint(text) {
+  return html`<p class="faint">${text}</p>`;
 }
 
-/**
- * @param {any} entry
- * @param {() => void} close
- * @param {HTMLElement} again
- * @returns {Node[]}
- */
-function describe(entry, close, again) {
-  const { explanation } = entry;
+function top(title, state, close) {
+  return html`
+    <div class="details-head">
+      ${state}<h2 class="details-title">${title}</h2>
+      <button type="button" class="quiet close" aria-label="Close" onClick=${close}>✕</button>
+    </div>
+  `;
+}
+
+function describe(entry, close, tool, use) {
+  const { explanation, path, query, sequence } = entry;
   const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
-  const state = badge(`${kind} badge-large`, sign, entry.status ?? "—");
-  return /** @type {Node[]} */ (
-    [
-      head(entry.operation ?? `${entry.method} ${entry.path}`, state, close),
-      element("p", { class: "details-line" }, element("code", {}, linked(`${entry.method} ${addressOf(entry)}`))),
-      element("p", { class: "summary" }, linked(explanation.summary)),
-      remedy(explanation),
-      element("div", { class: "buttons" }, ...links(entry, again)),
-      again,
-      part("Checks", checks(explanation.checks)),
-      causes(explanation),
-      readings(explanation.readings),
-      facts(entry),
-      explanation.effects.length > 0 &&
-        part(
-          "Effects",
-          element(
-            "ul",
-            { class: "plain" },
-            explanation.effects.map((/** @type {string} */ effect) => element("li", {}, linked(effect))),
-          ),
-        ),
-      bodySection("Request body", entry.request_body),
-      headers("Response headers", entry.response_headers),
-      bodySection("Response body", entry.response_body),
-    ].filter(Boolean)
-  );
+  const effects = explanation.effects.map((effect) => html`<li>${linked(effect)}</li>`);
+  return html`
+    ${top(entry.operation ?? `${entry.method} ${path}`, badge(`${kind} badge-large`, sign, entry.status ?? "—"), close)}
+    <p class="details-line"><code>${linked(`${entry.method} ${query ? `${path}?${query}` : path}`)}</code></p>
+    <p class="summary">${linked(explanation.summary)}</p>
+    ${explanation.remedy && remedy(/** @type {any} */ (linked(explanation.remedy)))}
+    <div class="buttons">${links(entry, tool, use)}</div>
+    ${tool === "again" && html`<${SendAgain} key=${sequence} entry=${entry} />`}
+    ${tool === "compare" && compared(entry)}
+    ${part("Checks", checks(explanation.checks))}
+    ${causes(explanation)}
+    ${readings(explanation.readings)}
+    ${facts(entry)}
+    ${effects.length > 0 && part("Effects", html`<ul class="plain">${effects}</ul>`)}
+    ${bodySection("Request body", entry.request_body)}
+    ${headers("Response headers", entry.response_headers)}
+    ${bodySection("Response body", entry.response_body)}
+  `;
 }
 
-/** @param {any} explanation */
-function remedy(explanation) {
-  if (!explanation.remedy) return null;
-  return element(
-    "div",
-    { class: "callout" },
-    element("p", { class: "callout-title" }, "Remedy"),
-    element("p", {}, linked(explanation.remedy)),
-  );
-}
-
-/**
- * @param {any} entry
- * @param {HTMLElement} again
- */
-function links(entry, again) {
+function links(entry, tool, use) {
   const { related } = entry.explanation;
   const made = entry.status === 202 ? entry.response_body?.id : null;
-  const curl = actButton("Copy as curl", async () => copy(await curlOf(entry), curl));
-  const sends = async () => {
-    const { sendAgain } = await import("./send-again.js");
-    fill(again, await sendAgain(entry));
-    again.querySelector("input")?.focus();
-  };
+  const link = (text, href, title = "") => html`<a class="button" href=${href} title=${title || null}>${text}</a>`;
   return [
-    entry.curl && curl,
-    entry.path.startsWith("/v1/") && actButton("Send again", sends, { class: "changes" }),
+    entry.curl && actButton("Copy as curl", async (button) => copy(await curlOf(entry), button)),
+    entry.path.startsWith("/v1/") &&
+      actButton("Send again", () => use("again"), { class: "changes", "aria-expanded": tool === "again" }),
+    actButton("Compare", () => use("compare"), { "aria-expanded": tool === "compare" }),
     entry.operation && actButton("Make a rule", () => makeRule(entry), { class: "changes" }),
     related?.sequence &&
-      element(
-        "a",
-        { class: "button", href: `#requests/${related.sequence}`, title: related.why },
-        entry.replayed ? "Original" : "Earlier request",
-      ),
-    made && element("a", { class: "button", href: `#work/${made}` }, "Show the work"),
-    entry.operation && element("a", { class: "button", href: referenceAddress(entry.operation) }, "In the reference"),
+      link(entry.replayed ? "Original" : "Earlier request", `#requests/${related.sequence}`, related.why),
+    made && link("Show the work", `#work/${made}`),
+    entry.operation && link("In the reference", referenceAddress(entry.operation)),
   ];
 }
 
-/** @param {any} entry */
 function facts(entry) {
   const { credential } = entry;
-  /** @type {[string, string | null | undefined | false][]} */
+  const owner = credential && html`<a href="#teams">${credential.name} (${credential.key})</a>`;
   const rows = [
     ["Time", entry.at],
     ["Took", entry.duration_ms === null ? "still in flight" : duration(entry.duration_ms)],
     ["Team", credential?.team.name],
-    ["Credential", credential && `${credential.name} (${credential.key})`],
+    ["Credential", owner],
     ["Idempotency-Key", entry.idempotency_key],
     ["Request-Id", entry.request_id],
     ["Client", entry.user_agent],
     ["Arrived", entry.arrived_at && `${entry.arrived_at} (host time)`],
     ["Note", entry.note],
   ];
-  return element(
-    "dl",
-    { class: "facts" },
-    rows
-      .filter(([, value]) => value)
-      .flatMap(([term, value]) => [element("dt", {}, term), element("dd", { dir: "auto" }, linked(value || ""))]),
-  );
+  return listOfFacts(rows.filter(([, value]) => value));
 }
 
-/**
- * What in a scenario had a hand in it: rules, and a change of the timeline, each with file and line.
- * @param {any} explanation
- */
-function causes(explanation) {
-  const rules = explanation.rules.map((/** @type {any} */ rule) => cause(`Rule ${rule.name ?? ""}`, rule, rule.did));
-  const change = explanation.decided_by?.timeline;
-  const changed = change ? [cause("Timeline", change, `changed this at ${change.at}`)] : [];
-  return (
-    rules.length + changed.length > 0 &&
-    part("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed))
-  );
+function listOfFacts(rows) {
+  const shown = (value) => (typeof value === "string" ? linked(value) : value);
+  return html`
+    <dl class="facts">${rows.map(([term, value]) => html`<dt>${term}</dt><dd dir="auto">${shown(value)}</dd>`)}</dl>
+  `;
 }
 
-/**
- * The readings of the sandbox that are not plain.
- * @param {{reading: string, emulator: string}[]} list
- */
+/** What in a scenario had a hand in it: rules, and a change of the timeline, each with file and line. */
+function causes({ rules, decided_by: decided }) {
+  const change = decided?.timeline;
+  const all = rules.map((rule) => cause(`Rule ${rule.name ?? ""}`, rule, rule.did));
+  if (change) all.push(cause("Timeline", change, `changed this at ${change.at}`));
+  return all.length > 0 && part("Scenario", html`<ul class="plain causes">${all}</ul>`);
+}
+
+function cause(title, { file, line }, what) {
+  const place = file && html`<code class="place">${line ? `${file}, line ${line}` : file}</code>`;
+  return html`<li><strong>${title}</strong>${place}<span>${what}</span></li>`;
+}
+
+/** The readings of the sandbox that are not plain. */
 function readings(list) {
-  const items = list.map(({ reading, emulator }) =>
-    element("li", {}, element("span", { class: "tag" }, reading), ` ${emulator}`),
-  );
-  return items.length > 0 && part("Readings", element("ul", { class: "plain" }, ...items));
+  const items = list.map(({ reading, emulator }) => html`<li><span class="tag">${reading}</span> ${emulator}</li>`);
+  return items.length > 0 && part("Readings", html`<ul class="plain">${items}</ul>`);
 }
 
-/**
- * @param {string} title
- * @param {any} where
- * @param {string} what
- */
-function cause(title, where, what) {
-  const file = where.file && `${where.file}${where.line ? `, line ${where.line}` : ""}`;
-  return element(
-    "li",
-    {},
-    element("strong", {}, title),
-    file && element("code", { class: "place" }, file),
-    element("span", {}, what),
-  );
-}
-
-/** @param {any[]} list */
 function checks(list) {
   const decidedAt = list.findIndex((check) => check.result === "decided");
-  return element(
-    "ol",
-    { class: "checks" },
-    list.map((check, index) => {
-      const result = /** @type {keyof typeof CHECK_SIGNS} */ (check.result);
-      const isAfter = decidedAt >= 0 && index > decidedAt;
-      return element(
-        "li",
-        { class: `check check-${result.replace(" ", "-")}${isAfter ? " is-after" : ""}` },
-        element("span", { class: "check-sign", "aria-hidden": "true" }, CHECK_SIGNS[result] ?? "·"),
-        element(
-          "div",
-          {},
-          element("span", { class: "check-name" }, sentence(check.check)),
-          element("span", { class: result === "decided" ? "tag" : "visually-hidden" }, result),
-          check.detail && element("p", { class: "check-detail" }, linked(check.detail)),
-          result === "decided" && source(check.source),
-        ),
-      );
-    }),
-  );
+  const item = ({ check, result, detail, source }, index) => html`
+    <li class=${`check check-${result.replace(" ", "-")} ${decidedAt >= 0 && index > decidedAt ? "is-after" : ""}`}>
+      <span class="check-sign" aria-hidden="true">
+        ${CHECK_SIGNS[/** @type {keyof typeof CHECK_SIGNS} */ (result)] ?? "·"}
+      </span>
+      <div>
+        <span class="check-name">${sentence(check)}</span>
+        <span class=${result === "decided" ? "tag" : "visually-hidden"}>${result}</span>
+        ${detail && html`<p class="check-detail">${linked(detail)}</p>`}
+        ${result === "decided" && source && cited(source)}
+      </div>
+    </li>
+  `;
+  return html`<ol class="checks">${list.map(item)}</ol>`;
 }
 
-/** @param {{section: string, decisions: string[]} | null} from */
-function source(from) {
-  if (!from) return null;
-  return element(
-    "p",
-    { class: "faint" },
-    `Specification, section ${from.section} `,
-    from.decisions.map((decision) => element("a", { class: "decision", href: referenceAddress(decision) }, decision)),
-  );
+function cited({ section, decisions }) {
+  const links = decisions.map((one) => html`<a class="decision" href=${referenceAddress(one)}>${one}</a>`);
+  return html`<p class="faint">Specification, section ${section} ${links}</p>`;
 }
 
-/**
- * @param {string} title
- * @param {unknown} body
- */
 function bodySection(title, body) {
   if (body === null || body === undefined) return null;
-  const button = actButton("Copy", () => copy(JSON.stringify(body, null, 2), button), {
-    class: "quiet",
-    "aria-label": `Copy the ${title.toLowerCase()}`,
-  });
-  return part(title, element("div", { class: "body" }, button, json(body, title)));
+  const names = { class: "quiet", "aria-label": `Copy the ${title.toLowerCase()}` };
+  const button = actButton("Copy", (button) => copy(JSON.stringify(body, null, 2), button), names);
+  return part(title, html`<div class="body">${button}${json(body, title)}</div>`);
 }
 
-/**
- * @param {string} title
- * @param {Record<string, string> | [string, string][] | null | undefined} list
- */
 function headers(title, list) {
   const pairs = Array.isArray(list) ? list : Object.entries(list ?? {});
   if (!pairs.length) return null;
-  return element(
-    "details",
-    { class: "headers" },
-    element("summary", {}, `${title} `, element("span", { class: "faint" }, counted(pairs.length, "header"))),
-    element(
-      "dl",
-      { class: "facts" },
-      pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, linked(value))]),
-    ),
-  );
+  const count = html`<span class="faint">${counted(pairs.length, "header")}</span>`;
+  return html`<details class="headers"><summary>${title} ${count}</summary>${listOfFacts(pairs)}</details>`;
 }
 
-/**
- * The request as a command: with its key where the page can see it, else with the variable that clients are given.
- * @param {any} entry
- */
-async function curlOf(entry) {
+/** The request as a command: with its key where the page can see it, else with the variable that clients are given. */
+async function curlOf({ curl, credential }) {
   const { data: teams } = await ask("GET", "teams");
-  const keys = new Map(
-    teams.flatMap((/** @type {any} */ team) =>
-      team.credentials.map((/** @type {any} */ credential) => [credential.id, credential.key]),
-    ),
-  );
-  const key = entry.credential && keys.get(entry.credential.id);
-  if (!key) return entry.curl;
-  const ofTheEnvironment = '"Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"';
-  return entry.curl.replace(ofTheEnvironment, () => quoted(`Authorization: Bearer ${key}`));
-}
-
-/** @param {string} text */
-function quoted(text) {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** @param {import("./journal.js").Entry} entry */
-function addressOf({ path, query }) {
-  return query ? `${path}?${query}` : path;
+  const credentials = teams.flatMap((team) => team.credentials);
+  const key = credentials.find((one) => one.id === credential?.id)?.key;
+  if (!key) return curl;
+  const quoted = `'Authorization: Bearer ${key.replaceAll("'", "'\\''")}'`;
+  return curl.replace('"Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"', () => quoted);
 }

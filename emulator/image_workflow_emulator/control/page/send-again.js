@@ -1,108 +1,164 @@
-/** A request sent again, as it was or changed, through `/v1` as a client sends it; both answers beside each other. */
+/** Two requests beside each other: one sent again, as it was or changed, through `/v1`, or compared with another. */
 
-import { act, actButton } from "./acts.js";
-import { newIdempotencyKey, sendAsClient } from "./client.js";
-import { Contract } from "./contract.js";
-import { element, field, fill, part } from "./dom.js";
+import { keysOf, newIdempotencyKey, sendAsClient } from "./client.js";
+import { journal } from "./requests.js";
 import { ask, pageAddress } from "./service.js";
+import { act, actButton, field, html, options, part, useEffect, useState } from "./ui.js";
+
+const MAX_COMPARED = 50;
 
 /**
- * A form for a request of the journal.
- * @param {any} entry
+ * The problem codes that an operation can be asked for: those of the statuses that it declares, and internal_error.
  */
-export async function sendAgain(entry) {
-  const [{ data: teams }, document] = await Promise.all([ask("GET", "teams"), ask("GET", "/contract.json")]);
-  const contract = new Contract(document);
-  const operation = contract
-    .tags()
-    .flatMap((/** @type {any} */ tag) => tag.operations)
-    .find((/** @type {any} */ { id }) => id === entry.operation);
-  const credentials = teams.flatMap((/** @type {any} */ team) => team.credentials);
-  const { key } = credentials.find((/** @type {any} */ one) => one.id === entry.credential?.id) ?? { key: "" };
-  const idempotencyKey = element("input", { id: "again-key", autocomplete: "off", spellcheck: "false" });
-  idempotencyKey.value = entry.idempotency_key ?? "";
-  const text =
-    typeof entry.request_body === "string" ? entry.request_body : JSON.stringify(entry.request_body, null, 2);
-  const hasBody = entry.method !== "GET" && entry.method !== "DELETE";
-  const body = element("textarea", { id: "again-body", spellcheck: "false", rows: 8, disabled: !hasBody });
-  body.value = entry.request_body === null ? "" : text;
-  const fault = element(
-    "select",
-    { id: "again-fault" },
-    element("option", { value: "" }, "none"),
-    (operation ? contract.faultsOf(operation) : []).map((code) => element("option", { value: code }, code)),
-  );
-  const answers = element("div", { class: "answers", "aria-live": "polite" });
-  const send = element("button", { class: "primary" }, "Send");
-  const form = element(
-    "form",
-    { class: "again" },
-    field("Idempotency-Key", idempotencyKey),
-    field("Fault", fault),
-    field("Body", body),
-    element(
-      "div",
-      { class: "buttons" },
-      send,
-      actButton("New key", () => {
-        idempotencyKey.value = newIdempotencyKey();
-      }),
-    ),
-  );
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void act(send, async () => {
-      const headers = /** @type {Record<string, string>} */ ({});
-      if (idempotencyKey.value) headers["Idempotency-Key"] = idempotencyKey.value;
-      if (fault.value) headers["Emulator-Fault"] = fault.value;
-      const path = entry.path.replace(/^\/v1/, "") + (entry.query ? `?${entry.query}` : "");
-      const sent = hasBody && body.value ? body.value : undefined;
-      const answer = await sendAsClient({ method: entry.method, path, key, headers, body: sent });
-      fill(answers, ...sideBySide(entry, answer));
-      answers.lastElementChild?.scrollIntoView({ block: "nearest" });
-    });
+async function faultsOf(id) {
+  const { paths, components } = await ask("GET", "/contract.json");
+  const operations = Object.values(paths).flatMap((path) => Object.values(/** @type {any} */ (path)));
+  const { responses = {} } = operations.find((one) => one.operationId === id) ?? {};
+  const codes = Object.entries(responses).flatMap(([status, response]) => {
+    const { $ref } = /** @type {any} */ (response);
+    const found = $ref ? components.responses[$ref.split("/").at(-1)] : response;
+    return status === "default" ? [] : (found["x-problem-codes"] ?? []);
   });
-  return part("Send again", [form, answers]);
+  return [...new Set([...codes, "internal_error"])];
 }
 
-/**
- * @param {any} entry
- * @param {import("./client.js").Answer} answer
- */
-function sideBySide(entry, answer) {
-  const first = linesOf(entry.status, entry.response_body);
-  const next = linesOf(answer.status, answer.body);
-  const link =
-    answer.entry &&
-    element("a", { href: pageAddress(`requests/${answer.entry.sequence}`) }, `#${answer.entry.sequence}`);
-  return [shown("First answer", first, next), shown("New answer", next, first, link)];
+/** A form for a request of the journal. */
+export function SendAgain({ entry }) {
+  const first = firstTry(entry);
+  const [request, change] = useState(first);
+  const [known, keep] = useState({ credentials: [], faults: [] });
+  const [answer, show] = useState(null);
+  useEffect(() => {
+    void Promise.all([ask("GET", "teams"), faultsOf(entry.operation)]).then(([{ data }, faults]) => {
+      keep({ credentials: data.flatMap(keysOf), faults });
+      const sender = data.flatMap(({ credentials }) => credentials).find((one) => one.id === entry.credential?.id);
+      change((request) => ({ ...request, credential: sender?.key ?? "" }));
+    });
+  }, []);
+  const hasBody = entry.method !== "GET" && entry.method !== "DELETE";
+  const changes =
+    (name) =>
+    (/** @type {any} */ { currentTarget: { value } }) => {
+      const next = { ...request, [name]: value };
+      const isOther = next.body !== first.body || next.fault !== first.fault;
+      // The same key with another intent would only be refused; one that a person chose stays.
+      if (name !== "key" && isOther && request.key && request.key === first.key) next.key = newIdempotencyKey();
+      if (name !== "key" && !isOther) next.key = first.key;
+      change(next);
+    };
+  const send = async () => {
+    const headers = /** @type {Record<string, string>} */ ({});
+    if (request.key) headers["Idempotency-Key"] = request.key;
+    if (request.fault) headers["Emulator-Fault"] = request.fault;
+    const path = entry.path.replace(/^\/v1/, "") + (entry.query ? `?${entry.query}` : "");
+    const body = hasBody && request.body ? request.body : undefined;
+    show(await sendAsClient({ method: entry.method, path, key: request.credential, headers, body }));
+  };
+  const input = (label, name, kind, /** @type {any} */ content = null, rows = "") =>
+    field(
+      label,
+      `again-${name}`,
+      html`
+        <${kind} id=${`again-${name}`} value=${request[name]} onInput=${changes(name)} autocomplete="off" rows=${rows || null}
+          spellcheck=${false} disabled=${name === "body" && !hasBody}>${content}<//>
+      `,
+    );
+  const submit = (event) => {
+    event.preventDefault();
+    void act(event.submitter ?? event.currentTarget, send);
+  };
+  const form = html`
+    <form class="again" onSubmit=${submit}>
+      ${input("Idempotency-Key", "key", "input")}
+      ${input("Credential", "credential", "select", options([["", "none"], ...known.credentials]))}
+      ${input("Fault", "fault", "select", options([["", "none"], ...known.faults]))}
+      ${input("Body", "body", "textarea", null, "8")}
+      <div class="buttons">
+        <button class="primary">Send</button>
+        ${actButton("New key", () => change({ ...request, key: newIdempotencyKey() }))}
+      </div>
+    </form>
+  `;
+  return part("Send again", [
+    form,
+    html`<div class="answers" aria-live="polite">${answer && answers(entry, answer)}</div>`,
+  ]);
 }
 
-/**
- * @param {number | null} status
- * @param {any} body
- */
+function firstTry({ idempotency_key: key, request_body: body }) {
+  const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
+  return { key: key ?? "", fault: "", body: body === null ? "" : text, credential: "" };
+}
+
+function answers(entry, answer) {
+  const { sequence, replayed } = answer.entry ?? {};
+  const link = sequence && html`<a href=${pageAddress(`requests/${sequence}`)}>#${sequence}</a>`;
+  const note = replayed && html`<span class="tag">a replay: the stored answer, nothing was done again</span>`;
+  const [one, other] = [linesOf(entry.status, entry.response_body), linesOf(answer.status, answer.body)];
+  return [lines("First answer", one, other), lines("New answer", other, one, [link, " ", note])];
+}
+
+/** A request beside another one of the journal. */
+function Comparison({ entry }) {
+  const others = [...journal.bySequence.values()].filter(({ sequence }) => sequence !== entry.sequence).reverse();
+  const same = others.filter((one) => one.name === (entry.operation ?? `${entry.method} ${entry.path}`));
+  const choice = [...same, ...others.filter((one) => !same.includes(one))].slice(0, MAX_COMPARED);
+  const nearest = same.find(({ sequence }) => sequence < entry.sequence) ?? choice[0];
+  const [wanted, want] = useState(String(nearest?.sequence ?? ""));
+  const [other, show] = useState(null);
+  useEffect(() => {
+    if (wanted) void ask("GET", `requests/${wanted}`).then(show, () => show(null));
+  }, [wanted]);
+  const text = ({ sequence, name, status, at }) => `#${sequence} ${name} ${status ?? ""} ${at.slice(11, 19)}`;
+  const chosen = html`
+    <select id="compare" value=${wanted} onChange=${({ currentTarget }) => want(currentTarget.value)}>
+      ${options(choice.map((one) => [String(one.sequence), text(one)]))}
+    </select>
+  `;
+  const [left, right] = [wholeOf(entry), other ? wholeOf(other) : []];
+  const link = html`<a href=${pageAddress(`requests/${wanted}`)}>#${wanted}</a>`;
+  return part("Compare", [
+    field("With", "compare", chosen),
+    other &&
+      html`
+      <div class="answers">
+        ${lines(`Request ${entry.sequence}`, left, right)}${lines("Request", right, left, link, `Request ${wanted}`)}
+      </div>
+    `,
+  ]);
+}
+
+export function compared(entry) {
+  return html`<${Comparison} key=${entry.sequence} entry=${entry} />`;
+}
+
+function wholeOf(entry) {
+  const { method, path, query, credential, idempotency_key: key, request_body: body } = entry;
+  const sent = [
+    `${method} ${path}${query ? `?${query}` : ""}`,
+    credential && `${credential.team.name}, ${credential.name}`,
+  ];
+  return [
+    ...sent,
+    key && `Idempotency-Key: ${key}`,
+    ...linesOf("", body),
+    ...linesOf(entry.status, entry.response_body),
+  ].filter(Boolean);
+}
+
 function linesOf(status, body) {
   return [String(status ?? "no answer"), ...(body === null ? [] : JSON.stringify(body, null, 2).split("\n"))];
 }
 
-/**
- * @param {string} title
- * @param {string[]} lines
- * @param {string[]} others the lines of the other answer
- * @param {Node | null} [link]
- */
-function shown(title, lines, others, link = null) {
+/** Lines, those marked that the others do not have. */
+function lines(title, lines, others, /** @type {any} */ beside = null, name = title) {
   const known = new Set(others);
-  const marked = lines.map((line) =>
-    known.has(line)
-      ? `${line}\n`
-      : element("mark", {}, element("span", { class: "visually-hidden" }, "differs: "), `${line}\n`),
-  );
-  return element(
-    "div",
-    { role: "group", "aria-label": title },
-    element("h5", {}, title, " ", link),
-    element("pre", { class: "json", tabindex: 0 }, marked),
-  );
+  const line = (text) =>
+    known.has(text) ? `${text}\n` : html`<mark><span class="visually-hidden">differs: </span>${`${text}\n`}</mark>`;
+  return html`
+    <div role="group" aria-label=${name}>
+      <h4>${title} ${beside}</h4>
+      <pre class="json" tabindex="0">${lines.map(line)}</pre>
+    </div>
+  `;
 }

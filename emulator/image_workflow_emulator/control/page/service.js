@@ -12,11 +12,6 @@ const TOKEN_NAME = "image-workflow-emulator-control-token";
 
 /** What the emulator refused, in its own words; status 0 where it could not be reached. */
 export class Refusal extends Error {
-  /**
-   * @param {number} status
-   * @param {string} code
-   * @param {string} detail
-   */
   constructor(status, code, detail) {
     super(detail);
     this.status = status;
@@ -32,7 +27,6 @@ export function sandboxId() {
 /**
  * The address of something of the sandbox that the page shows, or, beginning with `/`, of the process.
  * @param {string} path such as `clock`, or `/health`
- * @param {Record<string, string | number | undefined>} [query]
  */
 export function address(path, query = {}) {
   const sandbox = sandboxId() === "default" ? "" : `sandboxes/${encodeURIComponent(sandboxId())}/`;
@@ -57,10 +51,6 @@ export function pageAddress(place = "") {
   return documentAddress("../_emulator", place);
 }
 
-/**
- * @param {string} path
- * @param {string} hash
- */
 function documentAddress(path, hash) {
   const url = new URL(path, ROOT);
   if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
@@ -68,11 +58,10 @@ function documentAddress(path, hash) {
   return url;
 }
 
-/** @typedef {(method: string, path: string, query?: Options["query"]) => Response} Source answers, or throws a Refusal */
-/** What answers in the place of the emulator. @type {Source | null} */
+/** What answers in the place of the emulator. */
 let source = null;
 
-/** @param {Source} answers from now on in the place of the emulator */
+/** @param {any} answers from now on in the place of the emulator */
 export function answerFrom(answers) {
   source = answers;
 }
@@ -93,10 +82,7 @@ export function hasPublicPictures() {
   return !hasToken() && source === null;
 }
 
-/**
- * Keep a control token for this tab; null forgets it.
- * @param {string | null} token
- */
+/** Keep a control token for this tab; null forgets it. */
 export function keepToken(token) {
   if (token === null) sessionStorage.removeItem(TOKEN_NAME);
   else sessionStorage.setItem(TOKEN_NAME, token);
@@ -107,43 +93,30 @@ function needsToken() {
   return document.documentElement.hasAttribute("data-needs-token") && !hasToken();
 }
 
-/** @type {() => Promise<void>} */
 let askForToken = () => Promise.reject(new Refusal(401, "authentication_required", "The control token is needed"));
 
-/**
- * Say who asks a person for the control token when it is missing or wrong.
- * @param {() => Promise<void>} asks
- */
+/** Say who asks a person for the control token when it is missing or wrong. */
 export function onTokenNeeded(asks) {
   askForToken = asks;
 }
 
-/**
- * @typedef {object} Options
- * @property {unknown} [json] a body, sent as JSON
- * @property {BodyInit} [body] a body, sent as it is
- * @property {Record<string, string>} [headers]
- * @property {Record<string, string | number | undefined>} [query]
- * @property {AbortSignal} [signal]
- */
+/** Wait until the control token is known, where one is needed. */
+export async function admitted() {
+  if (needsToken()) await askForToken();
+}
 
 /**
  * Send a request and return its successful response; asks for the control token where that is what is missing.
- * @param {string} method
- * @param {string} path
- * @param {Options} [options]
- * @returns {Promise<Response>}
  * @throws {Refusal}
  */
 export async function send(method, path, options = {}) {
   const { json, query, signal } = options;
   if (source) return source(method, path, query);
-  if (needsToken() && path !== "/health") await askForToken();
+  if (path !== "/health") await admitted();
   for (;;) {
     const headers = { ...options.headers, ...authorization() };
     if (json !== undefined) headers["Content-Type"] = "application/json";
     const body = json === undefined ? options.body : JSON.stringify(json);
-    /** @type {Response} */
     let response;
     try {
       response = await fetch(address(path, query), { method, headers, body, signal, cache: "no-store" });
@@ -158,7 +131,6 @@ export async function send(method, path, options = {}) {
   }
 }
 
-/** @param {Response} response */
 async function refusalOf(response) {
   const problem = await response.json().catch(() => ({}));
   return new Refusal(response.status, problem.code ?? "", problem.detail ?? `The answer was ${response.status}`);
@@ -166,10 +138,6 @@ async function refusalOf(response) {
 
 /**
  * Send a request and return the JSON of its answer.
- * @param {string} method
- * @param {string} path
- * @param {Options} [options]
- * @returns {Promise<any>}
  * @throws {Refusal}
  */
 export async function ask(method, path, options) {
@@ -177,10 +145,7 @@ export async function ask(method, path, options) {
   return response.status === 204 ? null : response.json();
 }
 
-/**
- * The sandbox that the page shows, with its base URL and the variables for its clients.
- * @returns {Promise<{base_url: string, env: Record<string, string>}>}
- */
+/** The sandbox that the page shows, with its base URL and the variables for its clients. */
 export function shownSandbox() {
   return ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`);
 }

@@ -19,24 +19,12 @@ const EXPLANATION = {
   readings: [],
 };
 
-/**
- * @typedef {object} Session
- * @property {Record<string, any>} answers
- * @property {Record<string, string>} pictures data URLs
- * @property {string[]} regions that have something to show
- * @property {string} note what is not in it
- */
-
-/**
- * Read a session, a journal, or a coverage; null for anything else.
- * @param {any} content
- * @returns {Session | null}
- */
+/** Read a session, a journal, or a coverage; null for anything else. */
 export function readSession(content) {
   const isSession = content?.format === FORMAT && content.version === 1;
   const { requests: more = 0, pictures: others = 0 } = (isSession && content.left_out) || {};
   const entries = Array.isArray(content) ? content : (content?.data ?? content?.requests);
-  /** @type {Record<string, any>} */
+  /** @type {any} */
   let answers = {};
   if (isSession) answers = { ...content.answers };
   else if (content?.operations && typeof content.percent === "number") answers = { coverage: content };
@@ -53,15 +41,11 @@ export function readSession(content) {
   };
 }
 
-/** @param {any} entries */
 function isJournal(entries) {
   return Array.isArray(entries) && entries.every((one) => one?.method && one.path);
 }
 
-/**
- * A journal as it is answered. One of several sandboxes counts anew, in the order of arrival.
- * @param {any[]} entries
- */
+/** A journal as it is answered. One of several sandboxes counts anew, in the order of arrival. */
 function numbered(entries) {
   const isUnique = new Set(entries.map((one) => one.sequence)).size === entries.length;
   const data = isUnique ? entries : entries.map((one, at) => ({ ...one, sequence: at + 1 }));
@@ -71,11 +55,9 @@ function numbered(entries) {
 /**
  * What answers in the place of the emulator.
  * @param {string} name of the file
- * @param {Session} session
- * @returns {import("./service.js").Source}
  */
 export function answersOf(name, { answers, pictures }) {
-  return (method, path, query = {}) => {
+  return (method, path, /** @type {any} */ query = {}) => {
     if (method !== "GET") throw new Refusal(405, "read_only", `${name} is a file: it can be read, not changed`);
     const [first, second] = path.replace(/^\//, "").split("/").map(decodeURIComponent);
     const found = second ? part(first, second) : first === "requests" ? page(query) : answers[first];
@@ -84,18 +66,14 @@ export function answersOf(name, { answers, pictures }) {
     throw new Refusal(404, "not_found", `${name} does not hold this`);
   };
 
-  /** @param {Record<string, unknown>} query */
   function page({ before }) {
     return answers.requests && { ...answers.requests, ...(before ? { data: [] } : {}) };
   }
 
-  /** @param {string} collection @param {string} id */
   function part(collection, id) {
     if (collection === "sandboxes") return { env: {} };
     if (collection === "pictures") return pictures[id] && blobOf(pictures[id]);
-    const entry = answers.requests?.data.find((/** @type {any} */ one) =>
-      [String(one.sequence), one.request_id].includes(id),
-    );
+    const entry = answers.requests?.data.find((one) => [String(one.sequence), one.request_id].includes(id));
     return entry && { explanation: EXPLANATION, ...entry };
   }
 }

@@ -1,34 +1,37 @@
 /** The emulator's time between two looks at its clock: it goes on by itself where the clock does. */
 
-/**
- * @typedef {object} Clock
- * @property {string} now
- * @property {"real" | "manual" | "auto"} mode
- * @property {number} rate
- * @property {number} pending
- * @property {string | null} next_event_at
- * @property {{at: string, what: string, id: string | null}[]} [events]
- */
+const TICK_MS = 250;
 
-/** @type {{clock: Clock, at: number} | null} */
 let seen = null;
-/** @type {Set<(clock: Clock) => void>} */
-const watchers = new Set();
+const watchers = [];
+const painters = [];
 
-/**
- * Keep what the clock says.
- * @param {Clock} clock
- */
+/** Keep what the clock says. */
 export function keepClock(clock) {
   seen = { clock, at: performance.now() };
   for (const watcher of watchers) watcher(clock);
+  tick();
 }
 
-/** @param {(clock: Clock) => void} watcher */
+/** @param {(clock: any) => void} watcher is told what the clock says, whenever it is read */
 export function watchClock(watcher) {
-  watchers.add(watcher);
+  watchers.push(watcher);
   if (seen) watcher(seen.clock);
 }
+
+/** @param {(now: number) => void} paint shows the emulator's time, as it passes */
+export function onTick(paint) {
+  painters.push(paint);
+  tick();
+}
+
+/** Show the time now. */
+export function tick() {
+  const now = emulatorNow();
+  if (!Number.isNaN(now)) for (const paint of painters) paint(now);
+}
+
+setInterval(() => isRunning() && !document.hidden && tick(), TICK_MS);
 
 /** The clock as it was last seen. */
 export function lastClock() {

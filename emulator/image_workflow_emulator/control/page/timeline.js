@@ -1,134 +1,75 @@
-/** The timeline of a piece of work, as a sequence of client and service: what was asked, what happened, what is due. */
+/**
+ * The timeline of a piece of work, as a sequence of client and service: what was asked, what happened, what is due.
+ */
 
-import { actButton } from "./acts.js";
-import { element, follow } from "./dom.js";
 import { ending } from "./journal.js";
 import { journal } from "./requests.js";
 import { ask } from "./service.js";
 import { isRunning, keepClock, lastClock } from "./time.js";
+import { actButton, html, useEffect, useRef } from "./ui.js";
 import { counted } from "./words.js";
 
 const MAX_SHOWN_REQUESTS = 60;
 
-/**
- * @typedef {object} Step
- * @property {string} at
- * @property {"client" | "service" | "due"} who
- * @property {(Node | string | false | null)[]} what
- */
-
-/**
- * Write it into a list; what is there already, and what the keyboard is on, stays.
- * @param {Element} list
- * @param {import("./work.js").Work} work
- */
-export function writeTimeline(list, work) {
-  const steps = [...asked(work), ...told(work)].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  const hadFocus = list.contains(document.activeElement);
-  follow(
-    list,
-    [...steps, ...due(work)],
-    ({ at, who, what }) => [at, who, ...what.map((part) => (part instanceof Node ? part.textContent : part))].join(" "),
-    ({ at, who, what }) =>
-      element(
-        "li",
-        { class: `step step-${who}` },
-        element("time", { datetime: at, title: at }, at.slice(11, 23)),
-        element("span", { class: "step-what" }, what),
-      ),
-  );
-  if (!hadFocus || list.contains(document.activeElement)) return;
-  /** @type {HTMLElement | null} */
-  const next = list.querySelector("button") ?? list.parentElement?.querySelector("summary") ?? null;
-  next?.focus();
+export function Timeline({ work }) {
+  const list = useRef(null);
+  const hadFocus = list.current?.contains(document.activeElement);
+  // A button that did its work is gone: the keyboard goes on to the next one.
+  useEffect(() => {
+    if (!hadFocus || list.current.contains(document.activeElement)) return;
+    (list.current.querySelector("button") ?? list.current.parentElement.querySelector("summary")).focus();
+  });
+  const past = [...asked(work), ...done(work)].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const step = ({ at, who, key, what }) => html`
+    <li class=${`step step-${who}`} key=${`${at} ${key}`}>
+      <time datetime=${at} title=${at}>${at.slice(11, 23)}</time><span class="step-what">${what}</span>
+    </li>
+  `;
+  return html`<ol class="sequence" ref=${list}>${[...past, ...due(work)].map(step)}</ol>`;
 }
 
-/**
- * What the service did.
- * @param {import("./work.js").Work} work
- * @returns {Step[]}
- */
-function told(work) {
-  const { credits, rule, outputs = [], started_at: started, finished_at: finished } = work;
-  /** @type {Step[]} */
+/** What the service did. */
+function done(work) {
+  const { credits, rule, outputs = [], created_at: created, started_at: started, finished_at: finished } = work;
   const steps = [
-    { at: work.created_at, who: "service", what: [`admitted, ${counted(credits.reserved, "Credit")} reserved`] },
+    [created, `admitted, ${counted(credits.reserved, "Credit")} reserved`],
+    [created, rule && `the rule ${rule.name ?? ""} of the scenario decides its end`],
+    [started, "started"],
+    ...outputs
+      .filter(({ status }) => status === "completed" || status === "failed")
+      .map(({ slot, status, finishes_at: at, error }) => {
+        const end = error ? `failed: ${error.code}` : status;
+        return /** @type {[string, string]} */ ([at ?? finished ?? created, `output ${slot} ${end}`]);
+      }),
+    [finished, `${work.status}, ${counted(credits.charged ?? 0, "Credit")} charged`],
   ];
-  if (rule)
-    steps.push({
-      at: work.created_at,
-      who: "service",
-      what: [`the rule ${rule.name ?? ""} of the scenario decides its end`],
-    });
-  if (started) steps.push({ at: started, who: "service", what: ["started"] });
-  for (const { slot, status, finishes_at: at, error } of outputs) {
-    const isOver = status === "completed" || status === "failed";
-    if (isOver)
-      steps.push({
-        at: at ?? finished ?? work.created_at,
-        who: "service",
-        what: [`output ${slot} ${error ? `failed: ${error.code}` : status}`],
-      });
-  }
-  if (finished)
-    steps.push({
-      at: finished,
-      who: "service",
-      what: [`${work.status}, ${counted(credits.charged ?? 0, "Credit")} charged`],
-    });
-  return steps;
+  return steps.flatMap(([at, what]) => (at && what ? [{ at, who: "service", key: what, what }] : []));
 }
 
-/**
- * What clients asked about it, and what they were answered.
- * @param {import("./work.js").Work} work
- * @returns {Step[]}
- */
+/** What clients asked about it, and what they were answered. */
 function asked(work) {
-  return journal
-    .naming(work.id)
-    .slice(-MAX_SHOWN_REQUESTS)
-    .map((entry) => {
-      const { sign, word } = ending(entry);
-      const asks = entry.sequence === work.request ? "order" : entry.method === "GET" ? "poll" : entry.name;
-      return {
-        at: entry.at,
-        who: "client",
-        what: [
-          element("a", { href: `#requests/${entry.sequence}` }, `#${entry.sequence} ${asks}`),
-          ` ${sign} ${entry.status ?? word}`,
-          entry.code && ` ${entry.code}`,
-          entry.retryAfter && `, Retry-After ${entry.retryAfter}`,
-          entry.rule && `, rule ${entry.rule}`,
-        ],
-      };
-    });
+  const requests = journal.naming(work.id).slice(-MAX_SHOWN_REQUESTS);
+  return requests.map((entry) => {
+    const { sign, word } = ending(entry);
+    const asks = entry.sequence === work.request ? "order" : entry.method === "GET" ? "poll" : entry.name;
+    const more = [entry.code && ` ${entry.code}`, entry.retryAfter && `, Retry-After ${entry.retryAfter}`];
+    const what = html`
+      <a href=${`#requests/${entry.sequence}`}>#${entry.sequence} ${asks}</a>${` ${sign} ${entry.status ?? word}`}
+      ${more}${entry.rule && `, rule ${entry.rule}`}
+    `;
+    return { at: entry.at, who: "client", key: String(entry.sequence), what };
+  });
 }
 
-/**
- * What will happen; a clock that stands still can go there.
- * @param {import("./work.js").Work} work
- * @returns {Step[]}
- */
+/** What will happen; a clock that stands still can go there. */
 function due(work) {
-  const events = lastClock()?.events ?? [];
-  return events
-    .filter((event) => event.id === work.id)
-    .map(({ at, what }) => ({
-      at,
-      who: "due",
-      what: [`due: ${what} `, !isRunning() && goTo(at)],
-    }));
-}
-
-/** @param {string} at */
-function goTo(at) {
-  return actButton(
-    "Go to",
-    async () => {
-      keepClock({ .../** @type {any} */ (lastClock()), ...(await ask("POST", "clock/advance", { json: { to: at } })) });
+  const events = (lastClock()?.events ?? []).filter((event) => event.id === work.id);
+  return events.map(({ at, what }) => {
+    const go = async () => {
+      keepClock({ ...lastClock(), ...(await ask("POST", "clock/advance", { json: { to: at } })) });
       return `The clock is at ${at}`;
-    },
-    { class: "button-small changes", title: at },
-  );
+    };
+    const button = !isRunning() && actButton("Go to", go, { class: "button-small changes", title: at });
+    return { at, who: "due", key: what, what: [`due: ${what} `, button] };
+  });
 }

@@ -1,9 +1,11 @@
 /** The control token, asked for once for all that wait for it. */
 
-import { byId, element } from "./dom.js";
 import { hasToken, keepToken } from "./service.js";
+import { byId, html, render } from "./ui.js";
 
-/** @type {Promise<void> | null} */
+const FIRST = "This emulator was started with a control token. It is kept for this tab only.";
+const WRONG = "This is not the emulator's control token.";
+
 let asking = null;
 
 /** Ask for the control token; one that was sent and refused is forgotten. */
@@ -11,29 +13,25 @@ export function askForToken() {
   asking ??= new Promise((resolve) => {
     const isWrong = hasToken();
     keepToken(null);
-    const why = isWrong
-      ? "This is not the emulator's control token."
-      : "This emulator was started with a control token. It is kept for this tab only.";
-    const field = element("input", { id: "token", type: "password", autocomplete: "off", required: true });
-    const form = element(
-      "form",
-      { class: "notice token" },
-      element("p", isWrong ? { role: "alert" } : {}, why),
-      element("label", { for: "token" }, "Control token"),
-      field,
-      element("button", { class: "primary" }, "Continue"),
-    );
-    form.addEventListener("submit", (event) => {
+    const submit = (event) => {
       event.preventDefault();
-      keepToken(field.value.trim());
-      form.remove();
+      keepToken(event.currentTarget.elements.token.value.trim());
+      render(null, byId("alone"));
       document.documentElement.classList.remove("is-alone");
       asking = null;
-      resolve();
-    });
+      resolve(null);
+    };
+    const form = html`
+      <form class="notice token" onSubmit=${submit}>
+        <p role=${isWrong ? "alert" : null}>${isWrong ? WRONG : FIRST}</p>
+        <label for="token">Control token</label>
+        <input id="token" type="password" autocomplete="off" required />
+        <button class="primary">Continue</button>
+      </form>
+    `;
     document.documentElement.classList.add("is-alone");
-    byId("alone").append(form);
-    field.focus();
+    render(form, byId("alone"));
+    byId("token").focus();
   });
   return asking;
 }

@@ -1,9 +1,6 @@
 /** How numbers, times and states read. */
 
-/**
- * A duration in milliseconds, short.
- * @param {number | null | undefined} milliseconds
- */
+/** A duration in milliseconds, short. */
 export function duration(milliseconds) {
   if (milliseconds === null || milliseconds === undefined) return "…";
   if (milliseconds < 9.95) return `${milliseconds.toFixed(1)} ms`;
@@ -17,10 +14,7 @@ export function duration(milliseconds) {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
 }
 
-/**
- * A number of bytes, short.
- * @param {number} bytes
- */
+/** A number of bytes, short. */
 export function size(bytes) {
   if (bytes < 1024) return `${bytes} bytes`;
   const kibibytes = bytes / 1024;
@@ -28,43 +22,27 @@ export function size(bytes) {
   return `${(kibibytes / 1024).toFixed(1)} MiB`;
 }
 
-/**
- * The time of day of a timestamp, as the service writes it (UTC).
- * @param {string} timestamp
- */
+/** The time of day of a timestamp, as the service writes it (UTC). */
 export function timeOfDay(timestamp) {
   return timestamp.slice(11, 19);
 }
 
-/**
- * The part of a second that belongs to it, with its point.
- * @param {string} timestamp
- */
+/** The part of a second that belongs to it, with its point. */
 export function fraction(timestamp) {
   return timestamp.slice(19, 23);
 }
 
-/**
- * @param {number} count
- * @param {string} noun
- */
 export function counted(count, noun) {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/**
- * A word of the service as people read it: `product_photography` becomes `Product photography`.
- * @param {string} word
- */
+/** A word of the service as people read it: `product_photography` becomes `Product photography`. */
 export function sentence(word) {
   const text = word.replace(/[._]/g, " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/**
- * A value as formatted JSON.
- * @param {unknown} value
- */
+/** A value as formatted JSON. */
 export function formatted(value) {
   return JSON.stringify(value, null, 2);
 }

@@ -1,8 +1,10 @@
-/** The scenario workbench: a file is edited, checked as it is typed with the requests that came already, used, and saved. */
+/**
+ * The scenario workbench: a file is edited, checked as it is typed with the requests that came already, used, and saved.
+ */
 
-import { act, actButton, download } from "./acts.js";
-import { element, fill, field as labelled } from "./dom.js";
+import { readScenario } from "./running.js";
 import { ask, Refusal } from "./service.js";
+import { act, actButton, announce, byId, download, html } from "./ui.js";
 
 const EMPTY = `# yaml-language-server: $schema=scenario.schema.json
 scenario: my-scenario
@@ -17,7 +19,6 @@ let waiting = "";
 
 /**
  * Make a rule that does again to the next such request what became of this one, or fails it, and open it in the editor.
- * @param {any} entry
  */
 export function makeRule({ sequence, operation, code, request_body: body, credential }) {
   const plain = Object.entries(body ?? {}).filter(([, value]) =>
@@ -28,158 +29,168 @@ export function makeRule({ sequence, operation, code, request_body: body, creden
     credential && `team: ${JSON.stringify(credential.team.name)}`,
     typeof body === "object" && plain.length > 0 && `body: ${JSON.stringify(Object.fromEntries(plain))}`,
   ];
-  waiting = [
-    `- name: as request ${sequence}`,
-    `  match: {${match.filter(Boolean).join(", ")}}`,
-    "  when: {nth: 1}",
-    `  then: {problem: ${code ?? "internal_error"}}`,
-  ].join("\n");
+  openRule(
+    [
+      `- name: as request ${sequence}`,
+      `  match: {${match.filter(Boolean).join(", ")}}`,
+      "  when: {nth: 1}",
+      `  then: {problem: ${code ?? "internal_error"}}`,
+    ].join("\n"),
+  );
+}
+
+/**
+ * Open a rule in the editor.
+ * @param {string} rule without indentation
+ */
+export function openRule(rule) {
+  waiting = rule;
   location.hash = "#scenario/edit";
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 /**
  * @param {() => string} chosen the name of a scenario of the library to begin with, or an empty text
- * @param {() => Promise<unknown>} used reads the running scenario again
+ * @param {() => void} draw shows it again
  */
-export function createWorkbench(chosen, used) {
-  const field = element("textarea", { id: "scenario-file", spellcheck: "false", rows: 16, wrap: "off" });
-  const marks = element("div", { class: "marks", "aria-hidden": "true" });
-  const editor = element("div", { class: "editor" });
-  const complaints = element("div", { class: "complaints", id: "scenario-complaints", "aria-live": "polite" });
-  const matches = element("div", { class: "matches", "aria-live": "polite" });
-  const labelledField = labelled("Scenario file", field);
-  const root = element(
-    "div",
-    { class: "workbench", hidden: true },
-    labelledField,
-    element(
-      "div",
-      { class: "buttons" },
-      actButton("Check", () => send("POST", "scenario/check")),
-      actButton("Use file", async () => {
-        if (await send("PUT", "scenario")) await used();
-      }),
-      actButton("Save", () => download(new Blob([field.value], { type: "application/yaml" }), fileName())),
-    ),
-    complaints,
-    matches,
-  );
-  editor.append(field, marks);
-  labelledField.append(editor);
-  field.setAttribute("aria-describedby", complaints.id);
-  field.addEventListener("input", () => checkSoon());
-  field.addEventListener("scroll", () => {
-    editor.style.setProperty("--top", `${field.scrollTop}px`);
-    editor.style.setProperty("--left", `${field.scrollLeft}px`);
-  });
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+export function createWorkbench(chosen, draw) {
+  let isOpen = false;
+  let text = "";
+  /** What is wrong with the file, as lines such as `my.yaml:4:3: …`. */
+  let complaints = [];
+  /** What the emulator says of a file that is right. */
+  let found = null;
+  /** Whether a person asked for the complaints. */
+  let isAsked = false;
   let soon;
-  /** What was answered last, as a text: what is said already is not said again. */
-  let said = "";
   let sent = 0;
+
+  const field = () => /** @type {HTMLTextAreaElement} */ (byId("scenario-file"));
 
   /** Check what is typed, once it is not being typed any more. */
   function checkSoon() {
     clearTimeout(soon);
-    soon = setTimeout(() => void send("POST", "scenario/check", false).catch(() => {}), PAUSE_MS);
+    soon = setTimeout(() => void check(false).catch(() => {}), PAUSE_MS);
   }
 
   function fileName() {
-    const name = /^scenario:\s*["']?([\w.-]+)/m.exec(field.value)?.[1] ?? "scenario";
+    const name = /^scenario:\s*["']?([\w.-]+)/m.exec(text)?.[1] ?? "scenario";
     return `${name}.yaml`;
   }
 
   /**
    * Send the file; what is wrong with it is said beside it, and at its line.
-   * @param {string} method
-   * @param {string} path
-   * @param {boolean} [isAsked] whether a person asked for it
+   * @param {boolean} asked whether a person asked for it
    */
-  async function send(method, path, isAsked = true) {
+  async function send(method, path, asked) {
     clearTimeout(soon);
     const number = ++sent;
     const headers = { "Content-Type": "application/yaml" };
-    const found = await ask(method, path, { body: field.value, headers, query: { file: fileName() } }).catch(
-      (error) => {
-        if (!(error instanceof Refusal) || error.code !== "invalid_scenario") throw error;
-        return error;
-      },
-    );
-    const isWrong = found instanceof Refusal;
-    const says = isWrong ? found.message : JSON.stringify(found);
-    if (number === sent && (isAsked || says !== said)) {
-      const lines = isWrong ? says.split("\n") : [];
-      fill(complaints, isWrong && element("ul", { role: isAsked && "alert" }, lines.map(complaint)));
-      fill(marks, lines.map(mark));
-      fill(matches, isWrong ? [] : describe(found));
-      field.setAttribute("aria-invalid", String(isWrong));
-      said = says;
-    }
-    return !isWrong;
+    const query = { file: fileName() };
+    const answer = await ask(method, path, { body: text, headers, query }).catch((error) => {
+      if (!(error instanceof Refusal) || error.code !== "invalid_scenario") throw error;
+      return error;
+    });
+    if (number !== sent) return null;
+    const isWrong = answer instanceof Refusal;
+    complaints = isWrong ? answer.message.split("\n") : [];
+    found = isWrong ? null : answer;
+    isAsked = asked;
+    draw();
+    return found;
   }
 
-  /** @param {string} text such as `my.yaml:4:3: …` */
-  function mark(text) {
-    const [, line, reason] = /:(\d+):\d+: (.*)/s.exec(text) ?? [];
-    if (!line) return null;
-    const made = element("p", {}, reason);
-    made.style.setProperty("--line", line);
-    made.style.setProperty("--column", String(field.value.split("\n")[Number(line) - 1]?.length ?? 0));
-    return made;
+  const check = (asked = true) => send("POST", "scenario/check", asked);
+
+  async function use() {
+    const used = await send("PUT", "scenario", true);
+    if (!used) return;
+    found = { ...used, rules: [] };
+    await readScenario();
+    announce(`${used.scenario} is running`);
   }
 
-  /** @param {string} text such as `my.yaml:4:3: …` */
-  function complaint(text) {
-    const line = Number(/:(\d+):\d+/.exec(text)?.[1] ?? 0);
-    return element(
-      "li",
-      {},
-      text,
-      " ",
-      line > 0 && actButton(`Line ${line}`, () => select(line), { class: "button-small" }),
-    );
-  }
-
-  /** @param {number} line */
   function select(line) {
-    const lines = field.value.split("\n");
+    const lines = text.split("\n");
     const start = lines.slice(0, line - 1).join("\n").length + Number(line > 1);
-    field.focus();
-    field.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
-    field.scrollTop = (line - 4) * (field.scrollHeight / lines.length);
+    field().focus();
+    field().setSelectionRange(start, start + (lines[line - 1] ?? "").length);
+    field().scrollTop = (line - 4) * (field().scrollHeight / lines.length);
   }
 
   async function begin() {
     const name = chosen();
-    if (!field.value) field.value = name ? (await ask("GET", `/scenarios/${encodeURIComponent(name)}`)).text : EMPTY;
-    if (waiting) field.value = withRule(field.value, waiting);
+    // A rule that is made of a request begins a file of its own.
+    if (!text && waiting) text = EMPTY;
+    if (!text) text = name ? (await ask("GET", `/scenarios/${encodeURIComponent(name)}`)).text : EMPTY;
+    if (waiting) text = withRule(text, waiting);
     waiting = "";
+    draw();
     checkSoon();
   }
 
+  function mark(complaint) {
+    const [, line, reason] = /:(\d+):\d+: (.*)/s.exec(complaint) ?? [];
+    if (!line) return null;
+    const column = text.split("\n")[Number(line) - 1]?.length ?? 0;
+    return html`<p style=${{ "--line": line, "--column": column }}>${reason}</p>`;
+  }
+
+  function item(complaint) {
+    const line = Number(/:(\d+):\d+/.exec(complaint)?.[1] ?? 0);
+    const leads = line > 0 && actButton(`Line ${line}`, () => select(line), { class: "button-small" });
+    return html`<li>${complaint} ${leads}</li>`;
+  }
+
+  const typed = ({ currentTarget }) => {
+    text = currentTarget.value;
+    draw();
+    checkSoon();
+  };
+  const scrolled = (/** @type {any} */ { currentTarget: { parentElement, scrollTop, scrollLeft } }) => {
+    parentElement.style.setProperty("--top", `${scrollTop}px`);
+    parentElement.style.setProperty("--left", `${scrollLeft}px`);
+  };
+  const save = () => download(new Blob([text], { type: "application/yaml" }), fileName());
+
   return {
-    root,
-    /** @param {boolean} isOpen */
-    async show(isOpen) {
-      root.hidden = !isOpen;
-      if (!isOpen) return;
-      // A rule that is made of a request begins a file of its own.
-      if (waiting && !field.value) field.value = EMPTY;
-      if (await act(field, begin)) field.focus();
+    isOpen: () => isOpen,
+    view: () => html`
+      <div class="workbench" hidden=${!isOpen}>
+        <div class="field">
+          <label for="scenario-file">Scenario file</label>
+          <div class="editor">
+            <textarea id="scenario-file" spellcheck=${false} rows="16" wrap="off" value=${text}
+              aria-describedby="scenario-complaints" aria-invalid=${complaints.length > 0}
+              onInput=${typed} onScroll=${scrolled}></textarea>
+            <div class="marks" aria-hidden="true">${complaints.map(mark)}</div>
+          </div>
+        </div>
+        <div class="buttons">
+          ${actButton("Check", () => check())}${actButton("Use file", use)}${actButton("Save", save)}
+          <a class="push" href="#help/scenarios.md">Format of scenario files</a>
+        </div>
+        <div class="complaints" id="scenario-complaints" aria-live="polite">
+          ${complaints.length > 0 && html`<ul role=${isAsked ? "alert" : null}>${complaints.map(item)}</ul>`}
+        </div>
+        <div class="matches" aria-live="polite">${found && describe(found)}</div>
+      </div>
+    `,
+    async show(wanted) {
+      isOpen = wanted;
+      draw();
+      if (isOpen && (await act(field(), begin))) field().focus();
     },
     /** Forget the text: another scenario was chosen. */
     clear() {
-      for (const one of [matches, complaints, marks]) fill(one);
-      field.value = said = "";
+      text = "";
+      complaints = [];
+      found = null;
     },
   };
 }
 
-/**
- * @param {string} text
- * @param {string} rule without indentation
- */
+/** @param {string} rule without indentation */
 function withRule(text, rule) {
   const [, indentation = "  "] = /^rules:[^\n]*\n(?:\s*#[^\n]*\n)*( *)- /m.exec(text) ?? [];
   const item = `${indentation}${rule.replaceAll("\n", `\n${indentation}`)}`;
@@ -187,43 +198,30 @@ function withRule(text, rule) {
   return `${text.trimEnd()}\nrules:\n${item}\n`;
 }
 
-/** @param {any} answer */
 function describe({ scenario, rules, warnings }) {
-  const isChecked = rules.every((/** @type {any} */ rule) => rule.requests);
-  return [
-    element("p", { class: "soft" }, isChecked ? `✓ ${scenario} can be used.` : `✓ ${scenario} is running.`),
-    warnings.length > 0 &&
-      element(
-        "ul",
-        { class: "plain" },
-        warnings.map((/** @type {string} */ text) => element("li", {}, `! ${text}`)),
-      ),
-    isChecked && element("ul", { class: "plain" }, rules.map(ruleMatches)),
-  ];
+  const isChecked = rules.some((rule) => rule.requests);
+  return html`
+    ${(isChecked || rules.length === 0) && warnings.length === 0 && html`<p class="soft">✓ ${scenario} is right.</p>`}
+    <ul class="plain">${warnings.map((text) => html`<li>! ${text}</li>`)}</ul>
+    ${isChecked && html`<ul class="plain">${rules.map(ruleMatches)}</ul>`}
+  `;
 }
 
-/** @param {{name: string, line: number, requests: number[], nearly: {request: number, reason: string}[]}} rule */
 function ruleMatches({ name, line, requests, nearly }) {
-  /** By the reason, since one mistake in a rule misses many requests. @type {Record<string, number[]>} */
+  /** By the reason, since one mistake in a rule misses many requests. */
   const missed = {};
   for (const { request, reason } of nearly) missed[reason] = [...(missed[reason] ?? []), request];
-  return element(
-    "li",
-    { class: "rule" },
-    element("span", { class: "rule-name" }, `${name} (line ${line})`),
-    element(
-      "span",
-      {},
-      requests.length ? "recent requests that match: " : "no recent request matches",
-      links(requests),
-    ),
-    Object.entries(missed).map(([reason, numbers]) =>
-      element("span", { class: "nearly" }, "nearly: ", links(numbers), element("code", {}, reason)),
-    ),
-  );
+  return html`
+    <li class="rule" key=${line}>
+      <span class="rule-name">${name} (line ${line})</span>
+      <span>${requests.length ? "recent requests that match: " : "no recent request matches"}${links(requests)}</span>
+      ${Object.entries(missed).map(
+        ([reason, numbers]) => html`<span class="nearly">nearly: ${links(numbers)}<code>${reason}</code></span>`,
+      )}
+    </li>
+  `;
 }
 
-/** @param {number[]} requests */
 function links(requests) {
-  return requests.flatMap((number) => [element("a", { href: `#requests/${number}` }, `#${number}`), " "]);
+  return requests.map((number) => html`<a href=${`#requests/${number}`}>#${number}</a>${" "}`);
 }
