@@ -66,7 +66,7 @@ def test_an_request_in_flight_when_the_journal_is_cleared_leaves_no_trace() -> N
     journal = Journal()
     _pass(journal, 10)
     heard: list[RequestRecord] = []
-    journal.watchers.append(heard.append)
+    journal.watchers.add(heard.append)
     slow = _arrive(journal)
     journal.clear()
     slow.response_body = b"late"

@@ -187,11 +187,11 @@ def _waiter(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
         if not arrived.done() and wanted.ends_wait(record):
             arrived.set_result(None)
 
-    journal.watchers.append(watch)
+    journal.watchers.add(watch)
     try:
         yield arrived
     finally:
-        journal.watchers.remove(watch)
+        journal.watchers.discard(watch)
 
 
 def _sandbox(call: ControlCall) -> Sandbox:

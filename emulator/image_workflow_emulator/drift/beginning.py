@@ -122,7 +122,6 @@ def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mappe
         dimensions=shown.get("dimensions"),
     )
     sandbox.store.products.add(product)
-    sandbox.store.index_product(product)
     return product.id
 
 

@@ -26,7 +26,7 @@ class Journal:
     """The requests, oldest first, also those in flight."""
 
     feed: Feed = field(default_factory=Feed)
-    watchers: list[Watcher] = field(default_factory=list)
+    watchers: set[Watcher] = field(default_factory=set)
     """Called with each request that has left, or that stays in admission. They must be quick, and must not raise."""
     max_requests: int = MAX_REQUESTS
     requests: deque[RequestRecord] = field(default_factory=deque)

@@ -12,7 +12,6 @@ from image_workflow_emulator.service.resources import work
 from image_workflow_emulator.service.resources.lookups import ASSET, PRODUCT, found_by_path, refer_to_all
 from image_workflow_emulator.service.sandbox.calls import Call, DecodedUpload, Handler
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from image_workflow_emulator.service.sandbox.store import remove_from_index
 
 
 class AssetDeletion(Struct, frozen=True):
@@ -65,7 +64,6 @@ def _create_product(call: Call, _found: None) -> Product:
         dimensions=intent.get("dimensions"),
     )
     sandbox.store.products.add(product)
-    sandbox.store.index_product(product)
     return product
 
 
@@ -84,7 +82,7 @@ def _check_primary(call: Call, product: Product) -> Product:
 
 def _update_product(call: Call, product: Product) -> Product:
     """Change the given fields; asset_ids replace the whole membership set (section 4)."""
-    intent, store = call.intent, call.sandbox.store
+    intent = call.intent
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
     changed = structs.replace(
         product,
@@ -95,15 +93,12 @@ def _update_product(call: Call, product: Product) -> Product:
         primary_asset_id=intent.get("primary_asset_id") or primary_of(asset_ids, product.primary_asset_id),
         updated_at=call.now,
     )
-    store.unindex_product(product)
-    store.products.replace(changed)
-    store.index_product(changed)
+    call.sandbox.store.products.replace(changed)
     return changed
 
 
 def _delete_product(call: Call, product: Product) -> None:
     """Dissolve a Product; its Assets remain (section 3, rule 6)."""
-    call.sandbox.store.unindex_product(product)
     call.sandbox.store.products.remove(product)
 
 
@@ -119,7 +114,7 @@ def _check_unused(call: Call, asset: Asset) -> Asset:
 def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
     """Delete an Asset for good, and take it out of every Product (section 3, rule 5)."""
     store = call.sandbox.store
-    product_ids = sorted(store.memberships.get(asset.id, {}))
+    product_ids = list(store.products.ids(asset.team_id, {"asset_ids": asset.id}))
     reassigned: list[str] = []
     deleted: list[str] = []
     for product_id in product_ids:
@@ -135,8 +130,6 @@ def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
         store.products.replace(
             structs.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
         )
-    for product_id in product_ids:
-        remove_from_index(store.memberships, asset.id, product_id)
     store.assets.remove(asset)
     call.sandbox.images.withdraw(asset.id)
     return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))

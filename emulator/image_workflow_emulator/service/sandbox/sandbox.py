@@ -208,6 +208,7 @@ class Sandbox(SandboxState):
         self.journal.feed = Feed()
         self.journal.feed.close()
         self.journal.requests.clear()
+        self.journal.watchers.clear()
         for held in self.held_admissions.values():
             held.ended.set()
         self.held_admissions = {}

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
-from weakref import ref
 
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
-from image_workflow_emulator.service.records.journal import MAX_REQUESTS, Watcher
+from image_workflow_emulator.service.records.journal import MAX_REQUESTS
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.calls import Caller
@@ -56,11 +56,11 @@ class Sandboxes:
         """Let a watcher know of the requests to all sandboxes, future ones included."""
         self._watchers.append(watcher)
         for sandbox in self.by_id.values():
-            sandbox.journal.watchers.append(_of_sandbox(watcher, sandbox))
+            sandbox.journal.watchers.add(partial(watcher, sandbox))
 
     def _accept(self, sandbox: Sandbox) -> None:
         """Attach to a sandbox that has begun what every sandbox has: watchers, the journal's bound, and its keys."""
-        sandbox.journal.watchers.extend(_of_sandbox(watcher, sandbox) for watcher in self._watchers)
+        sandbox.journal.watchers.update(partial(watcher, sandbox) for watcher in self._watchers)
         sandbox.journal.max_requests = self.journal_requests
         self.register(sandbox)
 
@@ -121,18 +121,6 @@ class Sandboxes:
         for key in sandbox.credentials:
             self._callers.pop(key, None)
         sandbox.end()
-
-
-def _of_sandbox(watcher: RequestWatcher, sandbox: Sandbox) -> Watcher:
-    """Return what tells a watcher of the requests to a sandbox, and does not keep the sandbox alive."""
-    reference = ref(sandbox)
-
-    def report(record: RequestRecord) -> None:
-        watched = reference()
-        if watched is not None:
-            watcher(watched, record)
-
-    return report
 
 
 def _begin_scenario(sandbox: Sandbox) -> None:

@@ -4,10 +4,10 @@ Owns membership and order only; callers decide what may be stored.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from image_workflow_emulator.domain.resources import (
     INGREDIENT_KINDS,
@@ -24,13 +24,15 @@ NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 Resource = TypeVar("Resource", bound=AnyResource)
+_ValueKey: TypeAlias = tuple[str | None, str, Any]
+"""A Team, an attribute and a value."""
 
 
 @dataclass(slots=True, eq=False)
 class Collection(Generic[Resource]):
     """The resources of one kind, each Team's in the order of creation.
 
-    `filters` are the attributes by which a list can be filtered: an index keeps a filter that few meet as fast as any.
+    `filters` are the attributes by which resources are found. Each is indexed, so rare values are as fast as common ones.
     """
 
     filters: tuple[str, ...] = ()
@@ -38,7 +40,7 @@ class Collection(Generic[Resource]):
     ids_by_team: dict[str | None, list[str]] = field(default_factory=dict, init=False)
     shown: dict[Hashable, Any] = field(default_factory=dict, init=False)
     """By what was asked, the pages that were shown; empty once anything has changed."""
-    _ids_by_value: dict[tuple[str | None, str, Any], list[str]] = field(default_factory=dict, init=False)
+    _ids_by_value: dict[_ValueKey, list[str]] = field(default_factory=dict, init=False)
     """By Team, attribute and value: the ascending ids of the resources that have it."""
 
     def add(self, resource: Resource) -> None:
@@ -46,33 +48,39 @@ class Collection(Generic[Resource]):
         self.shown.clear()
         self.items[resource.id] = resource
         self.ids_by_team.setdefault(resource.team_id, []).append(resource.id)
-        for name in self.filters:
-            self._ids_by_value.setdefault((resource.team_id, name, getattr(resource, name)), []).append(resource.id)
+        for key in self._keys(resource):
+            self._ids_by_value.setdefault(key, []).append(resource.id)
 
     def replace(self, resource: Resource) -> None:
         """Put a changed resource in its old one's place."""
         self.shown.clear()
-        old, self.items[resource.id] = self.items[resource.id], resource
-        for name in self.filters:
-            value = getattr(resource, name)
-            if value != getattr(old, name):
-                self._unindex(old, name)
-                insort(self._ids_by_value.setdefault((resource.team_id, name, value), []), resource.id)
+        before, after = self._keys(self.items[resource.id]), self._keys(resource)
+        self.items[resource.id] = resource
+        self._unindex(resource.id, before - after)
+        for key in after - before:
+            insort(self._ids_by_value.setdefault(key, []), resource.id)
 
     def remove(self, resource: Resource) -> None:
         """Remove a resource for good."""
         self.shown.clear()
         del self.items[resource.id]
         _remove_sorted(self.ids_by_team[resource.team_id], resource.id)
-        for name in self.filters:
-            self._unindex(resource, name)
+        self._unindex(resource.id, self._keys(resource))
 
-    def _unindex(self, resource: Resource, name: str) -> None:
-        key = resource.team_id, name, getattr(resource, name)
-        ids = self._ids_by_value[key]
-        _remove_sorted(ids, resource.id)
-        if not ids:
-            del self._ids_by_value[key]
+    def _keys(self, resource: Resource) -> set[_ValueKey]:
+        """Return what it is found by: for each filter its value, or each of its values."""
+        keys: set[_ValueKey] = set()
+        for name in self.filters:
+            value = getattr(resource, name)
+            keys.update((resource.team_id, name, one) for one in (value if isinstance(value, tuple) else (value,)))
+        return keys
+
+    def _unindex(self, identifier: str, keys: Iterable[_ValueKey]) -> None:
+        for key in keys:
+            ids = self._ids_by_value[key]
+            _remove_sorted(ids, identifier)
+            if not ids:
+                del self._ids_by_value[key]
 
     def visible(self, team_id: str, identifier: str) -> Resource | None:
         """Return the resource if it is the Team's or global; another Team's is as absent (section 5, rule 6)."""
@@ -96,15 +104,12 @@ class Store:
 
     uploads: Collection[UploadSession] = field(default_factory=Collection)
     assets: Collection[Asset] = field(default_factory=lambda: Collection(("source",)))
-    products: Collection[Product] = field(default_factory=Collection)
+    products: Collection[Product] = field(default_factory=lambda: Collection(("asset_ids",)))
     ingredients: dict[str, Collection[Ingredient]] = field(
         default_factory=lambda: {kind: Collection() for kind in INGREDIENT_KINDS}
     )
     operations: Collection[Operation] = field(default_factory=lambda: Collection(("status", "type", "target_id")))
     generations: Collection[Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
-
-    memberships: dict[str, dict[str, None]] = field(default_factory=dict)
-    """By Asset: the Products that have it among their photos, in the order in which they took it."""
 
     def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work; None if there is none of this id."""
@@ -114,25 +119,6 @@ class Store:
         """Return an Upload Session; None if there is none of this id."""
         return self.uploads.items.get(identifier)
 
-    def index_product(self, product: Product) -> None:
-        """Enter a Product's photos in the index of memberships."""
-        for asset_id in product.asset_ids:
-            self.memberships.setdefault(asset_id, {})[product.id] = None
-
-    def unindex_product(self, product: Product) -> None:
-        """Take a Product's photos out of the index of memberships."""
-        for asset_id in product.asset_ids:
-            remove_from_index(self.memberships, asset_id, product.id)
-
 
 def _remove_sorted(ids: list[str], identifier: str) -> None:
     del ids[bisect_left(ids, identifier)]
-
-
-def remove_from_index(index: dict[str, dict[str, None]], key: str, member: str) -> None:
-    """Take one member out of an index, and the key with its last."""
-    members = index.get(key)
-    if members is not None:
-        members.pop(member, None)
-        if not members:
-            del index[key]

@@ -267,10 +267,8 @@ TABLES: Mapping[str, Table] = {
 
 
 def complete(sandbox: Sandbox) -> None:
-    """Build what needs all rows: the Products of each Asset, and who holds which picture. Raises KeyError."""
+    """Hold each picture for all that needs it. Raises KeyError."""
     store, images = sandbox.store, sandbox.images
-    for product in store.products.items.values():
-        store.index_product(product)
     ingredients = [ingredient for kind in store.ingredients.values() for ingredient in kind.items.values()]
     public = [*store.assets.items, *(key for ingredient in ingredients for key in ingredient.picture_keys)]
     for key in public:
