@@ -1,12 +1,10 @@
 """What every rendered picture owes: its exact size, its format, the same bytes each time, and any text."""
 
-import io
 from importlib.util import find_spec
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from image_workflow_emulator.domain.recipes import (
     CardRecipe,
@@ -18,7 +16,6 @@ from image_workflow_emulator.domain.recipes import (
     Recipe,
     UpscaleRecipe,
 )
-from image_workflow_emulator.domain.stamps import stamped
 from image_workflow_emulator.imaging.drawing import WHITE
 from image_workflow_emulator.imaging.render import render
 from image_workflow_emulator.imaging.words import Face, plain_text
@@ -61,42 +58,13 @@ def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe
 
 @pytest.mark.parametrize("target", FORMATS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_picture_has_exactly_the_size_and_format_asked_for_and_no_metadata_but_the_order(
+def test_every_picture_has_exactly_the_size_and_format_asked_for_and_no_metadata(
     size: tuple[int, int], target: PictureFormat
 ) -> None:
     for recipe, inputs in recipes(*size, target):
         image = decode(render(recipe, inputs))
         assert (target.upper(), size) == (image.format, image.size)
-        assert set() == image.info.keys() & {"exif", "icc_profile", "comment", "dpi"}
-        is_output = isinstance(recipe, PhotographRecipe | EditRecipe | UpscaleRecipe)
-        assert ("xmp" in image.info) is is_output
-
-
-@pytest.mark.parametrize("target", FORMATS)
-def test_the_metadata_of_an_output_says_what_was_ordered(target: PictureFormat) -> None:
-    words = 'Zoë & <قميص> "日"\x00\n'
-    recipe = PhotographRecipe(
-        width=20,
-        height=20,
-        format=target,
-        inputs=("one",),
-        subject_count=1,
-        slot=2,
-        slot_count=4,
-        product_names=(words,),
-    )
-    data = stamped(render(recipe, [MUG]), generation_id := "gen_" + "a1" * 13)
-    image = decode(data)
-    (description,) = ET.fromstring(image.info["xmp"].strip(b"\x00")).iter(f"{{{RDF}}}Description")
-    found = {name.partition("}")[2]: value for name, value in description.attrib.items()}
-    expected = {"generation": generation_id, "workflow": "product_photography", "slot": "2", "slot_count": "4"}
-    expected |= {"product_names": 'Zoë & <قميص> "日"'}
-    assert expected.items() <= found.items()
-    assert len(data) == len(render(recipe, [MUG]))
-    if target == "png":
-        assert isinstance(image, PngImagePlugin.PngImageFile)
-        assert expected.items() <= image.text.items()
-        Image.open(io.BytesIO(data)).verify()
+        assert set() == image.info.keys() & {"exif", "icc_profile", "comment", "dpi", "xmp"}
 
 
 @pytest.mark.parametrize("target", FORMATS)

@@ -15,7 +15,6 @@ from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.control.teams import account_of_query, describe_owner
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Generation, Operation
-from image_workflow_emulator.domain.stamps import stamped
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.resources.products import add_asset
@@ -64,7 +63,6 @@ async def show_picture(call: ControlCall) -> Response:
     finally:
         images.release([key])
     asset = call.sandbox.store.assets.items.get(key)
-    data = stamped(data, asset.source_generation_id if asset else None)
     # Its bytes never change: a page need not fetch it again, and learns of a reset by an event.
     headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}
     return Response(data, headers=headers, media_type=f"image/{asset.format if asset else 'png'}")

@@ -5,7 +5,6 @@ from hmac import compare_digest
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem
-from image_workflow_emulator.domain.stamps import stamped
 from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
@@ -59,8 +58,6 @@ async def _render(exchange: Exchange, key: object) -> Response:
             data = await exchange.pictures.data(images, key)
         finally:
             images.release([key])
-    asset = exchange.sandbox.store.assets.items.get(key)
-    data = stamped(data, asset.source_generation_id if asset else None)
     media_type = MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
     return _whole_or_part(request, data, etag, ((b"content-type", media_type), NOSNIFF, *headers))
 
