@@ -26,6 +26,7 @@ MAX_VALUES: Final = 20_000
 
 _PLAIN_TAGS: Final = frozenset({"!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"'}
+_ESCAPE: Final = re.compile(r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)", re.DOTALL | re.IGNORECASE)
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
@@ -37,10 +38,6 @@ _NUMBER_CHARACTERS: Final = 40
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 
-class _NotYamlError(DocumentError):
-    """The parser of YAML refuses the text, which may be JSON all the same."""
-
-
 def read_document(text: str | bytes, file: str) -> Document:
     """Read the one document of a YAML or JSON text.
 
@@ -48,14 +45,9 @@ def read_document(text: str | bytes, file: str) -> Document:
         DocumentError: the text is too large, no UTF-8, no YAML, empty, or more than one document.
     """
     decoded = _decoded(text, file)
-    try:
-        root = _composed(decoded, file)
-    except _NotYamlError:
-        # JSON may have tabs and surrogate pairs, which YAML does not.
-        data = _json_or_none(decoded, file) if decoded.lstrip().startswith("{") else None
-        if data is None:
-            raise
-        return document_of(data, file)
+    # JSON spells a character beyond 16 bits as two escapes, which YAML does not know.
+    plain = _ESCAPE.sub(_paired, decoded) if decoded.lstrip().startswith("{") else decoded
+    root = _composed(plain, file)
     reader = _Reader(file)
     return Document(file, reader.read(root, root, (), 0), reader.places, decoded)
 
@@ -83,16 +75,10 @@ def _json_scalar(text: str) -> JsonValue:
     return number if math.isfinite(number) else text
 
 
-def _json_or_none(text: str, filename: str) -> JsonValue:
-    """Read a text as JSON; None if it is not JSON. Raises DocumentError for half of a surrogate pair, which is no text."""
-    try:
-        data: JsonValue = json.loads(text)
-        json.dumps(data, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise _error(filename, NOWHERE, _HALF, "UTF-8 text") from None
-    except (ValueError, RecursionError):
-        return None
-    return data
+def _paired(escape: re.Match[str]) -> str:
+    """Return the character of two escapes, and any other escape as it is."""
+    high, low = escape.groups()
+    return escape[0] if high is None else bytes.fromhex(high + low).decode("utf-16-be")
 
 
 def _decoded(text: str | bytes, filename: str) -> str:
@@ -217,7 +203,7 @@ def _composed(text: str, filename: str) -> Any:
     try:
         root = _loader_class()(text, filename).get_single_node()
     except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
-        raise _NotYamlError([_syntax_error(error, text, filename)]) from None
+        raise DocumentError([_syntax_error(error, text, filename)]) from None
     if root is None:
         raise _error(filename, Position(1, 1), "an empty document", "an object")
     return root
