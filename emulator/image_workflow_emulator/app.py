@@ -22,7 +22,7 @@ from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, World, parse_world, world_names
+from image_workflow_emulator.scenario.world import World, built_in_world, parse_world, world_names
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
@@ -224,7 +224,7 @@ def _readings(text: str | None) -> Readings | None:
 
 def _world(file: str | None) -> World:
     if file is None:
-        return BUILT_IN_WORLD
+        return built_in_world()
     return parse_world(Path(file).read_bytes(), file)
 
 

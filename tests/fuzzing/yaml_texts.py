@@ -7,7 +7,7 @@ from tests.fuzzing.cases import changed_bytes
 from tests.support.served import ROOT
 
 SCENARIOS = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "scenarios").glob("*.yaml"))]
-WORLD = (ROOT / "emulator/image_workflow_emulator/scenario" / "world.yaml").read_text(encoding="utf-8")
+WORLD = (ROOT / "contract" / "world.yaml").read_text(encoding="utf-8")
 
 _WORD = re.compile(r"[^\s:,\[\]{}#]+")
 _WORDS = (

@@ -16,7 +16,7 @@ from image_workflow_emulator.cli.arguments import build_parser
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, parse_world, world_names
+from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
 from image_workflow_emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences
 from tests.support.contract_check import read_contract
@@ -133,12 +133,12 @@ def test_the_table_of_the_library_names_every_scenario_once() -> None:
 
 @pytest.mark.parametrize("text", [text for text in SHOWN if text.startswith("scenario:")])
 def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
-    assert parse_scenario(text, "README.md", CONTRACT, world_names(BUILT_IN_WORLD)).rules
+    assert parse_scenario(text, "README.md", CONTRACT, world_names(built_in_world())).rules
 
 
 @pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])
 def test_a_world_that_is_shown_can_be_used(text: str) -> None:
-    assert parse_world(text, "README.md").teams != BUILT_IN_WORLD.teams
+    assert parse_world(text, "README.md").teams != built_in_world().teams
 
 
 # Links ------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import re
 import tomllib
 
 from image_workflow_emulator.cli.arguments import PROGRAM, build_parser
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD
+from image_workflow_emulator.scenario.world import built_in_world
 from tests.support.served import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,4 +25,4 @@ def test_the_package_the_help_and_the_readme_describe_it_alike() -> None:
 def test_the_table_of_keys_has_those_of_the_built_in_world() -> None:
     rows = re.findall(r"^\| (`iwe_.*?) \|", README, re.MULTILINE)
     found = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
-    assert {credential.key for team in BUILT_IN_WORLD.teams for credential in team.credentials} == found
+    assert {credential.key for team in built_in_world().teams for credential in team.credentials} == found

@@ -58,7 +58,7 @@ def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> 
     shipped = installation / "image_workflow_emulator/_shipped"
     for folder in ("contract", "scenarios", "docs", "skills"):
         assert names(ROOT / folder) == names(shipped / folder)
-    assert (installation / "image_workflow_emulator/scenario/world.yaml").is_file()
+    assert (installation / "image_workflow_emulator/_shipped/contract/world.yaml").is_file()
     page = "image_workflow_emulator/control/page"
     assert names(ROOT / "emulator" / page) == names(installation / page)
     assert list(installation.glob("*.dist-info/licenses/LICENSE"))

@@ -7,7 +7,7 @@ import pytest
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.scenario.library import ScenarioLibrary
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, world_names
+from image_workflow_emulator.scenario.world import built_in_world, world_names
 from tests.support.served import ROOT
 from tests.support.specification import CONTRACT
 
@@ -23,7 +23,7 @@ def library() -> ScenarioLibrary:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_tells_people_and_editors_what_they_look_for(name: str, library: ScenarioLibrary) -> None:
     """Its own name, what a good client does, what each rule is for, and its schema."""
-    scenario = library.load(name, world_names(BUILT_IN_WORLD))
+    scenario = library.load(name, world_names(built_in_world()))
     assert scenario.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
     assert "good client" in scenario.description

@@ -8,7 +8,7 @@ from msgspec import structs
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, WorldNames, parse_world, world_names, world_of
+from image_workflow_emulator.scenario.world import WorldNames, built_in_world, parse_world, world_names, world_of
 from tests.support.specification import CONTRACT
 
 
@@ -141,7 +141,7 @@ OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "expected"), OF_A_KNOWN_WORLD)
 def test_names_of_a_known_world_are_checked(text: str, expected: str) -> None:
-    check(complaints_of(f"scenario: x\n{text}", world_names(BUILT_IN_WORLD)), expected)
+    check(complaints_of(f"scenario: x\n{text}", world_names(built_in_world())), expected)
     parse_scenario(f"scenario: x\n{text}", "s.yaml", CONTRACT)  # nothing is known: nothing is wrong
 
 
@@ -157,7 +157,7 @@ OF_OTHER_TEAMS: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "expected"), OF_OTHER_TEAMS)
 def test_a_scenario_of_one_team_names_no_other(text: str, expected: str) -> None:
-    names = structs.replace(world_names(BUILT_IN_WORLD), only="Other")
+    names = structs.replace(world_names(built_in_world()), only="Other")
     check(complaints_of(f"scenario: x\n{text}", names), expected)
 
 
@@ -211,7 +211,7 @@ timeline:
   - {at: never, set: {admission: ajar}}
 clock: {mode: fast}
 """
-    complaints = complaints_of(text, world_names(BUILT_IN_WORLD))
+    complaints = complaints_of(text, world_names(built_in_world()))
     assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 4, 5, 6, 8, 8, 9]
 
 
@@ -229,7 +229,7 @@ timeline:
   - {at: 0s, set: {credential: nope, state: revoked}}
 clock: {mode: auto, rate: 2}
 """
-    complaints = complaints_of(text, world_names(BUILT_IN_WORLD))
+    complaints = complaints_of(text, world_names(built_in_world()))
     assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 3, 6, 7, 8, 9, 11, 12]
 
 
@@ -268,7 +268,7 @@ def test_what_was_probably_meant_is_suggested(text: str, suggestion: str) -> Non
 
 def test_a_key_beside_another_team_is_refused() -> None:
     text = "scenario: x\nrules: [{match: {team: Demo, credential: iwe_other_full}, then: {problem: rate_limited}}]"
-    (complaint,) = complaints_of(text, world_names(BUILT_IN_WORLD))
+    (complaint,) = complaints_of(text, world_names(built_in_world()))
     assert complaint.endswith('found "iwe_other_full", a key of the Team "Other"; expected a key of the Team "Demo"')
 
 

@@ -15,7 +15,7 @@ from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.library import shipped_library
 from image_workflow_emulator.scenario.reach import warnings_of
-from image_workflow_emulator.scenario.world import BUILT_IN_WORLD, parse_world, world_names
+from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
 from image_workflow_emulator.testing.errors import UnusableFileError
 from image_workflow_emulator.testing.options import read_file
 
@@ -103,7 +103,7 @@ def scenario_show(call: Invocation) -> None:
 def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Check each file as `serve --scenario` would. The status is 2 if one cannot be used."""
     file_of_world = options.world or environment.get("EMULATOR_WORLD")
-    world = parse_world(read_file(file_of_world), file_of_world) if file_of_world else BUILT_IN_WORLD
+    world = parse_world(read_file(file_of_world), file_of_world) if file_of_world else built_in_world()
     known, names = load_contract(), world_names(world)
     errors: list[ReportFinding] = []
     warnings: list[ReportFinding] = []

@@ -19,7 +19,7 @@ _PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
 _COMPILED: Final = _SHIPPED / "compiled"
 
-COMPILED_DOCUMENTS: Final = ("contract/openapi.yaml", "contract/control-plane.yaml")
+COMPILED_DOCUMENTS: Final = ("contract/openapi.yaml", "contract/control-plane.yaml", "contract/world.yaml")
 """The documents that are read while the emulator runs, by their path from the root of a checkout."""
 
 

@@ -20,7 +20,7 @@ from image_workflow_emulator.documents.values import FORMATS, optional, parse_sp
 from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from image_workflow_emulator.domain.resources import CredentialState, Key, Profile
 from image_workflow_emulator.kernel.ranges import Amount, Instant, Span
-from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 
 MAX_TEAMS: Final = 1_000
@@ -67,13 +67,13 @@ NEW_TEAM: Final[Mapping[str, Any]] = MappingProxyType(
 class Timings(Struct, frozen=True):
     """How long the service's work takes, in milliseconds of emulator time."""
 
-    queue_ms: Span = 1 * SECOND_MS
-    photography_style_ms: Span = 3 * SECOND_MS
-    background_ms: Span = 4 * SECOND_MS
-    pose_ms: Span = 4 * SECOND_MS
-    fashion_model_ms: Span = 6 * SECOND_MS
-    first_output_ms: Span = 5 * SECOND_MS
-    next_output_ms: Span = 2 * SECOND_MS
+    queue_ms: Span
+    photography_style_ms: Span
+    background_ms: Span
+    pose_ms: Span
+    fashion_model_ms: Span
+    first_output_ms: Span
+    next_output_ms: Span
 
 
 TimingName = Annotated[str, Meta(pattern=f"^({'|'.join(Timings.__struct_fields__)})$")]
@@ -98,26 +98,12 @@ class World(Struct, frozen=True):
 
 
 NO_WORLD_CHANGES: Final = World()
-BUILT_IN_WORLD: Final = World(
-    (
-        WorldTeam(
-            "Demo",
-            credentials=(
-                WorldCredential("iwe_demo_full", "Full"),
-                WorldCredential("iwe_demo_read", "Read only", "read_only"),
-                WorldCredential("iwe_demo_expired", "Expired", expires_at=1_577_836_800_000),  # 2020-01-01
-                WorldCredential("iwe_demo_revoked", "Revoked", state="revoked"),
-            ),
-        ),
-        WorldTeam("Other", credentials=(WorldCredential("iwe_other_full", "Full"),)),
-        WorldTeam(
-            "Lapsed", credits=50, subscription_active=False, credentials=(WorldCredential("iwe_lapsed_full", "Full"),)
-        ),
-        WorldTeam("Broke", credits=0, credentials=(WorldCredential("iwe_broke_full", "Full"),)),
-    ),
-    premade=True,
-)
-"""What `world.yaml` beside this file says, for a start without reading a file; a test compares the two."""
+
+
+@cache
+def built_in_world() -> World:
+    """Return the world that every other one changes: `contract/world.yaml`."""
+    return read_world(document_of(shipped_document("contract/world.yaml"), "").texts)
 
 
 class CredentialChange(Struct, frozen=True):
@@ -167,9 +153,9 @@ def world_of(data: JsonValue, where: str) -> World:
 
 def _read(document: Document) -> World:
     document.check(_schemas())
-    check_world(document, document.texts, (), world_names(BUILT_IN_WORLD))
+    check_world(document, document.texts, (), world_names(built_in_world()))
     document.raise_complaints()
-    return BUILT_IN_WORLD.changed(read_world(document.texts))
+    return built_in_world().changed(read_world(document.texts))
 
 
 @cache
