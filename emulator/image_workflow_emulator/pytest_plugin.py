@@ -186,7 +186,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if worker is not None:
         worker[_SHARD] = found
     elif file and found:
-        from image_workflow_emulator.examiner.coverage_page import coverage_text
+        from image_workflow_emulator.cli.judges import coverage_text
 
         Path(file).write_text(coverage_text(found[0], Path(file).suffix), encoding="utf-8")
 

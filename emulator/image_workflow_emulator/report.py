@@ -21,6 +21,8 @@ class ReportFinding(Struct, kw_only=True, frozen=True, omit_defaults=False):
     severity: Severity
     where: str | None
     message: str
+    source: str | None = None
+    """The sentence of the specification that it is about."""
     remedy: str | None = None
     requests: Sequence[int] = ()
     """The numbers of its requests in the journal."""

@@ -68,7 +68,7 @@ def test_the_streams_are_those_of_the_command_alone() -> None:
 def test_the_reason_of_a_failure_is_told_without_the_report_too() -> None:
     outcome = run_exec(["--quiet", "--coverage-fail-under", "5"], ["true"])
     assert outcome == Outcome(
-        1, "", "image-workflow-emulator: coverage: 0 % of the contract, wanted 5 %; 0 % of the operations used\n"
+        1, "", "image-workflow-emulator: error: coverage: 0 % of the contract, 0 % of the operations used; wanted 5 %\n"
     )
 
 
@@ -122,7 +122,12 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
         (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
         (["--report", "no/such/report.json"], "--report: cannot write no/such/report.json: no such file or directory"),
         (["--journal", "no/such"], "--journal: cannot write no/such: no such file or directory"),
-        (["--junit", "/proc/none"], "--junit: cannot write /proc/none: no such file or directory"),
+        (["--report", "/proc/none.xml"], "--report: cannot write /proc/none.xml: no such file or directory"),
+        (
+            ["--report", "report.txt"],
+            "--report: found 'report.txt', expected a file whose name ends in .json, .xml, .html",
+        ),
+        (["--junit", "a.xml"], "`--junit FILE` is `--report FILE.xml` now, and"),
         (["--save-state", "no/such"], "--save-state: cannot write no/such: no such file or directory"),
         (["--coverage-fail-under", "lots"], "invalid float value: 'lots'"),
         (["--state", "README.md"], "image-workflow-emulator: README.md: the file is not a state file"),
@@ -280,9 +285,7 @@ def half(tmp_path: Path) -> str:
     return str(file)
 
 
-NO_REQUEST = (
-    "warning: the command sent no request to its emulator: does it call the address in IMAGE_WORKFLOW_BASE_URL?"
-)
+NO_REQUEST = ": no-request: the command sent no request to its emulator"
 
 
 @pytest.mark.parametrize(
@@ -290,7 +293,7 @@ NO_REQUEST = (
 )
 def test_a_command_without_requests_is_told_and_fails_where_conduct_does(options: list[str], status: int) -> None:
     outcome = run_exec(options, ["true"])
-    assert (outcome.status, outcome.complaint.count(NO_REQUEST)) == (status, 1)
+    assert (outcome.status, " ".join(outcome.complaint.split()).count(NO_REQUEST)) == (status, 1)
 
 
 def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_before(tmp_path: Path) -> None:
@@ -299,7 +302,7 @@ def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_b
     outcome = run_exec(["--quiet", "--report", str(file)], ["rmdir", str(file.parent)])
     assert (outcome.status, outcome.complaint) == (
         2,
-        f"image-workflow-emulator: cannot write {file}: no such file or directory\n",
+        f"--report: cannot write {file}: no such file or directory\n",
     )
 
 

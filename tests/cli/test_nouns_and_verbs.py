@@ -270,7 +270,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("sandboxes create --scenario none.yaml", 2, "cannot read none.yaml: no such file"),
         ("sandboxes create --world none", 2, "cannot read none: no such file"),
         ("sandboxes create --world README.md", 2, "README.md:"),
-        ("state load README.md", 2, "README.md: the file is not a state file: it is not a zip file\n"),
+        ("state load README.md", 2, "README.md: the file is not a state file"),
         ("state load no/such.zip", 2, "cannot read no/such.zip: no such file or directory\n"),
         ("state load /dev/zero", 2, "/dev/zero: expected a file, not a device or a pipe\n"),
         ("state save no/such.zip", 2, "cannot write no/such.zip: no such file or directory\n"),

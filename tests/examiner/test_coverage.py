@@ -138,16 +138,16 @@ def test_shards_are_merged_shown_and_held_to_a_threshold(tmp_path: Path) -> None
     assert 1 == run(tmp_path, "page.html", "/v1/team", least="50")
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     files = [str(tmp_path / "one.json"), str(tmp_path / "two.json")]
-    shown = run_command("coverage", *files, "--html", str(tmp_path / "both.html"))
+    shown = run_command("coverage", *files, "--report", str(tmp_path / "both.html"))
     assert 0 == shown.status
     assert "getTeam" in shown.output
-    assert "% of all points" in shown.output
-    both = json.loads(run_command("coverage", *files, "--format", "json").output)
+    assert "% of the contract" in shown.output
+    both = json.loads(run_command("coverage", *files, "--format", "json", "--all").output)
     assert [2, 1] == [both["operations"][name]["points"][0]["met"] for name in ("getTeam", "listAssets")]
     assert 1 == run_command("coverage", *files, "--fail-under", "99").status
-    refused = run_command("coverage", *files, "--html", str(tmp_path))
+    refused = run_command("coverage", *files, "--report", str(tmp_path / "no" / "both.html"))
     assert (2, "") == (refused.status, refused.output)
-    assert "--html: cannot write" in refused.complaint
+    assert "--report: cannot write" in refused.complaint
     page = (tmp_path / "both.html").read_text()
     assert "http" not in page.replace("http-equiv", "")
     assert "<script" not in page

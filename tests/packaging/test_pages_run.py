@@ -41,7 +41,7 @@ AS_RUN = {
     "requests/REQUEST_ID": "requests/1",
     # The stand-in makes one call, and meets little.
     "--coverage-fail-under 5": "--coverage-fail-under 0",
-    "shard-2.json --html coverage.html --fail-under 5": "shard-1.json --html coverage.html --fail-under 0",
+    "shard-2.json --report coverage.html --fail-under 5": "shard-1.json --report coverage.html --fail-under 0",
     "pytest -n 4": "pytest",
     "sweep --jobs 2": "sweep --jobs 2 --only getTeam#1:rate_limited",
     "sweep --strict recoverable": "sweep --strict recoverable --only getTeam#1:rate_limited",

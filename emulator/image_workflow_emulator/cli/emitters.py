@@ -27,6 +27,8 @@ Judge: TypeAlias = Callable[[Namespace, Mapping[str, str]], Report]
 
 MAX_PRINTED_BYTES: Final = 16 * 2**10
 """Limit of a report as JSON on standard output, unless all of it is asked for."""
+MAX_EXEC_BYTES: Final = 4 * 2**10
+"""The same of `exec`, which programs run most."""
 MAX_PRINTED_CHARACTERS: Final = 500
 """Limit of a text in a report that is longer than that."""
 _COLOURS: Final = {"error": RED, "warning": YELLOW, "note": DIM}
@@ -46,7 +48,10 @@ def conclude(judge: Judge, options: Namespace, environment: Mapping[str, str]) -
             print(printable(f"--report: {error}"), file=sys.stderr)
             report.status = report.status or 2
     if options.format == "json":
-        print(json_text(report, None if options.all else MAX_PRINTED_BYTES))
+        most_bytes = MAX_EXEC_BYTES if report.kind == "exec" else MAX_PRINTED_BYTES
+        print(json_text(report, None if options.all else most_bytes))
+    elif vars(options).get("quiet"):
+        pass  # `exec` has said what is needed
     elif report.kind == "exec":  # its command has standard output for itself
         print("\n".join(text_lines(report, Style(sys.stderr, environment))), file=sys.stderr)
     else:
@@ -72,16 +77,23 @@ def text_lines(report: Report, style: Style) -> Iterator[str]:
     for finding in report.findings:
         head = f"{finding.severity}: {finding.rule}: {_sentence(finding)}"
         yield from (style(line, _COLOURS[finding.severity]) for line in _wrapped(head, width, "  "))
-        if finding.remedy and finding.remedy not in shown:
-            yield from _wrapped(f"remedy: {finding.remedy}", width, "    ")
+        for words in (finding.source, finding.remedy and f"remedy: {finding.remedy}"):
+            if words and words not in shown:
+                yield from _wrapped(words, width, "    ")
         if finding.command and finding.command not in shown:
             yield f"    {printable(finding.command)}"
-        shown |= {finding.remedy, finding.command}
+        shown |= {finding.source, f"remedy: {finding.remedy}", finding.command}
     for table in report.tables:
-        yield ""
-        yield from (style(line, BOLD) for line in _wrapped(table.title, width))
-        yield from table_lines([column.upper() for column in table.columns], table.rows, width)
+        yield from _table_lines(table, width, style)
     yield from (f"next: {printable(command)}" for command in report.next)
+
+
+def _table_lines(table: ReportTable, width: int, style: Style) -> Iterator[str]:
+    if not table.columns:  # names, and what is known of them
+        yield from (f"  {line}" for line in table_lines(None, table.rows, width - 2))
+        return
+    yield from ("", *(style(line, BOLD) for line in _wrapped(table.title, width)))
+    yield from table_lines([column.upper() for column in table.columns], table.rows, width)
 
 
 def _sentence(finding: ReportFinding) -> str:
@@ -178,7 +190,7 @@ def _junit(report: Report) -> str:
             SubElement(case, "system-out").text = text
         elif not report.checked[rule]:
             numbers["skipped"] += 1
-            SubElement(case, "skipped", {"message": "there was no occasion for this rule"})
+            SubElement(case, "skipped", {"message": "this rule had no occasion, or could not be checked"})
     if not report.ok and not numbers["failure"]:
         numbers["failure"] = 1
         SubElement(outcome, "failure", {"type": "error", "message": printable(report.summary)})
@@ -198,6 +210,7 @@ def _case(suite: Element, name: str) -> Element:
 
 def _finding_text(finding: ReportFinding) -> str:
     lines = [f"{finding.severity}: {_sentence(finding)}"]
+    lines += [finding.source] if finding.source else []
     lines += [f"remedy: {finding.remedy}"] if finding.remedy else []
     lines += [finding.command] if finding.command else []
     return "\n".join(lines)
@@ -213,7 +226,7 @@ td { font-variant-numeric: tabular-nums } article { border-left: .3rem solid #88
 """
 
 
-def _page(report: Report) -> str:
+def page(report: Report) -> str:
     """Return a report as one page for browsers, self-contained: no script, no network."""
     title = f"{'✓' if report.ok else '✗'} {report.kind}"
     parts = [
@@ -235,7 +248,7 @@ def _article(finding: ReportFinding) -> str:
     return (
         f'<article class="{finding.severity}"><h3>{finding.severity}: {_html(finding.rule)}</h3>'
         f"<p>{_html(_sentence(finding))}</p>"
-        + (f"<p>{_html(finding.remedy)}</p>" if finding.remedy else "")
+        + "".join(f"<p>{_html(words)}</p>" for words in (finding.source, finding.remedy) if words)
         + (f"<p><code>{_html(finding.command)}</code></p>" if finding.command else "")
         + "</article>"
     )
@@ -244,12 +257,12 @@ def _article(finding: ReportFinding) -> str:
 def _html_table(table: ReportTable) -> str:
     heads = "".join(f"<th>{_html(column)}</th>" for column in table.columns)
     rows = [f"<tr>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>" for row in table.rows]
-    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f'<h2>{_html(table.title)}</h2><div class="panel"><table>{body}</table></div>'
+    body = f"{f'<thead><tr>{heads}</tr></thead>' if heads else ''}<tbody>{''.join(rows)}</tbody>"
+    return f'{f"<h2>{_html(table.title)}</h2>" if table.title else ""}<div class="panel"><table>{body}</table></div>'
 
 
 def _html(text: str | int | None) -> str:
     return escape(printable(str("" if text is None else text)))
 
 
-_EMITTERS: Final[Mapping[str, Callable[[Report], str]]] = {".json": _indented, ".xml": _junit, ".html": _page}
+_EMITTERS: Final[Mapping[str, Callable[[Report], str]]] = {".json": _indented, ".xml": _junit, ".html": page}

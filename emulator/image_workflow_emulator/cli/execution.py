@@ -1,17 +1,17 @@
 """The `exec` command: the emulator for as long as one command runs, and afterwards a report.
 
 Owns the order of steps: every mistake in options and files is found before the command is started, and after its end
-the emulator does not wait for anything. Writes to standard error alone; standard output is the command's, but for
-`--format json`, which gives it to one object for programs.
+the emulator does not wait for anything. Standard output is the command's; with `--format json` it is the report's, and
+what the command prints goes to standard error.
 """
 
 import asyncio
 import contextlib
 import gc
-import json
 import logging
 import socket
 import sys
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -20,20 +20,11 @@ from typing import TYPE_CHECKING
 
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child, Guard
+from image_workflow_emulator.cli.exec_report import Execution, report_on
 from image_workflow_emulator.cli.failures import writable_files
-from image_workflow_emulator.cli.invocation import Invocation
+from image_workflow_emulator.cli.judges import coverage_text
 from image_workflow_emulator.cli.observers import Observed
-from image_workflow_emulator.cli.report import (
-    NO_REQUEST,
-    Report,
-    conduct_junit,
-    conduct_lines,
-    exec_verdict,
-    report_on,
-    report_text,
-)
 from image_workflow_emulator.cli.start_up import started
-from image_workflow_emulator.cli.verdict import print_compact
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.domain.readings import chosen
@@ -43,6 +34,7 @@ from image_workflow_emulator.examiner.points import cover
 from image_workflow_emulator.examiner.rules.registry import RULES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable_lines
+from image_workflow_emulator.report import Report
 from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
@@ -55,23 +47,22 @@ if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
     from image_workflow_emulator.examiner.coverage import Coverage
 
-_FILES = ("report", "journal", "save_state", "coverage", "junit")
-"""The options that name a file to be written when the command has ended."""
+_FILES = ("journal", "save_state", "coverage")
+"""The options that name a file to be written when the command has ended, beside the report."""
 _STANDARD_ERROR = 2
 """Its file number."""
 _UNWIND_SECONDS = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
 
-def execute(call: Invocation) -> int:
-    """Run the command of `options.words` against an emulator and return its exit status.
+def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
+    """Run the command of `options.words` against an emulator.
 
     Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
     the command cannot be started.
     """
-    options = call.options
     settings = read_settings(
-        vars(options), call.environment, {"port": "0", "access_log": "off", "journal_requests": "100000"}
+        vars(options), environment, {"port": "0", "access_log": "off", "journal_requests": "100000"}
     )
     for rule in options.ignore:
         if rule not in (known := [one.name for one in RULES]):
@@ -79,8 +70,8 @@ def execute(call: Invocation) -> int:
     files = writable_files(options, *_FILES)
     guard = Guard()
     try:
-        with started(settings, call.environment) as (listener, address, application):
-            run = _Run(call, files, application, address, guard)
+        with started(settings, environment) as (listener, address, application):
+            run = _Run(options, environment, files, application, address, guard)
             gc.enable()
             run.run(sockets=[listener])
     finally:
@@ -98,14 +89,18 @@ class _Run(WatchedServer):
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
 
     def __init__(
-        self, call: Invocation, files: Mapping[str, Path], application: "Application", address: str, guard: Guard
+        self,
+        options: Namespace,
+        environment: Mapping[str, str],
+        files: Mapping[str, Path],
+        application: "Application",
+        address: str,
+        guard: Guard,
     ) -> None:
         super().__init__(application)
-        options = call.options
         self._options, self._files, self._application, self._address = options, files, application, address
         self._guard = guard
-        self._variables = _variables(call.environment, address, application)
-        self._prints_json = options.format == "json"
+        self._variables = _variables(environment, address, application)
         self._observed = Observed(keeps_entries="journal" in files)
         self.conduct = Totals()
         application.sandboxes.before_end.append(self._judge)
@@ -119,7 +114,7 @@ class _Run(WatchedServer):
 
     async def main_loop(self) -> None:
         began_at = host_elapsed_ms()
-        output = _STANDARD_ERROR if self._prints_json else None
+        output = _STANDARD_ERROR if self._options.format == "json" else None
         child = Child(self._options.words, self._variables, self._guard, output)
         try:
             self.status = await child.wait()
@@ -167,39 +162,41 @@ class _Run(WatchedServer):
 
     # Afterwards -----------------------------------------------------------------------------------------------------
 
-    def conclude(self) -> int:
-        """Print the report, write the files, and return the exit status."""
+    def conclude(self) -> Report:
+        """Write the files, and return the report."""
         options, least = self._options, self._options.coverage_fail_under
-        is_covered = self._prints_json or "coverage" in self._files or least is not None
-        is_low = least is not None and self._coverage["percent"] < least
+        is_covered = options.format == "json" or "coverage" in self._files or least is not None
         conduct = None if options.conduct == "off" else self.conduct.without(frozenset(options.ignore))
         is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self._observed.counts)
+        is_low = least is not None and self._coverage["percent"] < least
         report = report_on(
-            options.words,
-            self.status or int(is_bad or is_low),
-            self.duration_ms,
-            self._observed.counts,
-            self.tally,
-            list(self._application.contract.operations),
-            conduct,
-            chosen(self._application.sandboxes.default.readings),
+            Execution(
+                command=options.words,
+                status=self.status,
+                exit_status=self.status or int(is_bad or is_low),
+                duration_ms=self.duration_ms,
+                requests=self._observed.counts,
+                refusals=self._observed.refusals(),
+                tally=self.tally,
+                operations=list(self._application.contract.operations),
+                conduct=conduct,
+                needs_requests=options.conduct == "fail",
+                readings=chosen(self._application.sandboxes.default.readings),
+                coverage=self._coverage if is_covered else None,
+                least_coverage=least,
+            )
         )
-        coverage_lines = [self._coverage_words(is_low)] if is_covered and not self._prints_json else []
-        if not options.quiet:
-            _say("\n".join([report_text(report), *coverage_lines]))
-        elif not self.status:  # else the command has said why
-            reasons = [*([] if self._observed.counts else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
-            for line in (*reasons, *(coverage_lines if is_low else ())):
-                _say(f"{PROGRAM}: {line.removeprefix('  ')}")
+        if options.quiet and report.status and not self.status:  # else the command has said why
+            for finding in report.findings:
+                if finding.severity == "error":
+                    _say(f"{PROGRAM}: {finding.severity}: {finding.rule}: {finding.message}")
         for name, file in self._files.items():
             try:
-                write_file(file, self._content(name, file, report))
+                write_file(file, self._content(name, file))
             except UsageError as error:
                 _say(f"{PROGRAM}: {error}")
-                report["exit_status"] = report["exit_status"] or 2
-        if self._prints_json:
-            print_compact(exec_verdict(report, self.status, self._coverage, self._observed.refusals()))
-        return int(report["exit_status"])
+                report.status = report.status or 2
+        return report
 
     @cached_property
     def _coverage(self) -> "Coverage":
@@ -207,26 +204,15 @@ class _Run(WatchedServer):
 
         return document(self._application.contract, self.conduct.covered)
 
-    def _coverage_words(self, is_low: bool) -> str:
-        wish = f", wanted {self._options.coverage_fail_under:g} %" if is_low else ""
-        used = f"{self._coverage['percent_of_used']:g} % of the operations used"
-        return f"  coverage: {self._coverage['percent']:g} % of the contract{wish}; {used}"
-
-    def _content(self, name: str, file: Path, report: Report) -> str | bytes:
+    def _content(self, name: str, file: Path) -> str | bytes:
         """Return what is written to the file of an option."""
-        from image_workflow_emulator.examiner.coverage_page import coverage_text
-
         match name:
-            case "report":
-                return json.dumps(report, indent=2) + "\n"
             case "journal":
                 return self._observed.content(file.suffix, self._address)
             case "save_state":
                 return self.state
-            case "coverage":
-                return coverage_text(self._coverage, file.suffix)
             case _:
-                return conduct_junit(report, self._options.conduct == "fail")
+                return coverage_text(self._coverage, file.suffix)
 
 
 def _variables(environment: Mapping[str, str], address: str, application: "Application") -> dict[str, str]:

@@ -113,14 +113,16 @@ def terminal_width() -> int:
     return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
 
 
-def table_lines(headers: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
-    """Iterate over the lines of a table; None is shown as a dash. Without rows there are only the headers.
+def table_lines(headers: Sequence[str] | None, rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
+    """Iterate over the lines of a table; None is shown as a dash. Without headers there are only the rows, and
+    the other way round.
 
     In a width, the widest columns are as narrow as it takes, and their cells have several lines. A word is broken only where
     it does not help to break between words.
     """
+    heads = [] if headers is None else [list(map(printable, headers))]
     cells = [
-        list(map(printable, headers)),
+        *heads,
         *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows),
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -66,10 +66,8 @@ _TEXT: Final = ("text", "json")
 _VARIABLES: Final = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
 
 _EXEC: Final[Arguments] = {
-    "--report FILE": "write the report about the run as JSON too",
     "--journal FILE": "write all requests of the run as JSON, or as HAR to FILE.har",
     "--save-state FILE": "save the default sandbox at the end of the run, or as a session for the page to FILE.json",
-    "--junit FILE": "write the conduct as JUnit XML",
     "--coverage FILE": "write how much of the contract was covered, as JSON, or as a page to FILE.html",
     "--quiet": "do not print the report",
     "--conduct off|report|fail": {
@@ -140,8 +138,7 @@ _CHECKED: Final = {
     "--world FILE": "the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
 }
 _COVERAGE: Final[Arguments] = {
-    "files FILE ...": "what `exec --coverage FILE` or the pytest plugin wrote",
-    "--html FILE": "write the coverage as a page",
+    "files FILE *": "what `exec --coverage FILE` or the pytest plugin wrote (default: ask a running emulator)",
     "--fail-under N": {"type": float, "help": "exit with 1 below so many percent"},
 }
 _DRIFT: Final[Arguments] = {
@@ -163,8 +160,8 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "run a command with an emulator of its own",
         "cli.execution.execute",
         _EXEC,
-        _TEXT,
-        {"port": "a free one", "access_log": "off"},
+        settings={"port": "a free one", "access_log": "off"},
+        reports=True,
         epilog=_EXEC_EPILOG,
         group=RUN,
     ),
@@ -256,7 +253,12 @@ COMMANDS: Final[Mapping[str, Command]] = {
         group=JUDGE,
     ),
     "coverage": Command(
-        "show how much of the contract runs have covered", "cli.coverage", _COVERAGE, _TABLE, group=JUDGE
+        "show how much of the contract clients have covered",
+        "cli.judges",
+        _COVERAGE,
+        asks="sandbox",
+        reports=True,
+        group=JUDGE,
     ),
     "drift": Command(
         "judge which readings the real service has, by recorded traffic",
@@ -275,6 +277,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
 }
 
 _RECORD: Final = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
+_REPORT: Final = "`--junit FILE` is `--report FILE.xml` now, and `--html FILE` is `--report FILE.html`"
 RETIRED: Final[Mapping[str, str]] = {
     "scenarios show": "`scenarios show NAME` is `scenario show NAME` now",
     "scenarios check": "`scenarios check FILE` is `scenario check FILE` now",
@@ -283,5 +286,6 @@ RETIRED: Final[Mapping[str, str]] = {
     "operations": "`operations` is `contract operations` now",
     "schema": "`schema KIND` is `contract schema KIND` now",
     "readings": "`readings` is `contract readings` now",
+    **dict.fromkeys(("exec --junit", "coverage --html"), _REPORT),
 }
 """Commands, verbs and options that are gone, each with what to use now. They have no row above."""

@@ -1,0 +1,138 @@
+"""`conduct` and `coverage`: what the clients of a running emulator did wrong, and what they and other runs have covered.
+
+Turns what the examiner found into reports; `exec` uses the same words. `conduct FILE` is of the room `drift`.
+"""
+
+import json
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import convert, to_builtins
+
+from image_workflow_emulator.cli.emitters import page
+from image_workflow_emulator.cli.invocation import Invocation
+from image_workflow_emulator.examiner.coverage import Coverage, merged, read, rows
+from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, request_numbers
+from image_workflow_emulator.kernel.wording import count_of, first_of
+from image_workflow_emulator.report import Report, ReportFinding, ReportTable
+from image_workflow_emulator.settings import UsageError
+from image_workflow_emulator.testing.options import read_file
+
+# Conduct --------------------------------------------------------------------------------------------------------------
+
+
+def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
+    """Judge what the clients of a running emulator do wrong, as far as its journal shows it."""
+    found = convert(Invocation(options, environment).control.call("GET", "conduct"), Conduct)
+    return Report(
+        kind="conduct",
+        ok=not found.errors,
+        summary=f"{_judged_words(to_builtins(found.judged))}; conduct: {conduct_words(found.findings, found.checked)}",
+        findings=list(map(conduct_finding, found.findings)),
+        counts=to_builtins(found.judged),
+        checked=found.checked,
+        details={"judged": to_builtins(found.judged), "not_checked": found.not_checked},
+        status=int(bool(found.errors)),
+    )
+
+
+def conduct_finding(finding: Finding, place: str = "") -> ReportFinding:
+    """Return a finding of a report. `place`: where else its requests were sent, in words."""
+    agent = finding.client.get("user_agent")
+    return ReportFinding(
+        rule=finding.rule,
+        severity=finding.severity,
+        where=request_numbers(finding.requests) + (f", by {agent}" if agent else "") + place,
+        message=finding.message,
+        source=finding.source,
+        remedy=finding.remedy,
+        requests=finding.requests,
+    )
+
+
+def conduct_words(findings: Sequence[Finding], checked: Mapping[str, int]) -> str:
+    """Say in short what was found, and how many rules could have found something."""
+    severities = Counter(finding.severity for finding in findings)
+    found = ", ".join(count_of(severities[word], word) for word in SEVERITIES if severities[word])
+    occasions = sum(number > 0 for number in checked.values())
+    return f"{found or 'nothing wrong'}; {occasions} of {count_of(len(checked), 'rule')} had an occasion"
+
+
+def _judged_words(judged: Mapping[str, int]) -> str:
+    left = f", {judged['left']} left the journal before" if judged["left"] else ""
+    return f"{count_of(judged['requests'], 'request')} judged{left}"
+
+
+# Coverage -------------------------------------------------------------------------------------------------------------
+
+_MAX_GAPS = 3
+"""The most gaps of an operation that its row in the table names."""
+
+
+def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
+    """Show what files cover together; without files, what the journal of a running emulator does. Holds it to a threshold.
+
+    Raises UsageError for a file that cannot be read, or is not a coverage document.
+    """
+    if options.files:
+        return coverage_report(merged([_read_coverage(name) for name in options.files]), options.fail_under)
+    answer = Invocation(options, environment).control.call("GET", "coverage")
+    judged = answer.pop("judged")
+    report = coverage_report(answer, options.fail_under)
+    report.summary = f"{_judged_words(judged)}; {report.summary}"
+    report.details = {**report.details, "judged": judged}
+    return report
+
+
+def _read_coverage(name: str) -> Coverage:
+    try:
+        return read(json.loads(read_file(name)))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def coverage_report(found: Coverage, least: float | None = None) -> Report:
+    """Report a coverage. It fails where it covers less percent than the least."""
+    is_low = least is not None and found["percent"] < least
+    used = [(name, f"{met}/{of}", first_of(gaps, _MAX_GAPS) or None) for name, met, of, gaps in rows(found) if met]
+    table = ReportTable(title="Points of the operations used", columns=("operation", "covered", "gaps"), rows=used)
+    return Report(
+        kind="coverage",
+        ok=not is_low,
+        summary=f"{coverage_words(found)}{f'; wanted {least:g} %' if is_low else ''}",
+        findings=[_gap_finding(gap) for gap in found["next_gaps"]],
+        tables=[table] if used else [],
+        details=found,
+        status=int(is_low),
+    )
+
+
+def coverage_words(found: Coverage) -> str:
+    """Say in short how much is covered."""
+    return f"{found['percent']:g} % of the contract, {found['percent_of_used']:g} % of the operations used"
+
+
+def _gap_finding(gap: Mapping[str, Any]) -> ReportFinding:
+    """Return a gap, with what closes it."""
+    command = None
+    match gap["closed_by"]:
+        case {"scenario": scenario}:
+            remedy = f"run it with the scenario {scenario}"
+            command = f"image-workflow-emulator exec --scenario {scenario} -- CMD"
+        case {"request": request}:
+            remedy = str(request)
+        case {"rule": rule}:
+            remedy = f"write this rule in a scenario file: {json.dumps(rule)}"
+        case _:
+            remedy = "call it so that it answers this"
+    where = f"{gap['operation']} {gap['point']}"
+    return ReportFinding(
+        rule="not-covered", severity="note", where=where, message="not covered yet", remedy=remedy, command=command
+    )
+
+
+def coverage_text(found: Coverage, suffix: str) -> str:
+    """Return the content of a file of coverage: a page where its name ends in .html, else JSON that `coverage` reads."""
+    return page(coverage_report(found)) if suffix.lower() == ".html" else json.dumps(found, indent=1) + "\n"
