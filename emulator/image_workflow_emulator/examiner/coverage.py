@@ -9,27 +9,13 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.examiner.points import LOST, LOST_AFTER, Point, all_points, closed_by
+from image_workflow_emulator.examiner.points import Point, all_points, closed_by
+from image_workflow_emulator.examiner.words import WORDS
 
 Coverage = dict[str, Any]
 """`percent` of the contract, `percent_of_used` of the operations that were used, `next_gaps`, and `operations`: by
 operation id (and `upload`, `download`) its `points`."""
 _MAX_NEXT: Final = 3
-_WORTH_CLOSING: Final = (
-    LOST_AFTER,
-    "429 rate_limited",
-    "503 service_unavailable",
-    "work failed",
-    "output failed with content_rejected",
-    "402 insufficient_credits",
-    "429 concurrency_limit_reached",
-    "500 internal_error",
-    LOST,
-    "401 credential_revoked",
-    "410 upload_expired",
-    "409 idempotency_in_progress",
-)
-"""What costs most where a client does not know it, first."""
 _MAX_COUNT: Final = 2**53
 
 
@@ -61,7 +47,7 @@ def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
             if not point["met"]:
                 gap = {"operation": name, "point": point["point"], "closed_by": point["closed_by"]}
                 gaps.setdefault(point["point"], gap)
-    return [gaps[worth] for worth in _WORTH_CLOSING if worth in gaps][:_MAX_NEXT]
+    return [gaps[point] for point in WORDS["first_gaps"] if point in gaps][:_MAX_NEXT]
 
 
 def percent(operations: Mapping[str, Any]) -> float:

@@ -1,12 +1,15 @@
 """What the examiner asks of the record of a request: who sent it, what it is about, and what its client knows of it."""
 
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Final, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import orjson
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.records.record import RequestRecord, digest
 
@@ -20,10 +23,16 @@ POLLS: Final = ("getOperation", "getGeneration")
 """The operations that read work. Their answers alone, of those that succeed, say how long to wait."""
 HUNG_UP: Final = "abandoned"
 """How an answer was lost whose client had gone."""
+MAX_PROGRAMS: Final = 5
+"""So many programs may share a credential and a User-Agent where connections do not tell them apart."""
+_LEAST_SHARE: Final = 0.95
+_SLACK_MS: Final = 50
+"""A wait is kept if this share of it, less some milliseconds, has passed: timers are not exact."""
 _CURSOR: Final = b'"next_cursor":"'
 _STATUS: Final = b'"status":"'
 _MAX_TEXT: Final = 300
 """The characters of a query or User-Agent that tell clients and requests apart."""
+Key = TypeVar("Key", bound=Hashable)
 
 # Who asked for what ---------------------------------------------------------------------------------------------------
 
@@ -138,3 +147,39 @@ def header(record: RequestRecord, name: bytes) -> bytes | None:
 def left_ms(record: RequestRecord) -> float:
     """Return when an answer left, by the host's monotonic time."""
     return record.arrived_ms + (record.duration_ms or 0)
+
+
+# Several requests -----------------------------------------------------------------------------------------------------
+
+
+def workers_of(records: Records) -> tuple[list[Records], bool]:
+    """Group the requests of a client by its workers, each of which has its connection. Return also whether that is sure.
+
+    Where each request opened a connection of its own, they are one group: up to `MAX_PROGRAMS` may have sent them.
+    """
+    workers = list(grouped(records, attrgetter("connection")).values())
+    is_sure = len(workers) < len(records) or len(records) == 1
+    return (workers, True) if is_sure else ([records], False)
+
+
+def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:
+    """Whether the wait between two requests can be measured: not on an auto clock."""
+    return earlier.is_timed and later.is_timed
+
+
+def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bool:
+    """Whether the emulator's or the host's clock moved so far between two requests."""
+    return max(pauses_ms(earlier, later)) >= seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
+
+
+def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, float]:
+    """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
+    return later.at - earlier.left_at, later.arrived_ms - left_ms(earlier)
+
+
+def grouped(records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]) -> Mapping[Key, Records]:
+    """Return records by what each has of a key, in the order in which it first came."""
+    groups: defaultdict[Key, list[RequestRecord]] = defaultdict(list)
+    for record in records:
+        groups[key(record)].append(record)
+    return groups

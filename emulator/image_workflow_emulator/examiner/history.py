@@ -4,12 +4,12 @@ Made from records for one examination, and then discarded. Must not know any rul
 """
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from itertools import accumulate, chain
 from operator import attrgetter
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias
 
 from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession
 from image_workflow_emulator.examiner import facts
@@ -19,20 +19,14 @@ from image_workflow_emulator.service.records.record import RequestRecord
 
 PATIENCE_MS: Final = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
-MAX_PROGRAMS: Final = 5
-"""So many programs may share a credential and a User-Agent where connections do not tell them apart."""
 AT_ONCE_MS: Final = 500
 """Requests that follow each other faster, by both clocks, may have been sent at once."""
-_LEAST_SHARE: Final = 0.95
-_SLACK_MS: Final = 50
-"""A wait is kept if this share of it, less some milliseconds, has passed: timers are not exact."""
 _MAX_CONCURRENT: Final = 100
 """Limit of concurrent requests: beyond it, which answers a client knew is not worked out."""
 
 _sequence_of, _key_of = attrgetter("sequence"), attrgetter("idempotency_key")
 WaitOf: TypeAlias = Callable[[RequestRecord], int]
 """Returns how many seconds an answer asked to wait; 0 if it did not."""
-Key = TypeVar("Key", bound=Hashable)
 
 
 class Works(Protocol):
@@ -54,21 +48,21 @@ class History:
         self._now = now
         self.client, self.intent = cache(facts.client), cache(facts.intent)
         self.records: Records = sorted(records, key=_sequence_of)
-        self.by_operation: Mapping[str | None, Records] = grouped(self.records, attrgetter("operation"))
+        self.by_operation: Mapping[str | None, Records] = facts.grouped(self.records, attrgetter("operation"))
         """The records of each operation, and under None of what came to no operation."""
         self.with_key = [
             record for record in self.records if record.key_header is not None and record.operation is not None
         ]
         """The records of the requests to operations that had an Idempotency-Key."""
         failing = {record.path for record in self.records if not facts.is_success(record)}
-        self.by_intent = grouped((record for record in self.records if record.path in failing), self.intent)
+        self.by_intent = facts.grouped((record for record in self.records if record.path in failing), self.intent)
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
-        by_key = (grouped(records, _key_of) for records in self.by_intent.values())
+        by_key = (facts.grouped(records, _key_of) for records in self.by_intent.values())
         self.requests = [records for groups in by_key for records in groups.values()]
         """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
         self._requests_by_sequence = {record.sequence: records for records in self.requests for record in records}
         polls = chain.from_iterable(self.by_operation.get(operation, ()) for operation in POLLS)
-        self.polls = grouped(polls, lambda poll: (self.client(poll), str(facts.work_id(poll))))
+        self.polls = facts.grouped(polls, lambda poll: (self.client(poll), str(facts.work_id(poll))))
         """The reads of each work, by client and id."""
         self.ends = [record for record in self.records if facts.shows_end(record)]
         """The records of the answers that showed the end of some work."""
@@ -94,7 +88,7 @@ class History:
     @cached_property
     def by_client(self) -> Mapping[Client, Records]:
         """The records of each client: a credential with a User-Agent."""
-        return grouped(self.records, self.client)
+        return facts.grouped(self.records, self.client)
 
     def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
@@ -115,13 +109,13 @@ class History:
         waiting: deque[tuple[RequestRecord, bool]] = deque()
         most = 0
         for record in records:
-            is_return = bool(waiting) and has_waited(waiting[0][0], record, wait_of(waiting[0][0]))
+            is_return = bool(waiting) and facts.has_waited(waiting[0][0], record, wait_of(waiting[0][0]))
             if is_return:
                 waiting.popleft()
             if wait_of(record):
                 waiting.append((record, is_return))
             most = max(most, len(waiting))
-        return max(most - MAX_PROGRAMS, 0) + sum(
+        return max(most - facts.MAX_PROGRAMS, 0) + sum(
             not is_return and (self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS)
             for one, is_return in waiting
         )
@@ -138,13 +132,13 @@ class History:
             return False
         if later.connection == earlier.connection or later.connected_ms is None:
             return True
-        if max(pauses_ms(earlier, later)) >= AT_ONCE_MS:
+        if max(facts.pauses_ms(earlier, later)) >= AT_ONCE_MS:
             return True
         key = later.idempotency_key
         if key is not None and key == earlier.idempotency_key:
             same = self.same_request(later)
             index = bisect_left(same, later.sequence, key=_sequence_of)
-            return index > 1 and max(pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
+            return index > 1 and max(facts.pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
         return later.connected_ms >= facts.left_ms(earlier)
 
     def next_knowing(self, records: Records, earlier: RequestRecord) -> RequestRecord | None:
@@ -154,7 +148,7 @@ class History:
 
     @cached_property
     def _on_connection(self) -> Mapping[str | None, Records]:
-        return grouped(self.records, attrgetter("connection"))
+        return facts.grouped(self.records, attrgetter("connection"))
 
     def between(self, earlier: RequestRecord, later: RequestRecord) -> Records:
         """Return what the same worker sent between two requests: on their connection, or else of their client."""
@@ -189,36 +183,3 @@ class History:
         """Whether the last answer to its client, later than this one, was a failure that may have ended the client."""
         last = self.by_client[self.client(record)][-1]
         return last.sequence > record.sequence and not facts.is_success(last)
-
-
-def workers_of(records: Records) -> tuple[list[Records], bool]:
-    """Group the requests of a client by its workers, each of which has its connection. Return also whether that is sure.
-
-    Where each request opened a connection of its own, they are one group: up to `MAX_PROGRAMS` may have sent them.
-    """
-    workers = list(grouped(records, attrgetter("connection")).values())
-    is_sure = len(workers) < len(records) or len(records) == 1
-    return (workers, True) if is_sure else ([records], False)
-
-
-def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:
-    """Whether the wait between two requests can be measured: not on an auto clock."""
-    return earlier.is_timed and later.is_timed
-
-
-def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bool:
-    """Whether the emulator's or the host's clock moved so far between two requests."""
-    return max(pauses_ms(earlier, later)) >= seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
-
-
-def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, float]:
-    """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
-    return later.at - earlier.left_at, later.arrived_ms - facts.left_ms(earlier)
-
-
-def grouped(records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]) -> Mapping[Key, Records]:
-    """Return records by what each has of a key, in the order in which it first came."""
-    groups: defaultdict[Key, list[RequestRecord]] = defaultdict(list)
-    for record in records:
-        groups[key(record)].append(record)
-    return groups

@@ -21,6 +21,7 @@ from image_workflow_emulator.domain.resources import (
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import POLLS
 from image_workflow_emulator.examiner.history import Works
+from image_workflow_emulator.examiner.words import WORDS
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.service.records.record import RequestRecord
@@ -31,21 +32,7 @@ REPLAY: Final = "replay"
 LOST: Final = "lost"
 LOST_BEFORE: Final = "lost before commit"
 LOST_AFTER: Final = "lost after commit"
-_REQUESTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "upload": {
-        "400 invalid_request": "send more or fewer bytes than size_bytes",
-        "404 upload_not_found": "send the bytes to upload.url with another last character",
-        "409 upload_bytes_conflict": "send other bytes to an upload.url that has accepted some",
-        "410 upload_expired": "send the bytes after upload.expires_at",
-    },
-    "download": {
-        "206": "ask for a part of the file, with the header Range",
-        "304": "ask again with the header If-None-Match and the ETag of the first answer",
-        "404 not_found": "fetch the file of an Asset that was deleted",
-        "416 invalid_request": "ask for a part beyond the end of the file, with the header Range",
-    },
-}
-"""By byte surface and point: the request that no rule makes of a plain one."""
+_REQUESTS: Final[Mapping[str, Mapping[str, str]]] = WORDS["requests"]
 _BROKEN: Final = ("500 internal_error", "503 service_unavailable")
 BYTES: Final[Mapping[str, tuple[str, ...]]] = {
     "upload": ("200", *_REQUESTS["upload"], *_BROKEN, LOST_BEFORE, LOST_AFTER),

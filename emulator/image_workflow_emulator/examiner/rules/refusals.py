@@ -7,8 +7,8 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.facts import Intent, Records
-from image_workflow_emulator.examiner.history import MAX_PROGRAMS, History, grouped, workers_of
+from image_workflow_emulator.examiner.facts import MAX_PROGRAMS, Intent, Records
+from image_workflow_emulator.examiner.history import History
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, is_refused_alike, rows_of
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from image_workflow_emulator.service.records.record import RequestRecord
@@ -51,13 +51,13 @@ def _is_hopeless(record: RequestRecord) -> bool:
 
 def _repetitions(history: History, row: Records) -> Records:
     """Return the repetitions in a row that are too many."""
-    workers, is_sure = workers_of(row)
+    workers, is_sure = facts.workers_of(row)
     harmless = _HARMLESS if is_sure else MAX_PROGRAMS - 1
     followers = [
         record for worker in workers for last, record in pairwise(worker) if _follows_directly(history, last, record)
     ]
     named = [record for record in row if record.idempotency_key is not None or record.byte_surface == "upload"]
-    by_name = grouped(named, lambda record: (record.idempotency_key, record.path)).values()
+    by_name = facts.grouped(named, lambda record: (record.idempotency_key, record.path)).values()
     namesakes = [record for same in by_name for last, record in pairwise(same) if history.knows(record, last)]
     if is_sure:
         followers = sorted({one.sequence: one for one in (*followers, *namesakes)}.values(), key=attrgetter("sequence"))
@@ -103,7 +103,7 @@ def goes_on_after_refusal(history: History) -> Verdicts:
 
 def _going_on(history: History, row: Records) -> Records:
     """Return the writes of a row that are no repetitions, and whose program had seen such a refusal; not the first of them."""
-    workers, is_sure = workers_of(row)
+    workers, is_sure = facts.workers_of(row)
     intents: set[Intent] = set()
     found = []
     for worker in workers:

@@ -9,7 +9,7 @@ import orjson
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import POLLS
-from image_workflow_emulator.examiner.history import History, grouped
+from image_workflow_emulator.examiner.history import History
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdict, Verdicts, breach
 from image_workflow_emulator.service.records.record import RequestRecord
 
@@ -27,7 +27,7 @@ def abandoned_upload(history: History) -> Verdicts:
     """
     asked = [*history.by_operation.get("createUpload", ()), *history.by_operation.get("completeUpload", ())]
     sent = (record for record in history.by_operation.get(None, ()) if record.byte_surface == "upload")
-    for session_id, records in grouped((*asked, *sent), facts.upload_id).items():
+    for session_id, records in facts.grouped((*asked, *sent), facts.upload_id).items():
         session = history.works.find_upload(session_id or "")
         opened = next((record for record in records if facts.is_answered(record, 201)), None)
         if session is None or opened is None:
@@ -53,9 +53,9 @@ def abandoned_work(history: History) -> Verdicts:
     lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
     listed_at = max((record.left_at for record in lists if facts.is_success(record)), default=0)
     readers = {history.client(record) for name in _READS for record in history.by_operation.get(name, ())}
-    polls_of = grouped((poll for polls in history.polls.values() for poll in polls), facts.work_id)
+    polls_of = facts.grouped((poll for polls in history.polls.values() for poll in polls), facts.work_id)
     admissions = [record for record in history.with_key if facts.is_answered(record, 202)]
-    for work_id, (admitted, *_) in grouped(admissions, facts.work_id).items():
+    for work_id, (admitted, *_) in facts.grouped(admissions, facts.work_id).items():
         work = history.work(work_id)
         if work_id in history.seen_to_end:
             yield KEPT

@@ -7,17 +7,8 @@ from typing import Final
 from image_workflow_emulator.domain.problems import MENDED_BY_TIME
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.facts import HUNG_UP, Client, Records
-from image_workflow_emulator.examiner.history import (
-    MAX_PROGRAMS,
-    PATIENCE_MS,
-    History,
-    WaitOf,
-    has_waited,
-    is_wait_measured,
-    pauses_ms,
-    workers_of,
-)
+from image_workflow_emulator.examiner.facts import HUNG_UP, MAX_PROGRAMS, Client, Records
+from image_workflow_emulator.examiner.history import PATIENCE_MS, History, WaitOf
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, follows_soon, rows_of
 from image_workflow_emulator.kernel.timestamps import HOUR_MS, LATEST_INSTANT, SECOND_MS
 from image_workflow_emulator.service.records.record import RequestRecord
@@ -56,9 +47,9 @@ def retry_before_retry_after(history: History) -> Verdicts:
         for pair in _retries(history, records):
             record = pair[0]
             wait = _wait_of(record)
-            if not is_wait_measured(*pair):
+            if not facts.is_wait_measured(*pair):
                 continue
-            if has_waited(*pair, wait) or (record.code in _FREED_BY_WORK and history.saw_work_end(*pair)):
+            if facts.has_waited(*pair, wait) or (record.code in _FREED_BY_WORK and history.saw_work_end(*pair)):
                 yield KEPT
             else:
                 asked = f"the Retry-After of {wait} s of the {record.status} {record.code}"
@@ -89,14 +80,14 @@ def _by_worker(history: History, records: Records, wait_of: WaitOf, harmless: in
 
     Where workers cannot be told apart, one that comes too early is left out unless more than some are unexplained.
     """
-    workers, is_sure = workers_of(records)
+    workers, is_sure = facts.workers_of(records)
     for worker in workers:
         pairs = [(record, history.next_knowing(worker, record)) for record in worker if wait_of(record)]
         is_told = is_sure or history.unexplained(worker, wait_of) > harmless
         yield from (
             (record, again)
             for record, again in pairs
-            if again is not None and (is_told or has_waited(record, again, wait_of(record)))
+            if again is not None and (is_told or facts.has_waited(record, again, wait_of(record)))
         )
 
 
@@ -117,7 +108,7 @@ def no_backoff(history: History) -> Verdicts:
     others = (records for records in history.requests if records[0].sequence not in known)
 
     def follows(last: RequestRecord, record: RequestRecord) -> bool:
-        return history.knows(record, last) and is_wait_measured(last, record)
+        return history.knows(record, last) and facts.is_wait_measured(last, record)
 
     for records in (*blocked, *others):
         rows = rows_of(records, _is_failure, lambda last, one: not (follows(last, one) and _is_failure(one)))
@@ -126,7 +117,7 @@ def no_backoff(history: History) -> Verdicts:
                 title = facts.title(row[0])
                 message = f"{title} failed {len(row)} times in a row, and the pauses between did not grow"
                 whole = [*row, end] if end is not None and follows(row[-1], end) else row
-                pauses = [max(pauses_ms(*pair)) for pair in pairwise(whole)]
+                pauses = [max(facts.pauses_ms(*pair)) for pair in pairwise(whole)]
                 is_blocked = any(record.status == 409 for record in row)
                 is_bad = has_no_pause(pauses) or (not is_blocked and does_not_grow(pauses))
                 yield breach(message, *row) if is_bad else KEPT
@@ -195,7 +186,7 @@ def _is_new(last: RequestRecord, record: RequestRecord) -> bool:
 def _pause_ms(earlier: RequestRecord, later: RequestRecord) -> int:
     """Return the pause between two requests by the emulator's clock, but for what was asked for."""
     asked_ms = (facts.retry_after(earlier) or 0) * SECOND_MS
-    return max(later.at - earlier.left_at - asked_ms, 0) if is_wait_measured(earlier, later) else 0
+    return max(later.at - earlier.left_at - asked_ms, 0) if facts.is_wait_measured(earlier, later) else 0
 
 
 def gave_up_on_retryable(history: History) -> Verdicts:
@@ -236,8 +227,8 @@ def poll_before_retry_after(history: History) -> Verdicts:
     explain is too early. A read whose answer was lost is ignored.
     """
     for (_, work), polls in history.polls.items():
-        pairs = [pair for pair in _by_worker(history, polls, _poll_wait, 1) if is_wait_measured(*pair)]
-        early = [pair for pair in pairs if not has_waited(*pair, _poll_wait(pair[0]))]
+        pairs = [pair for pair in _by_worker(history, polls, _poll_wait, 1) if facts.is_wait_measured(*pair)]
+        early = [pair for pair in pairs if not facts.has_waited(*pair, _poll_wait(pair[0]))]
         yield from [KEPT] * (len(pairs) - len(early))
         if early:  # a client that never waits gives thousands
             message = f"{work} was read again before the Retry-After of {_poll_wait(early[0][0])} s was over"
@@ -260,7 +251,7 @@ def poll_after_terminal(history: History) -> Verdicts:
     """
     for (_, work), polls in history.polls.items():
         ends = [poll for poll in polls if facts.shows_end(poll)]
-        workers, is_sure = workers_of(ends)
+        workers, is_sure = facts.workers_of(ends)
         harmless = _HARMLESS_POLLS if is_sure else MAX_PROGRAMS
         for worker in workers:
             number, needless = 0, list[RequestRecord]()
@@ -289,7 +280,7 @@ def list_polled(history: History) -> Verdicts:
         for (client, _), reads in lists.items():
             yield KEPT
             spans = _unread(history, client, is_generation)
-            workers, is_sure = workers_of(
+            workers, is_sure = facts.workers_of(
                 [one for one in reads if any(start < one.sequence and one.at < end for start, end in spans)]
             )
             harmless = _HARMLESS_LISTS if is_sure else MAX_PROGRAMS
