@@ -24,7 +24,7 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.records.record import RequestRecord
 
-_AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code")
+_AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code", "connection")
 _MAY_HOLD_A_KEY: Final = ("path", "content_type", "emulator_fault", "user_agent", "idempotency_key")
 _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
@@ -44,6 +44,10 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         request_id=record.answered_id,
         replayed=record.replay_of is not None,
         lost=record.loss is not None,
+        abandoned=record.outcome == "abandoned" or record.is_unheard,
+        committed=record.is_committed,
+        work=record.work_id,
+        timed=record.is_timed,
         rule=describe_rule(acted[0]) if acted else None,
         duration_ms=None if record.duration_ms is None else round(record.duration_ms, 3),
         request_body=_describe_body("request", record.request_body, record.request_body_bytes, masks, notes.append),

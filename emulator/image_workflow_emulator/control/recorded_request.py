@@ -48,6 +48,16 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     """Whether a stored answer was sent again."""
     lost: bool = False
     """Whether a scenario lost its answer on the wire."""
+    abandoned: bool = False
+    """Whether its client had gone before its answer was sent."""
+    committed: bool = False
+    """Whether it was carried out."""
+    work: str | None = None
+    """The id of the Operation or Generation that it admitted."""
+    connection: str | None = None
+    """The client's end of its connection; None where the server does not know it."""
+    timed: bool = True
+    """Whether its time tells how long its client waited: an auto clock skips the waits that it asks for."""
     rule: Mapping[str, Any] | None = None
     """The rule of a scenario that acted: `name`, `file` and `line`."""
     duration_ms: float | None = None
