@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from image_workflow_emulator.domain.problems import Problem, invalid_request
+from image_workflow_emulator.domain.problems import invalid_request
 from image_workflow_emulator.http.requests import MAX_BODY_BYTES, unfit_media_type
 from image_workflow_emulator.kernel.wording import excerpt
 
@@ -55,16 +55,7 @@ def parse_json(body: bytes | None, content_type: bytes | None, max_values: int =
         raise invalid_request("(body)", "nothing", "a JSON object", "send a JSON object")
     if len(body) > _UNCOUNTED_BYTES:
         _check_values(body, max_values)
-    refusal = None
-    try:
-        value = orjson.loads(body)
-        if orjson.dumps(value) == body:  # as most clients write it: no name came twice, no number was rounded
-            return value
-    except orjson.JSONDecodeError as error:
-        refusal = error
-    except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
-        raise _too_deep() from None
-    return _parse_strictly(body, refusal)
+    return _parse_strictly(body)
 
 
 def _check_values(body: bytes, max_values: int) -> None:
@@ -79,35 +70,27 @@ def _check_values(body: bytes, max_values: int) -> None:
     raise invalid_request("(body)", f"more than {max_values} values", "fewer", remedy)
 
 
-def _parse_strictly(body: bytes, refusal: orjson.JSONDecodeError | None) -> Any:
-    """Read JSON with every name and number as it is written. `refusal` says where orjson cannot read it.
-
-    Raises:
-        Problem: invalid_request.
-    """
+def _parse_strictly(body: bytes) -> Any:
+    """Read JSON with every name and number as it is written. Raises Problem invalid_request."""
     try:
         value = _DECODER.decode(body.decode())
-        if refusal is not None:
-            orjson.dumps(value)
+        orjson.dumps(value)  # which refuses half of a surrogate pair, and deep nesting
         return value
     except UnicodeDecodeError as error:
         place = f"byte {error.start + 1}"
         found = f"0x{body[error.start]:02x}, which is not UTF-8, at {place}"
         remedy = f"write the JSON in UTF-8, which it is not at {place}"
-        raise invalid_request("(body)", found, "JSON in UTF-8", remedy) from None
-    except RecursionError:
-        raise _too_deep() from None
-    except (ValueError, orjson.JSONEncodeError) as error:  # the second for half of a surrogate pair, which is no text
-        if str(error).startswith("Recursion"):
-            raise _too_deep() from None
-        place = f"line {refusal.lineno} column {refusal.colno}" if refusal and refusal.pos else "the start"
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}" if error.pos else "the start"
         found, remedy = f"text that is not JSON at {place}", f"correct the JSON at {place}"
-        raise invalid_request("(body)", found, "JSON in UTF-8", remedy) from None
-
-
-def _too_deep() -> Problem:
-    found, remedy = "arrays and objects nested too deeply", f"nest arrays and objects in at most {MAX_DEPTH} levels"
-    return invalid_request("(body)", found, f"at most {MAX_DEPTH} levels", remedy)
+    except (RecursionError, orjson.JSONEncodeError) as error:
+        if str(error).startswith("str "):
+            found, remedy = "half of a surrogate pair, which is no text", "write both halves, or the character itself"
+        else:
+            found, remedy = "arrays and objects nested too deeply", f"nest them in at most {MAX_DEPTH} levels"
+    except ValueError as error:
+        found, remedy = f"{error}, which is not JSON", f"remove {error}"
+    raise invalid_request("(body)", found, "JSON in UTF-8", remedy)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
