@@ -176,7 +176,7 @@ def _with_cors(service: Service, origins: Sequence[str]) -> Answer:
     )
 
     def answer(request: Request, receive: Receive, send: Send) -> Awaitable[None]:
-        request.scope[_REQUEST] = request
+        request.scope[_REQUEST], request.can_send_whole = request, False
         return cors(request.scope, receive, send)
 
     return answer

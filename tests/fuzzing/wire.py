@@ -99,6 +99,15 @@ class Transport(asyncio.Transport):
         self.is_reading_paused = False
 
 
+class _NotingProtocol(WatchedProtocol):
+    """Notes the status of answers that are written in one piece, past the application's `send`."""
+
+    async def send_whole(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+        assert self._answering is not None
+        self._answering.scope.get("noting", lambda _: None)(status)  # type: ignore[operator]
+        await super().send_whole(status, headers, body)
+
+
 async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1) -> Conversation:
     """Connect, send pieces one after another, wait until all is answered that can be, and leave.
 
@@ -108,7 +117,7 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     conversation = Conversation()
     loop = asyncio.get_running_loop()
     state = Connections(limit)
-    protocol = WatchedProtocol(server_config(_noted(application, conversation)), state, {}, loop)
+    protocol = _NotingProtocol(server_config(_noted(application, conversation)), state, {}, loop)
     transport = Transport(loop)
     transport.protocol = protocol
     protocol.connection_made(transport)
@@ -150,11 +159,15 @@ def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
         index = len(conversation.requests)
         conversation.requests.append((scope["method"], scope["path"], 0))
 
+        def note_status(status: int) -> None:
+            conversation.requests[index] = (scope["method"], scope["path"], status)
+
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                conversation.requests[index] = (scope["method"], scope["path"], message["status"])
+                note_status(message["status"])
             await send(message)
 
+        scope["noting"] = note_status
         await application(scope, receive, noting)
 
     return note

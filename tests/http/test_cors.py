@@ -8,6 +8,7 @@ import pytest
 from httpx import Headers
 
 from image_workflow_emulator.testing import EmulatorApplication, create_app
+from tests.support.served import serving
 
 ORIGIN = "http://localhost:5173"
 EXPOSED = {"request-id", "retry-after", "location"}
@@ -38,6 +39,12 @@ def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(allowed: A
         found, headers = ask(allowed, "/v1/team", Authorization=f"Bearer {key}")
         assert (status, ORIGIN, "Origin") == (found, headers["access-control-allow-origin"], headers["vary"])
         assert {name.strip().lower() for name in headers["access-control-expose-headers"].split(",")} >= EXPOSED
+
+
+def test_a_served_emulator_lets_a_program_of_an_allowed_origin_read() -> None:
+    with serving("--cors", ORIGIN) as server:
+        head = f"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nOrigin: {ORIGIN}\r\nConnection: close\r\n\r\n"
+        assert f"access-control-allow-origin: {ORIGIN}\r\n".encode() in server.converse(head.encode())
 
 
 def test_any_other_origin_is_told_and_allowed_nothing(allowed: Any) -> None:

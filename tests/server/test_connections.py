@@ -10,7 +10,6 @@ from unittest.mock import Mock
 
 import pytest
 
-from image_workflow_emulator.http.connection import Connection
 from image_workflow_emulator.server.protocol import (
     ANSWER_SECONDS,
     IDLE_SECONDS,
@@ -289,7 +288,9 @@ def test_a_client_that_ends_its_side_after_the_request_gets_its_answer() -> None
 def test_a_connection_that_the_client_has_closed_is_not_reset() -> None:
     transport = Mock()
     transport.get_extra_info.return_value.setsockopt.side_effect = ValueError("negative file descriptor")
-    Connection(transport, None).reset()
+    protocol = WatchedProtocol(server_config(Mock()), Connections(limit=1), {}, Mock())
+    protocol.transport = transport
+    protocol.reset()
     transport.abort.assert_called_once()
 
 

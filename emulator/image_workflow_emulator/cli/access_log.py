@@ -81,12 +81,13 @@ class AccessLog:
         return json.dumps(line) + "\n"
 
     def _text_line(self, sandbox: str, record: RequestRecord) -> str:
-        style, remedy = self._style, _remedy(record)
+        style, code = self._style, record.code
+        remedy = None if code is None else _remedy(record)
         parts = (
             style(format_timestamp(record.arrived_at), DIM),
             style.status(str(record.status or "---"), record.status),
-            printable(_operation(record)),
-            record.code,
+            record.operation or printable(_operation(record)),
+            code,
             record.replay_of and "replayed",
             record.loss and "answer lost",
             f"{record.duration_ms or 0:.1f} ms",

@@ -5,14 +5,13 @@ Must not know what is asked for, nor any state, nor what a body says (`json_bodi
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from image_workflow_emulator.domain.problems import Problem, invalid_request
-from image_workflow_emulator.http.connection import CONNECTION, Connection
 from image_workflow_emulator.http.responses import OWN_ORIGIN, Header
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
@@ -28,6 +27,32 @@ MAX_KEY_CHARACTERS = 255
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DRAINED_BYTES = 80 * 1024 * 1024
 """How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
+
+
+CONNECTION = "emulator.connection"
+"""Where a scope has the connection under the request."""
+
+
+class Connection(Protocol):
+    """What the server adds to ASGI: the connection under a request, for answers in one piece and for faults on the wire."""
+
+    peer: str | None
+    """The client's address and port; None where there is none, as on a Unix socket."""
+    made_ms: float
+    """When it was opened, as `image_workflow_emulator.kernel.clock.host_elapsed_ms` counts."""
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether it is closed, or about to be: its client has gone."""
+
+    async def send_whole(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+        """Answer the request with head and body in one piece."""
+
+    def reset(self) -> None:
+        """Break it off at once, so that the client sees a reset."""
+
+    def close(self) -> None:
+        """Close it after the bytes sent so far, though the answer is incomplete."""
 
 
 class ClientDisconnectedError(Exception):
@@ -48,6 +73,8 @@ class Request:
         """The names of headers that came more than once."""
         self.connection: Connection | None = scope.get(CONNECTION)
         """None where the server hands none in."""
+        self.can_send_whole = self.connection is not None
+        """Whether an answer may go past `send`, in one piece; not where somebody waits there to change it."""
         self.embedding: Header = OWN_ORIGIN
         """The header that says which pages may embed the answer."""
         self.scope = scope

@@ -6,7 +6,9 @@ connection waits for, answer what is no request with a problem (section 7), and 
 
 import asyncio
 import re
-from functools import partial
+import socket
+import struct
+from collections.abc import Iterable
 from itertools import count
 from typing import Any, Final, Literal
 
@@ -15,9 +17,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.http.connection import CONNECTION, WHOLE_BODY, Connection
 from image_workflow_emulator.http.problem_responses import problem_response
-from image_workflow_emulator.http.responses import OWN_ORIGIN
+from image_workflow_emulator.http.requests import CONNECTION
+from image_workflow_emulator.http.responses import OWN_ORIGIN, Header
+from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import excerpt
 
 REQUEST_SECONDS: Final = 30.0
@@ -91,7 +94,8 @@ class WatchedProtocol(HttpToolsProtocol):
         """Begin a connection, if there is room for one more."""
         super().connection_made(transport)
         self._unparsed = bytearray()
-        self._connection = Connection(transport, self.client)
+        self.peer = None if self.client is None else f"{self.client[0]}:{self.client[1]}"
+        self.made_ms = host_elapsed_ms()
         if len(self.connections) > self.server_state.limit and not self.server_state.make_room(self):
             self.server_state.refused += 1
             self._refuse(Problem("service_unavailable", "There are too many connections.", retry_after=5))
@@ -156,7 +160,7 @@ class WatchedProtocol(HttpToolsProtocol):
         """Begin a request, at its first byte."""
         self._awaited, self.heard_at = "head", self.loop.time()
         super().on_message_begin()
-        self.scope[CONNECTION] = self._connection  # type: ignore[literal-required]
+        self.scope[CONNECTION] = self  # type: ignore[literal-required]
 
     def on_headers_complete(self) -> None:
         """Let a request be answered, after those before it. Raises Problem."""
@@ -201,30 +205,38 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle
-        super()._start_asgi_task(cycle, partial(self._answer, cycle, app))
+        super()._start_asgi_task(cycle, app)
 
-    def _answer(self, cycle: RequestResponseCycle, app: Any, scope: Any, receive: Any, send: Any) -> Any:
-        """Let the application answer; write head and body of an answer in one piece that it hands in whole."""
+    @property
+    def is_closing(self) -> bool:
+        """Whether it is closed, or about to be: its client has gone."""
+        return self.transport.is_closing()
 
-        async def send_at_once(message: Any) -> None:
-            if WHOLE_BODY not in message:
-                await send(message)
-                return
-            if self.flow.write_paused:
-                await self.flow.drain()
-            if cycle.disconnected:
-                return
-            cycle.response_started = cycle.response_complete = True
-            lines = [b"%s: %s" % header for header in message["headers"]]  # known to be sound: the emulator's own
-            if not cycle.keep_alive:
-                lines.append(b"connection: close")
-            head = STATUS_LINE[message["status"]] + b"\r\n".join(lines)
-            self.transport.write(b"%s\r\n\r\n%s" % (head, message[WHOLE_BODY]))
-            if not cycle.keep_alive:
-                self.transport.close()
-            self.on_response_complete()
+    async def send_whole(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+        """Answer the request with head and body in one piece."""
+        if self.flow.write_paused:
+            await self.flow.drain()
+        cycle = self._answering
+        if cycle is None or cycle.disconnected:
+            return
+        cycle.response_started = cycle.response_complete = True
+        head = b"\r\n".join(map(b": ".join, headers))  # known to be sound: the emulator's own
+        end = b"\r\n\r\n" if cycle.keep_alive else b"\r\nconnection: close\r\n\r\n"
+        self.transport.write(b"".join((STATUS_LINE[status], head, end, body)))
+        if not cycle.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
 
-        return app(scope, receive, send_at_once)
+    def reset(self) -> None:
+        """Break it off at once, so that the client sees a reset."""
+        connection = self.transport.get_extra_info("socket")
+        if connection is not None and not self.is_closing:  # else the client has left by itself
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+    def close(self) -> None:
+        """Close it after the bytes sent so far, though the answer is incomplete."""
+        self.transport.close()
 
     def on_response_complete(self) -> None:
         """Go on with the requests behind the one that is answered. uvicorn would start a timer after each answer."""
@@ -253,9 +265,8 @@ class WatchedProtocol(HttpToolsProtocol):
                 self.cycle = self.pipeline[0][0] if self.pipeline else self._answering or self.cycle
         answer = problem_response(problem, next(self.server_state.request_ids), problem.retry_after, (OWN_ORIGIN,))
 
-        async def refuse(_scope: Any, _receive: Any, send: Any) -> None:
-            start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
-            await send({**start, WHOLE_BODY: answer.body})
+        async def refuse(_scope: Any, _receive: Any, _send: Any) -> None:
+            await self.send_whole(answer.status, answer.headers, answer.body)
 
         self.app, self._is_refused = refuse, True
         self.parser = httptools.HttpRequestParser(self)

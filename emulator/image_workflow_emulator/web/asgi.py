@@ -169,6 +169,8 @@ def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: R
     An operation is searched for the caller's own key, a request for bytes or without a caller for every key of the sandbox.
     """
     is_for_bytes = route.byte_surface is not None
+    if not (is_for_bytes or request.query_string or b"idempotency-key" in request.headers):
+        return False
     keys = sandbox.credentials if is_for_bytes or caller is None else [caller.credential.key]
     others = request.headers.values() if is_for_bytes else [request.headers.get(b"idempotency-key", b"")]
     places = [request.query_string, *others]

@@ -93,11 +93,12 @@ async def _read_body(exchange: Exchange) -> None:
 
 def _pass(exchange: Exchange, steps: tuple[Step, ...], fault: Fault) -> None:
     """Make checks in their order, and note each that is passed. `fault` hears of it."""
+    record = exchange.record
     for check, run in steps:
         run(exchange)
         if exchange.stored is not None:  # a replay: this check decided
             return
-        exchange.record.steps_passed += 1
+        record.steps_passed += 1
         if fault is not NO_FAULT:
             fault.after_check(exchange, check)
 

@@ -6,8 +6,16 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 
 import asyncio
 
-from image_workflow_emulator.http.connection import WHOLE_BODY, Connection
-from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Send, until_gone, watching
+from image_workflow_emulator.http.requests import (
+    Body,
+    Connection,
+    Message,
+    Receive,
+    Request,
+    Send,
+    until_gone,
+    watching,
+)
 from image_workflow_emulator.http.responses import PIECE_BYTES, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
@@ -39,16 +47,11 @@ class Wire:
         send, body, is_refused_early = self._send, response.body, self._body.has_more
         if self._request.method == "HEAD":
             body = b""
-        start = self._start(response)
-        if (
-            self._request.connection is not None
-            and not (is_refused_early or bytes_per_second)
-            and len(body) <= PIECE_BYTES
-        ):
-            start[WHOLE_BODY] = body
-            await send(start)
+        is_whole = self._request.can_send_whole and len(body) <= PIECE_BYTES
+        if is_whole and not (is_refused_early or bytes_per_second):
+            await self._connection().send_whole(response.status, (*response.headers, self._request.embedding), body)
             return
-        await send(start)
+        await send(self._start(response))
         if bytes_per_second is not None or len(body) > PIECE_BYTES:
             if await self._send_pieces(body, bytes_per_second):
                 return
