@@ -93,11 +93,25 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions["failure"]["enum"] = [*FAILURE_CODES]
     every = (*FAULTS, *OUTCOMES)
     definitions |= {f"then_{word.name}": word.branch() for word in every}
+    of_service = [code for code, kind in CATALOGUE.items() if kind.status >= 500]
+    waiting = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
+    after_commit = {"required": ["at"], "properties": {"at": {"const": "after_commit"}}}
+    definitions["then_problem"] = definitions["then_problem"] | {
+        "dependentSchemas": {"retry_after": _problem_of(waiting, 'the problems that have "retry_after"')},
+        "if": after_commit,
+        "then": _problem_of(of_service, 'the problems that go with "at: after_commit"'),
+    }
     definitions["then"] = _then(every)
     definitions["then_of_requests"] = _then(FAULTS, 'as this rule is about requests; for work, match "work"')
-    definitions["then_of_bytes"] = _then([word for word in FAULTS if word.of_bytes], "as this rule is about bytes")
+    of_bytes = _then([word for word in FAULTS if word.of_bytes], "as this rule is about bytes")
+    definitions["then_of_bytes"] = of_bytes | _problem_of(of_service, "the problems of byte surfaces")
     definitions["then_of_work"] = _then(OUTCOMES, "as this rule is about work")
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _problem_of(codes: Sequence[str], which: str) -> dict[str, Any]:
+    """The schema of a `then` that has no problem but these."""
+    return {"properties": {"problem": {"enum": codes, "x-expected": f"one of {', '.join(codes)}, {which}"}}}
 
 
 def world_schema(document: dict[str, Any]) -> str:

@@ -18,7 +18,6 @@ from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas, Steps
 from image_workflow_emulator.documents.values import (
     FORMATS,
-    RATE_WORDS,
     clock_setting,
     optional,
     parse_probability,
@@ -29,7 +28,6 @@ from image_workflow_emulator.documents.values import (
 )
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.domain.resources import WORKFLOWS
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt, first_of
@@ -82,9 +80,6 @@ OUTCOMES: Final = (
 _NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
-_WITH_ONE_OUTPUT: Final = frozenset({"edit_images", "upscale"})
-_WORKS: Final = {"outputs": WORKFLOWS, "scene": ("background.create", "background.update")}
-"""The work that has what some words are about."""
 _OUTPUT_MODES: Final = ("photoshoot", "single_shots")
 """Words for what product_photography makes."""
 _MAX_NAMED_OPERATIONS: Final = 3
@@ -118,7 +113,7 @@ def _suggest(steps: Steps, given: Any) -> list[str]:
         case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
             return ["product_photography"]
         case ("rules", _, "then", "problem"):
-            return codes
+            return [code for code in codes if code != given]
         case ("rules", _, "then", "latency" | "rate" as word):
             return [f"network: {{{word}: {given}}}"]
         case ("rules", _, "then", word) if word in LOSSES:
@@ -145,7 +140,7 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
         name=texts["scenario"],
         description=texts.get("description", "").strip(),
         seed=optional(texts, "seed", parse_seed),
-        clock=_read_clock(document, texts.get("clock", {})),
+        clock=_read_clock(texts.get("clock", {})),
         world=read_world(texts.get("world", {})),
         rules=read_rules(document, contract),
         timeline=_read_timeline(document, contract),
@@ -157,12 +152,8 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     return scenario
 
 
-def _read_clock(document: Document, clock: Mapping[str, Any]) -> ScenarioClock:
-    rate, setting = optional(clock, "rate", parse_rate), None
-    try:
-        setting = clock_setting(clock["mode"], rate) if "mode" in clock else None
-    except ValueError:
-        document.complain(("clock", "rate"), RATE_WORDS)
+def _read_clock(clock: Mapping[str, Any]) -> ScenarioClock:
+    setting = clock_setting(clock["mode"], optional(clock, "rate", parse_rate)) if "mode" in clock else None
     return ScenarioClock(setting, optional(clock, "start", parse_timestamp))
 
 
@@ -215,28 +206,12 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contrac
     place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
     word = next(word for word in (*FAULTS, *OUTCOMES) if word.name in then)
     if word in OUTCOMES:
-        _check_work(document, steps, match, then)
         work = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
         return WorkRule(name, word.read(then), work, when, *place)
     request = read_match(document, (*steps, "match"), match, contract)
-    if "problem" in then:
-        operations = [] if request.bytes else _meant(request.operations, contract)
-        _check_problem(document, (*steps, "then"), then, operations)
+    if "problem" in then and not request.bytes:
+        _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.operations, contract))
     return RequestRule(name, word.read(then), request, when, *place)
-
-
-def _check_work(document: Document, steps: Steps, match: Mapping[str, Any], then: Mapping[str, Any]) -> None:
-    """Complain of outputs or a scene that the work does not have."""
-    works = _names(match.get("work", EVERY))
-    for word, able in _WORKS.items():
-        if word in then and not works <= {*able}:
-            found = excerpt(match["work"]) if "work" in match else "nothing"
-            expected = f'one of {", ".join(able)}, the work that has "{word}"'
-            document.complain((*steps, "match", "work"), expected, found)
-    for slot in then.get("outputs", ()) if works <= _WITH_ONE_OUTPUT else ():
-        if slot != "1":
-            place = (*steps, "then", "outputs", slot)
-            document.complain(place, "slot 1, the only one of this work", f"slot {slot}", at_key=True)
 
 
 def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> RequestMatch:
@@ -273,26 +248,13 @@ def _names(given: str | list[str]) -> frozenset[str]:
     return frozenset([given] if isinstance(given, str) else given)
 
 
-def _check_problem(
-    document: Document, steps: Steps, then: Mapping[str, Any], operations: Sequence[OperationContract]
-) -> None:
-    """Complain of a code that an operation (or a byte surface, if there are none) or an option cannot have."""
-    code, place = then["problem"], (*steps, "problem")
+def _check_code(document: Document, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
+    """Complain of a code that the contract does not allow for each matched operation."""
     if unable := [operation.id for operation in operations if code not in operation.all_codes]:
         names = first_of(unable, _MAX_NAMED_OPERATIONS)
         common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
         expected = f"a code that every operation of this rule can return: {', '.join(common)}"
-        document.complain(place, expected, f"{excerpt(code)}, which {names} cannot return")
-        return
-    for option, statuses in (
-        (not operations and "rules about bytes have", (500, 503)),
-        (then.get("at") == "after_commit" and 'go with "at: after_commit"', (500, 503)),
-        ("retry_after" in then and 'have "retry_after"', (429, 503)),
-    ):
-        codes = [code for code, kind in CATALOGUE.items() if kind.status in statuses]
-        if option and code not in codes:
-            document.complain(place, f"one of {', '.join(codes)}, the problems that {option}")
-            return
+        document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 
 def _when(document: Document, steps: Steps, when: Mapping[str, Any]) -> When:

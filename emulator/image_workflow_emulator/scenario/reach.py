@@ -33,19 +33,9 @@ def check_names(document: Document, texts: Mapping[str, Any], names: WorldNames 
     known = _with_world(names, texts.get("world", {}))
     kinds = (("team", known.teams, "the name of a Team"), ("credential", known.keys, "a key of the world"))
     for steps, given in _naming(texts):
-        _check_owner(document, steps, given, known)
         for field, there_are, kind in kinds:
             if field in given:
                 document.check_word((*steps, field), given[field], known.usable(there_are), kind)
-
-
-def _check_owner(document: Document, steps: Steps, given: Mapping[str, Any], names: WorldNames) -> None:
-    """Complain of a key that does not belong to the Team beside it: no request has both."""
-    key, team = given.get("credential"), given.get("team")
-    owner, wanted = names.keys.get(str(key)), names.teams.get(str(team))
-    if owner is not None and wanted not in (None, owner):
-        found = f"{excerpt(key)}, a key of the Team {excerpt(owner)}"
-        document.complain((*steps, "credential"), f"a key of the Team {excerpt(wanted)}", found)
 
 
 def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) -> None:
