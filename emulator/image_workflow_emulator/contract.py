@@ -98,6 +98,13 @@ class Contract:
         """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""
         return self._schemas.violations(f"#/components/schemas/{schema_name}", value, first_only)
 
+    def schema_of_success(self, operation: OperationContract, status: int) -> str | None:
+        """Return the name of the schema of a successful answer, also of one with an undeclared status; None without body."""
+        responses = self.document["paths"][operation.path][operation.method.lower()]["responses"]
+        response = self._resolve(responses.get(str(status)) or responses[str(operation.success)])
+        schema: str = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+        return schema.rpartition("/")[2] or None
+
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         """Follow references within the document."""
         while "$ref" in node:

@@ -19,8 +19,10 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.drift.exchanges import RecordedExchange
-from image_workflow_emulator.drift.judgement import Report, judge
+from image_workflow_emulator.drift.judgement import Judgement, judge
 from image_workflow_emulator.drift.replay import DescribedPictures
+from image_workflow_emulator.imaging.decoding import header_of
+from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask, lower_names
@@ -39,12 +41,24 @@ ORDER: Mapping[str, Any] = {
 SHOOT = {**ORDER, "output_mode": "photoshoot", "image_count": 4}
 
 
+class MeasuredPictures(DescribedPictures):
+    """Answers the size of an upload as its header has it."""
+
+    async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
+        header = header_of(parts[0]) if head["job"] == "normalize" else None
+        if header is None:
+            return await super().run(head, parts)
+        described = {"recorded_picture": {"width": header[1], "height": header[2]}}
+        answer, _ = await super().run(head, [orjson.dumps(described)])
+        return answer, list(parts)
+
+
 class RecordedService:
     """Asks an emulator with some readings, and keeps the exchanges with the emulator's own times."""
 
     def __init__(self, readings: str = "plain", *, evolution: bool = False) -> None:
         options = {"clock": "manual", "readings": readings, "evolution": "on" if evolution else "off"}
-        self.application = Application(read_settings(options, {}), DescribedPictures(), CONTRACT)
+        self.application = Application(read_settings(options, {}), MeasuredPictures(), CONTRACT)
         self.exchanges: list[RecordedExchange] = []
 
     def wait(self, seconds: float) -> None:
@@ -145,7 +159,7 @@ def toured(readings: str, *, evolution: bool = False) -> RecordedService:
     return service
 
 
-def judged(exchanges: list[RecordedExchange]) -> Report:
+def judged(exchanges: list[RecordedExchange]) -> Judgement:
     """Judge a recording."""
     return asyncio.run(judge(exchanges, CONTRACT))
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.cli import drift as recordings
 from image_workflow_emulator.cli.main import main
+from image_workflow_emulator.drift import commands
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import KEY, as_har, tour
@@ -62,7 +62,7 @@ def test_a_judgement_tells_at_a_terminal_how_far_it_is(
     stream, exchanges = io.StringIO(), tour()
     monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(recordings, "TELL_EVERY_CALLS", len(exchanges) // 3)
+    monkeypatch.setattr(commands, "PROGRESS_CALLS", len(exchanges) // 3)
     assert main(["drift", written(exchanges, tmp_path / "plain.har")]) == 0
     told = stream.getvalue().splitlines()
     assert len(told) == lines
@@ -91,10 +91,10 @@ def spoiled(exchange: RecordedExchange) -> RecordedExchange:
 def test_no_secret_of_a_recording_is_in_a_report(tmp_path: Path) -> None:
     exchanges = [spoiled(exchange) for exchange in tour("other")]
     file = written(exchanges, tmp_path / "session.har")
-    reports = [tmp_path / name for name in ("report.json", "report.html", "junit.xml", "known.yaml")]
+    reports = [tmp_path / name for name in ("report.json", "report.html", "report.xml", "known.yaml")]
     json_report, page, junit, pinned = map(str, reports)
     outcomes = [
-        run_command("drift", file, "--report", json_report, "--junit", junit, "--pin", pinned),
+        run_command("drift", file, "--report", json_report, "--report", junit, "--pin", pinned),
         run_command("drift", file, "--report", page, "--format", "json"),
         run_command("conduct", file, "--format", "json"),
         run_command("conduct", file),

@@ -45,11 +45,11 @@ def test_a_journal_is_read_oldest_first() -> None:
     [
         (b"", "neither a HAR"),
         (b'{"log": {}}', "neither a HAR"),
-        (b'{"log": {"entries": [{"request": {}}]}}', "entry 1: not an exchange"),
+        (b'{"log": {"entries": [{"request": {}}]}}', "not an exchange of this format"),
         (b'{"log": {"entries": [', "not complete JSON"),
         (b"interactions: [}", "r.har:1:"),
         (b"a: &a [1]\nb: *a\n", "aliases"),
-        (b"interactions: " + b"[" * 5_000, "levels deep"),
+        (b"interactions: " + b"[" * 5_000, "levels"),
         (b"interactions: 3", "neither a HAR"),
         (b"\xff\xfe\x00", "neither JSON nor YAML"),
     ],

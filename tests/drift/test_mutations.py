@@ -239,7 +239,6 @@ HARMLESS: Mapping[str, Change] = {
     "other upload tokens": renamed(r"\bupt_(\w+)", r"token.\1"),
     "more headers": headers(server="cloud", x_cache="HIT", via="1.1 edge", date="Mon, 02 Mar 2026 10:00:00 GMT"),
     "headers of an ETag": headers(etag='"other"'),
-    "other amounts in sizes": when_json(lambda value: value.update(size_bytes=12) if "size_bytes" in value else None),
     "slower answers": lambda exchange: replace(exchange, took_ms=4_000.0),
     "a later start": lambda exchange: replace(exchange, at=(exchange.at or 0) + 120),
     "other names of exchanges": lambda exchange: replace(exchange, where=f"x {exchange.where}"),

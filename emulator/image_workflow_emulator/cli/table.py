@@ -146,8 +146,6 @@ _DRIFT: Final[Arguments] = {
     "--readings FILE": "start from what is known: a file, readings or a set",
     "--pin FILE": "write the readings that were found, for serve, exec, sweep and pytest",
     **IGNORE,
-    "--report FILE": "write the report: JSON, or HTML by suffix",
-    "--junit FILE": "write the report as JUnit XML",
     "--fail-on VERDICTS": "exit with 1 for these (default: other,neither,breach,bug)",
 }
 _RECORDINGS: Final = {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"}
@@ -246,9 +244,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "conduct": Command(
         "judge what the client in recorded traffic does wrong",
-        "cli.conduct",
+        "drift.commands.conduct",
         _RECORDINGS,
-        _TEXT,
+        reports=True,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
         group=JUDGE,
     ),
@@ -262,9 +260,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "drift": Command(
         "judge which readings the real service has, by recorded traffic",
-        "cli.drift",
+        "drift.commands.drift",
         _DRIFT,
-        _TEXT,
+        reports=True,
         group=JUDGE,
     ),
     "contract": Command("print what is shipped about the API", "cli.contract", verb="show", group=CONTRACT),
@@ -286,6 +284,8 @@ RETIRED: Final[Mapping[str, str]] = {
     "operations": "`operations` is `contract operations` now",
     "schema": "`schema KIND` is `contract schema KIND` now",
     "readings": "`readings` is `contract readings` now",
-    **dict.fromkeys(("exec --junit", "coverage --html"), _REPORT),
+    **dict.fromkeys(("exec --junit", "coverage --html", "drift --junit"), _REPORT),
+    **dict.fromkeys(("drift record", "drift --base-url", "drift --api-key", "drift --spend"), _RECORD),
+    **dict.fromkeys(("drift --target", "drift --out", "drift --keep-text"), _RECORD),
 }
 """Commands, verbs and options that are gone, each with what to use now. They have no row above."""

@@ -4,23 +4,17 @@ Owns what a recording can show of the client's conduct, and says of each rule th
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import orjson
 from msgspec import Struct
 
 from image_workflow_emulator.contract import BASE_PATH, Contract
-from image_workflow_emulator.domain.resources import (
-    OPERATION_TYPES,
-    WORKFLOWS,
-    Generation,
-    Operation,
-    UploadSession,
-    operation_admitting,
-)
+from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession, operation_admitting
 from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of
-from image_workflow_emulator.drift.journals import ORIGIN
+from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import Conduct
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
@@ -71,7 +65,7 @@ def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract)
 def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
     reasons = dict.fromkeys(not_timed, "the recording has no times")
     is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
-    if not is_shown or traffic.base_url.startswith(ORIGIN):  # a journal shows it of operations alone
+    if not is_shown or traffic.base_url.startswith(JOURNAL_ORIGIN):  # a journal shows it of operations alone
         reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"
     return reasons
 
@@ -79,22 +73,21 @@ def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
 # Records --------------------------------------------------------------------------------------------------------------
 
 
-def _records(traffic: Traffic) -> Iterable[RequestRecord]:
+def _records(traffic: Traffic) -> Iterator[RequestRecord]:
     admitted = _admitted_unseen(traffic)
-    arrivals = [call.at for call in traffic.calls]
-    for call in traffic.calls:
-        headers, operation = call.request_headers, call.operation
+    arrivals = [call.at if call.arrived_at is None else call.arrived_at for call in traffic.calls]
+    for call, arrived in zip(traffic.calls, arrivals, strict=True):
+        headers, operation, took_ms = call.request_headers, call.operation, call.took_ms or 0.0
         authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
-        left_at = call.at + round(call.took_ms or 0)
         is_body_lost = call.is_partial and not call.request_body
         yield _Record(
             sequence=call.number + 1,
             at=call.at,
-            arrived_ms=float(call.at),
-            left_at=left_at,
-            duration_ms=float(left_at - call.at),
-            is_timed=call.is_timed,
-            last_arrival=bisect_left(arrivals, left_at, lo=call.number + 1),
+            arrived_ms=float(arrived),
+            left_at=call.at + (round(took_ms) if arrived == call.at else 0),  # an emulator's clock may stand still
+            duration_ms=took_ms,
+            is_timed=call.is_timed and not call.is_coarse,
+            last_arrival=bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
             request_id="",
             method=call.method,
             path=_path(call, traffic),
@@ -111,7 +104,7 @@ def _records(traffic: Traffic) -> Iterable[RequestRecord]:
             request_digest=f"unknown body {call.number}" if is_body_lost else "",
             status=call.status,
             response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
-            response_body=call.response_body if operation else None,
+            response_body=orjson.dumps(call.answer) if operation else None,
             recorded_code=call.code,
         )
 
@@ -148,7 +141,7 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
 
 def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
     echo, created_at = work.last.get("request"), instant_of(work.last.get("created_at"))
-    if work.kind not in (*WORKFLOWS, *OPERATION_TYPES) or not isinstance(echo, dict) or created_at is None:
+    if not isinstance(echo, dict) or created_at is None:
         return False
     is_new = now is None or created_at >= now - _EARLIER_MS
     is_of_call = operation_admitting(work.kind) == call.name
@@ -169,16 +162,14 @@ class _RecordedWorks:
         work = self._traffic.works.get(identifier)
         if work is None:
             return None
-        amounts = work.last.get("credits")
-        amounts = amounts if isinstance(amounts, dict) else {}
         known = {
             "id": work.id,
-            "reserved_credits": _count(amounts.get("reserved")) or 0,
-            "charged_credits": _count(amounts.get("charged")),
+            "reserved_credits": work.credits("reserved") or 0,
+            "charged_credits": work.credits("charged"),
             "finished_at": instant_of(work.last.get("finished_at")),
             "outputs": (),
         }
-        kind: Any = Operation if work.last.get("object") == "operation" else Generation
+        kind: Any = Operation if work.last["object"] == "operation" else Generation
         found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
         return found
 
@@ -187,7 +178,3 @@ class _RecordedWorks:
         upload = self._traffic.uploads.get(identifier)
         expires_at = instant_of(upload.session.answer["upload"].get("expires_at")) if upload else None
         return None if expires_at is None else UploadSession(identifier, "", "image/png", 0, 0, expires_at)
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) else None

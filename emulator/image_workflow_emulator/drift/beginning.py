@@ -4,14 +4,14 @@ Whatever a call shows or uses successfully, and no call before it made, was ther
 it is put into an emulator: nobody can tell how the service came by it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import orjson
-from msgspec import Struct, structs
+from msgspec import Struct, ValidationError, convert
 
-from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.domain.resources import (
+    Asset,
     Background,
     FashionModel,
     Ingredient,
@@ -21,8 +21,6 @@ from image_workflow_emulator.domain.resources import (
 )
 from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import leaves
-from image_workflow_emulator.service.resources.products import add_asset
-from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 _INGREDIENTS: Final[Mapping[str, type[Ingredient]]] = {
@@ -35,10 +33,6 @@ _REFERRED: Final = {
     "source_asset_ids": "asset",
 }
 """By the name of a parameter or member that holds ids: the kind of what they name."""
-
-
-_OF_KINDS: Final = ("description", "background_kind", "supported_camera_distances", "age_range", "gender")
-"""The fields that some kinds of ingredient have."""
 
 
 class Found(Struct, frozen=True):
@@ -57,21 +51,22 @@ def found_at_start(traffic: Traffic) -> list[Found]:
         for identifier, kind in _named_in(call):
             if identifier not in made:
                 kinds.setdefault(identifier, kind)
-    found = [Found(name, kind, next(iter(traffic.shown.get(name, ())), (None, {}))[1]) for name, kind in kinds.items()]
+    looks = {name: traffic.shown.get((kind, name)) for name, kind in kinds.items()}
+    found = [Found(name, kinds[name], seen[0].shown if seen else {}) for name, seen in looks.items()]
     return sorted(found, key=lambda resource: (_ORDER.index(resource.kind), resource.shown.get("created_at", "")))
 
 
 def _made_by_calls(traffic: Traffic) -> Iterator[str]:
     """Iterate over the ids of what the calls themselves made, or their work."""
     for call in traffic.of("completeUpload", "createProduct"):
-        if call.status == 201:
-            yield str(call.answer.get("id"))
+        upload = traffic.uploads.get(call.parameters.get("upload_id", ""))
+        if call.name == "createProduct" or (upload is not None and upload.has_bytes):
+            yield from (resource["id"] for resource in call.resources if "id" in resource)
     for _, work in traffic.admissions():
-        if str(work.last.get("type", "")).endswith(".create"):
-            for name in ("result", "target"):
-                yield str((work.last.get(name) or {}).get("id"))
-        for output in work.last.get("outputs") or ():
-            yield str((output.get("asset") or {}).get("id"))
+        places = [work.last.get(name) for name in ("result", "target") if work.kind.endswith(".create")]
+        if work.last["object"] == "generation":
+            places += [output.get("asset") for output in work.last.get("outputs", ())]
+        yield from (place["id"] for place in places if place and "id" in place)
 
 
 def _named_in(call: RecordedCall) -> Iterator[tuple[str, str]]:
@@ -81,13 +76,13 @@ def _named_in(call: RecordedCall) -> Iterator[tuple[str, str]]:
     yield from _referred_in(dict(call.parameters))
     yield from _referred_in(call.body)
     for resource in call.resources:
-        if resource.get("object") in _ORDER and isinstance(resource.get("id"), str):
+        if resource.get("object") in _ORDER and "id" in resource:
             yield resource["id"], resource["object"]
         if resource.get("object") == "product":
             yield from _referred_in({"asset_ids": resource.get("asset_ids")})
 
 
-def _referred_in(value: Any) -> Iterator[tuple[str, str]]:
+def _referred_in(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     return ((leaf, _REFERRED[name]) for name, leaf in leaves(value) if name in _REFERRED and isinstance(leaf, str))
 
 
@@ -96,55 +91,43 @@ def _referred_in(value: Any) -> Iterator[tuple[str, str]]:
 
 def put(resource: Found, sandbox: Sandbox, mapped: Mapping[str, str]) -> str:
     """Put a resource into a sandbox and return its id there; `mapped` has the ids of what was put there before."""
-    if resource.kind == "asset":
-        return _put_asset(sandbox, resource.id, resource.shown)
-    if resource.kind == "product":
-        photos = [mapped[photo] for photo in resource.shown.get("asset_ids") or () if photo in mapped]
-        return _put_product(sandbox, resource, photos or [_put_asset(sandbox, resource.id, {})], mapped)
-    return _put_ingredient(sandbox, _INGREDIENTS[resource.kind], resource.shown)
-
-
-def _put_asset(sandbox: Sandbox, digest: str, shown: Mapping[str, Any]) -> str:
-    width, height = shown.get("width") or 1_000, shown.get("height") or 1_000
-    stored_as: PictureFormat = next((known for known in get_args(PictureFormat) if known == shown.get("format")), "png")
-    data = orjson.dumps({"recorded_picture": {"width": width, "height": height, "digest": digest}})
-    decoded = DecodedUpload(data, stored_as, width, height)
-    return add_asset(sandbox, _team_of(sandbox), decoded, sandbox.clock.now()).id
-
-
-def _put_product(sandbox: Sandbox, resource: Found, photos: Sequence[str], mapped: Mapping[str, str]) -> str:
     shown = resource.shown
-    product = Product(
-        **_common(sandbox, "prd", shown),
-        asset_ids=tuple(photos),
-        primary_asset_id=mapped.get(str(shown.get("primary_asset_id")), photos[0]),
-        description=shown.get("description"),
-        dimensions=shown.get("dimensions"),
-    )
-    sandbox.store.products.add(product)
-    return product.id
-
-
-def _put_ingredient(sandbox: Sandbox, kind: type[Ingredient], shown: Mapping[str, Any]) -> str:
-    seen = {**shown, "background_kind": shown.get("kind")}
-    own: dict[str, Any] = {
-        field.name: tuple(value) if isinstance(value, list) else value
-        for field in structs.fields(kind)
-        if field.name in _OF_KINDS and (value := seen.get(field.name)) and isinstance(value, str | list)
-    }
-    ingredient = kind(**_common(sandbox, kind.prefix, shown), source_asset_ids=(), version=1, **own)
+    if resource.kind == "asset":
+        return _put_asset(sandbox, resource.id, shown)
+    if resource.kind == "product":
+        photos = [mapped[photo] for photo in shown.get("asset_ids", ()) if photo in mapped]
+        photos = photos or [_put_asset(sandbox, resource.id, {})]
+        primary = mapped.get(shown.get("primary_asset_id", ""), photos[0])
+        product = _made(Product, "prd", sandbox, shown, asset_ids=photos, primary_asset_id=primary)
+        sandbox.store.products.add(product)
+        return str(product.id)
+    kind = _INGREDIENTS[resource.kind]
+    ingredient = _made(kind, kind.prefix, sandbox, shown, source_asset_ids=[], version=1)
     sandbox.store.ingredients[ingredient.kind].add(ingredient)
     for key in ingredient.picture_keys:
         sandbox.images.put(key, key.encode(), "clean")
-    return ingredient.id
+    return str(ingredient.id)
 
 
-def _common(sandbox: Sandbox, prefix: str, shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that every resource has."""
-    team_id, now = None if shown.get("scope") == "global" else _team_of(sandbox), sandbox.clock.now()
-    named = {"id": sandbox.identifiers.next(prefix), "name": str(shown.get("name") or "Recorded")}
-    return {**named, "team_id": team_id, "created_at": now, "updated_at": now}
+def _put_asset(sandbox: Sandbox, digest: str, shown: Mapping[str, Any]) -> str:
+    usual = {"format": "png", "width": 1_000, "height": 1_000}
+    asset = _made(Asset, "ast", sandbox, usual | dict(shown), source="upload", source_generation_id=None)
+    description = {"width": asset.width, "height": asset.height, "digest": digest}
+    sandbox.images.put(asset.id, orjson.dumps({"recorded_picture": description}), "clean")
+    sandbox.store.assets.add(asset)
+    return str(asset.id)
 
 
-def _team_of(sandbox: Sandbox) -> str:
-    return next(iter(sandbox.accounts))
+def _made(kind: Any, prefix: str, sandbox: Sandbox, shown: Mapping[str, Any], **own: object) -> Any:
+    """Make a resource of a class: every field of it that the answer shows under its name is taken over.
+
+    What an answer shows under another name stands here; what the class does not take is left out.
+    """
+    team_id, now = next(iter(sandbox.accounts)), sandbox.clock.now()
+    made = {"id": sandbox.identifiers.next(prefix), "created_at": now, "updated_at": now, **own}
+    made["team_id"] = None if shown.get("scope") == "global" else team_id
+    seen = {"name": "Recorded", **shown, "background_kind": shown.get("kind", "backdrop")}
+    try:
+        return convert(seen | made, kind)
+    except ValidationError:  # a picture of more pixels than there are
+        return convert({"name": "Recorded", "format": "png", "width": 1_000, "height": 1_000} | made, kind)

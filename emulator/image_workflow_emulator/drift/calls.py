@@ -1,22 +1,22 @@
 """Exchanges as calls of the service: which operation each is, and what it says about which resource.
 
-Owns how an address is recognized: the base URL is found from the calls themselves, direct uploads and Asset files from the
-links in earlier answers. What belongs to no part of the service is left aside. Knows no reading.
+Owns how an address is recognized (the base URL is found from the calls themselves, direct uploads and Asset files from the
+links in earlier answers), and how a body is read: only what has the type that the contract gives it goes further, so that
+nobody after this has to ask. What belongs to no part of the service is left aside. Knows no reading.
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import itemgetter
-from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
+from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.drift.exchanges import RecordedExchange, Surface, instant_of, json_of, leaves
@@ -24,15 +24,11 @@ from image_workflow_emulator.drift.exchanges import RecordedExchange, Surface, i
 _WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
 """The members of answers that hold addresses of byte surfaces."""
+_OF_PROBLEMS: Final = ("code", "request_id", "active_operation_id")
 REDIRECTS: Final = (301, 302, 303, 307, 308)
-_KINDS: Final = frozenset(
-    {"team", "upload", "asset", "asset_deletion", "product", *_WORKS}
-    | {"photography_style", "background", "fashion_model", "pose"}
-)
-"""What `object` says in answers of the service."""
 
 
-class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
+class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     """A recorded exchange with the service: a call of an operation, or of one of its two byte surfaces."""
 
     number: int
@@ -44,6 +40,12 @@ class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
     operation: OperationContract | None
     parameters: Mapping[str, str]
     """The parameters of its path."""
+    body: Mapping[str, Any]
+    """The JSON object of the request; empty if it breaks the contract."""
+    answer: Mapping[str, Any]
+    """The JSON object of the answer, without the members that have another type than in the contract."""
+    violations: Sequence[Violation]
+    """Where the answer breaks the contract."""
 
     @property
     def name(self) -> str:
@@ -55,28 +57,17 @@ class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
         """The Idempotency-Key."""
         return self.request_headers.get("idempotency-key")
 
-    @cached_property
+    @property
     def query(self) -> Mapping[str, str]:
         """The parameters of the query."""
-        return dict(parse_qsl(urlsplit(self.url).query, keep_blank_values=True))
-
-    @cached_property
-    def body(self) -> dict[str, Any]:
-        """The JSON object of the request; empty if it is none."""
-        return _object(self.request_body if self.operation else None)
-
-    @cached_property
-    def answer(self) -> dict[str, Any]:
-        """The JSON object of the answer; empty if it is none."""
-        return _object(self.response_body)
+        return dict(parse_qsl(self.url.partition("?")[2], keep_blank_values=True))
 
     @property
-    def resources(self) -> Sequence[dict[str, Any]]:
+    def resources(self) -> Sequence[Mapping[str, Any]]:
         """The resources of a successful answer: itself, or the members of a list."""
-        if not self.is_success:
+        if not self.is_success or self.operation is None:
             return ()
-        data = self.answer.get("data")
-        return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else [self.answer]
+        return self.answer.get("data", ()) if self.operation.kind == "list" else (self.answer,)
 
     @property
     def is_success(self) -> bool:
@@ -84,38 +75,56 @@ class RecordedCall(RecordedExchange, frozen=True, dict=True, kw_only=True):
         return self.status is not None and 200 <= self.status < 300
 
     @property
+    def is_whole(self) -> bool:
+        """Whether there was an answer, and no body was cut off or lost."""
+        return self.status is not None and not self.is_partial
+
+    @property
     def code(self) -> str | None:
         """The code of the problem that was answered; None for a success."""
-        code = None if self.is_success else self.answer.get("code")
-        return code if isinstance(code, str) else None
+        return None if self.is_success else self.answer.get("code")
+
+
+class Look(NamedTuple):
+    """A call whose answer shows a resource, and how it does."""
+
+    call: RecordedCall
+    shown: Mapping[str, Any]
 
 
 class RecordedWork(Struct):
-    """An Operation or Generation, and every call whose answer shows it, in order, with what it shows."""
+    """An Operation or Generation, and every call whose answer shows it, in order."""
 
     id: str
-    looks: Sequence[tuple[RecordedCall, dict[str, Any]]]
+    looks: Sequence[Look]
 
     @property
     def admission(self) -> RecordedCall | None:
         """The call that admitted it: the first whose answer shows it, unless it was there before the recording."""
-        call, _ = self.looks[0]
-        return call if call.status == 202 else None
+        call = self.looks[0].call
+        return call if call.operation and call.operation.is_write else None
 
     @property
     def kind(self) -> str:
         """The workflow, or the Operation type, as the first answer shows it."""
-        _, shown = self.looks[0]
+        shown = self.looks[0].shown
         return str(shown.get("workflow") or shown.get("type"))
 
     @property
-    def last(self) -> dict[str, Any]:
+    def last(self) -> Mapping[str, Any]:
         """What was last seen of it."""
-        return self.looks[-1][1]
+        return self.looks[-1].shown
 
+    @property
     def finished_by(self) -> RecordedCall | None:
-        """Return the first call that showed its end."""
+        """The first call that showed its end."""
         return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
+
+    def credits(self, name: str) -> int | None:
+        """Return its Credits as last seen, `reserved` or `charged`; the contract promises no shape of a Generation's."""
+        amounts = self.last.get("credits")
+        amount = amounts.get(name) if isinstance(amounts, dict) else None
+        return amount if isinstance(amount, int) else None
 
 
 class RecordedUpload(Struct):
@@ -126,6 +135,11 @@ class RecordedUpload(Struct):
     session: RecordedCall
     sent: list[RecordedCall]
     completions: list[RecordedCall]
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether the recording has the call that sent its bytes."""
+        return any(call.is_success for call in self.sent)
 
 
 class Traffic:
@@ -168,16 +182,37 @@ class Traffic:
             if operation is not None or surface is not None:
                 now = max(now, exchange.at or 0)
                 seen = {"number": len(calls), "at": now, "is_timed": exchange.at is not None, "surface": surface}
-                call = RecordedCall(**{**asdict(exchange), **seen}, operation=operation, parameters=parameters)
+                read = self._read(exchange, operation, surface)
+                call = RecordedCall(**asdict(exchange) | seen | read, operation=operation, parameters=parameters)
                 links.update(_links_in(call))
                 calls.append(call)
         return calls
 
+    def _read(
+        self, exchange: RecordedExchange, operation: OperationContract | None, surface: Surface | None
+    ) -> dict[str, Any]:
+        """Read the bodies of a call by the contract."""
+        body, answer = json_of(exchange.request_body) if operation else None, json_of(exchange.response_body)
+        is_sound = operation is not None and operation.body and not self._contract.violations(operation.body, body)
+        answer, status = answer if isinstance(answer, dict) else {}, exchange.status or 0
+        schema, violations = None, list[Violation]()
+        if status // 100 == 2:
+            schema = "DirectUploadResponseBody" if surface == "upload" else None
+            schema = self._contract.schema_of_success(operation, status) if operation else schema
+        if schema is not None:
+            violations = self._contract.violations(schema, answer)
+            answer = _without(answer, violations)
+            if any(found.kind != "missing" for found in self._contract.violations(schema, answer)):
+                answer = {}  # more than are reported at once
+        else:
+            answer = {name: answer[name] for name in _OF_PROBLEMS if isinstance(answer.get(name), str)}
+        return {"body": body if is_sound else {}, "answer": answer, "violations": violations}
+
     # What it shows --------------------------------------------------------------------------------------------------
 
     def whole(self, *names: str) -> Iterator[RecordedCall]:
-        """Iterate over the calls as `of` does, but for those whose bodies were cut off or lost."""
-        return (call for call in self.of(*names) if not call.is_partial and call.status is not None)
+        """Iterate over the calls as `of` does, but for those without an answer, or whose bodies were cut off or lost."""
+        return (call for call in self.of(*names) if call.is_whole)
 
     def of(self, *names: str) -> Iterator[RecordedCall]:
         """Iterate over the calls of some operations or surfaces, in order; of all, if none is named."""
@@ -186,17 +221,16 @@ class Traffic:
     @cached_property
     def works(self) -> Mapping[str, RecordedWork]:
         """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
-        seen = self.shown.items()
-        return {name: RecordedWork(name, looks) for name, looks in seen if looks[0][1].get("object") in _WORKS}
+        return {name: RecordedWork(name, looks) for (kind, name), looks in self.shown.items() if kind in _WORKS}
 
     @cached_property
-    def shown(self) -> Mapping[str, Sequence[tuple[RecordedCall, dict[str, Any]]]]:
-        """Every resource that an answer shows, by id, with the calls that show it."""
-        shown: dict[str, list[tuple[RecordedCall, dict[str, Any]]]] = {}
+    def shown(self) -> Mapping[tuple[str, str], Sequence[Look]]:
+        """Every resource that an answer shows, by its kind and id, with the calls that show it."""
+        shown: dict[tuple[str, str], list[Look]] = {}
         for call in self.calls:
             for resource in call.resources:
-                if isinstance(resource.get("id"), str):
-                    shown.setdefault(resource["id"], []).append((call, resource))
+                if "id" in resource and "object" in resource:
+                    shown.setdefault((resource["object"], resource["id"]), []).append(Look(call, resource))
         return shown
 
     @cached_property
@@ -204,8 +238,7 @@ class Traffic:
         """Every upload, by the id of its session and by its address."""
         uploads: dict[str, RecordedUpload] = {}
         for call in self.of("createUpload", "upload", "completeUpload"):
-            upload = call.answer.get("upload")
-            if call.name == "createUpload" and isinstance(upload, dict) and isinstance(upload.get("url"), str):
+            if call.name == "createUpload" and "url" in (upload := call.answer.get("upload", {})):
                 identifier, url = str(call.answer.get("id")), without_fragment(upload["url"])
                 found = uploads.setdefault(url, RecordedUpload(identifier, url, call, [], []))
                 uploads.setdefault(identifier, found)
@@ -216,50 +249,44 @@ class Traffic:
         return uploads
 
     def service_time(self, call: RecordedCall) -> int | None:
-        """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
+        """Return the instant of a call by the service's own clock, as the first call that creates something tells it.
 
-        None where neither that nor the client's clock is known.
+        None where the recording has no times.
         """
-        if not self._clock:
-            return call.at if call.is_timed else None
-        index = bisect_left(self._clock, call.number, key=itemgetter(0))
-        near = self._clock[max(index - 1, 0) : index + 1]
-        number, instant = min(near, key=lambda one: abs(one[0] - call.number))
-        return instant + call.at - self.calls[number].at
+        return call.at + self._skew_ms if call.is_timed else None
 
     @cached_property
-    def _clock(self) -> Sequence[tuple[int, int]]:
-        """The numbers of the calls that create something, each with when it did, by the service's clock."""
-        made = (call for call in self.calls if call.status in (201, 202))
-        clock = ((call.number, instant_of(call.answer.get("created_at"))) for call in made)
-        return [(number, instant) for number, instant in clock if instant is not None]
+    def _skew_ms(self) -> int:
+        """How much the service's clock is ahead of the client's."""
+        made = (call for call in self.calls if call.is_success and call.operation and call.operation.is_write)
+        clocks = ((call.at, instant_of(call.answer.get("created_at"))) for call in made if call.is_timed)
+        return next((created - at for at, created in clocks if created is not None), 0)
 
     def admissions(self) -> Iterator[tuple[RecordedCall, RecordedWork]]:
         """Iterate over the calls that admitted work."""
-        for work in self.works.values():
-            if work.admission is not None:
-                yield work.admission, work
+        return ((work.admission, work) for work in self.works.values() if work.admission is not None)
 
 
 def _template(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 
 
-def _object(body: bytes | None) -> dict[str, Any]:
-    try:
-        value = json_of(body or b"null")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+def _without(answer: dict[str, Any], violations: Sequence[Violation]) -> dict[str, Any]:
+    """Return an answer without the values that break the contract; the last items of a list first."""
+    places = dict.fromkeys(found.steps for found in violations if found.kind == "unfit" and found.steps)
+    for *steps, last in reversed(places):
+        holder: Any = answer
+        for step in steps:
+            holder = holder[step]
+        del holder[last]
+    return answer
 
 
 def _may_be_of_service(call: RecordedCall) -> bool:
     """Whether an answer has a form of this service: another API may have the same paths."""
     if call.is_partial or call.status == 204:
         return True
-    if not call.is_success:
-        return call.code in CATALOGUE
-    return call.answer.get("object") in _KINDS or isinstance(call.answer.get("page"), dict)
+    return "object" in call.answer or "page" in call.answer if call.is_success else call.code in CATALOGUE
 
 
 def _links_in(call: RecordedCall) -> Iterator[tuple[str, Surface]]:

@@ -39,22 +39,27 @@ class RecordedExchange(Struct, frozen=True):
     """Which of the byte surfaces it came to, where the recording itself says so."""
     is_partial: bool = False
     """Whether a body was cut off or left out, so that the exchange is evidence for the status alone."""
+    is_coarse: bool = False
+    """Whether its instant is known in whole seconds only, which is no evidence for waits."""
+    arrived_at: int | None = None
+    """The host's time of its arrival, where `at` is the time of an emulator's clock."""
 
 
-def json_of(body: bytes) -> Any:
-    """Return the JSON of a body. Raises ValueError where it is none, or too deep."""
-    value = orjson.loads(body)
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        members = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
-        level = [member for several in members for member in several]
-        if not level:
-            return value
-    raise ValueError("nested too deep")
+def json_of(body: bytes | None) -> Any:
+    """Return the JSON of a body; None where it is none, or too deep."""
+    with suppress(ValueError):
+        value = orjson.loads(body or b"null")
+        level: list[Any] = [[value]]
+        for _ in range(MAX_DEPTH + 1):
+            holders = [each.values() if isinstance(each, dict) else each for each in level]
+            level = [member for holder in holders for member in holder if isinstance(member, dict | list)]
+            if not level:
+                return value
+    return None
 
 
 def instant_of(text: object) -> int | None:
-    """Return the instant of a timestamp in an answer; None if it is none."""
+    """Return the instant of a timestamp; None if it is none."""
     with suppress(ValueError):
         return parse_timestamp(text) if isinstance(text, str) else None
     return None
@@ -72,10 +77,10 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def with_leaves(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
+def with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return some JSON with what `change` makes of each of its leaves."""
     if isinstance(value, dict):
-        return {member: with_leaves(item, change, member) for member, item in value.items()}
+        return {member: with_leaves(item, change) for member, item in value.items()}
     if isinstance(value, list):
-        return [with_leaves(item, change, name) for item in value]
-    return change(name, value)
+        return [with_leaves(item, change) for item in value]
+    return change(value)

@@ -9,15 +9,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, Readings, by_decision, chosen
+from image_workflow_emulator.domain.readings import (
+    DECISIONS,
+    NO_READINGS,
+    PLAIN,
+    READINGS,
+    Readings,
+    by_decision,
+    chosen,
+)
 from image_workflow_emulator.drift.calls import Traffic
-from image_workflow_emulator.drift.comparison import Difference, breaches, compare
-from image_workflow_emulator.drift.decisions import observed
+from image_workflow_emulator.drift.comparison import Difference, breaches, compare, sizes
 from image_workflow_emulator.drift.exchanges import RecordedExchange, leaves
-from image_workflow_emulator.drift.observations.base import NEITHER, Seen
+from image_workflow_emulator.drift.observations import answers, keys_and_lists, uploads, work
+from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Observe, Seen
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
@@ -45,12 +54,12 @@ class DecisionRow(Struct, frozen=True, omit_defaults=True):
     """What was observed that no reading explains."""
 
 
-class Report(Struct, frozen=True):
-    """The judgement."""
+class Judgement(Struct, frozen=True):
+    """What was found."""
 
     compared: int
     """The calls that the emulator answered too."""
-    rows: tuple[DecisionRow, ...] = field(name="decisions")
+    rows: tuple[DecisionRow, ...]
     breaches: tuple[Difference, ...]
     differences: tuple[Difference, ...]
     """What no reading explains, and no sentence forbids."""
@@ -63,14 +72,13 @@ class Report(Struct, frozen=True):
         """The names of the readings that were found, such as `D26=always-a-cursor`."""
         return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
 
-    @property
-    def groups(self) -> Mapping[str, tuple[Difference, ...]]:
-        """What differs beside the decisions, by its verdict."""
-        return {"breach": self.breaches, "neither": self.differences, "bug": self.bugs}
 
-    def as_json(self) -> Any:
-        """Return it as JSON."""
-        return to_builtins(self)
+_FILES: Final = (answers, keys_and_lists, uploads, work)
+_OBSERVATIONS: Final[Mapping[str, Observe]] = {
+    reading.decision: next(getattr(file, reading.field) for file in _FILES if hasattr(file, reading.field))
+    for reading in READINGS.values()
+}
+"""By decision: the observation, a function with the name of its field of `Readings`."""
 
 
 async def judge(
@@ -78,34 +86,51 @@ async def judge(
     contract: Contract,
     known: Readings = NO_READINGS,
     ignored: frozenset[str] = frozenset(),
-    tell: Callable[[int, int], None] = lambda done, total: None,
-) -> Report:
+    report_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Judgement:
     """Judge a recording.
 
-    `known` are readings that were found before, `ignored` the decisions to leave out. `tell` hears after each
-    call how many have been sent again, and how many there are.
+    `known` are readings that were found before, `ignored` the decisions to leave out. `report_progress` is called after
+    each call with the number of calls that have been sent again, and that of all.
     """
     traffic = Traffic(exchanges, contract)
-    rows = tuple(
-        _row(decision, observed(decision, traffic), known) for decision in DECISIONS if decision not in ignored
-    )
+    rows = tuple(_row(decision, traffic, known) for decision in DECISIONS if decision not in ignored)
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
     replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
-    replayed = await replay.run(tell)
-    kept, silenced = _first_differences(replayed, replay, contract)
-    unexplained = {row.decision for row in rows if row.verdict == NEITHER}
-    return Report(
+    replayed = await replay.run(report_progress)
+    kept, silenced = _first_differences(replayed, replay)
+    kept += sizes(traffic)
+    unexplained = {place for row in rows if row.verdict == NEITHER for place in _OBSERVED.get(row.decision, ())}
+    return Judgement(
         compared=sum(item.answered is not None for item in replayed),
         rows=rows,
-        breaches=tuple(found for found in kept if found.sentence),
-        differences=tuple(found for found in kept if not found.sentence and not _is_observed(found, unexplained)),
-        bugs=tuple(_bugs(replayed)),
+        breaches=_folded(found for found in kept if found.sentence),
+        differences=_folded(found for found in kept if not found.sentence and found.where not in unexplained),
+        bugs=_folded(_bugs(replayed)),
         noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
     )
 
 
-def _row(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
+_OBSERVED: Final = {
+    **dict.fromkeys(("D04", "D10", "D14", "D32", "D57"), ("status",)),
+    "D33": ("status", *(f"/request/{name}" for name in work.DEFAULTS)),
+    "D37": ("/credits/charged",),
+}
+"""By decision: where an answer differs if no reading of it explains what the service does."""
+
+
+def _folded(found: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Return differences with those that are equal but for their exchange as one, with their number."""
+    first: dict[Difference, Difference] = {}
+    for one in found:
+        kind = replace(one, exchange="")
+        first[kind] = replace(first[kind], times=first[kind].times + 1) if kind in first else one
+    return tuple(first.values())
+
+
+def _row(decision: str, traffic: Traffic, known: Readings) -> DecisionRow:
     """Weigh the evidence for one decision: each of its aspects by itself, and one that is not as assumed before the others."""
+    seen = [evidence for evidence in _OBSERVATIONS[decision](traffic) if evidence.reading != UNTOLD]
     aspects = sorted({evidence.aspect for evidence in seen}) or [""]
     rows = [_aspect(decision, [one for one in seen if one.aspect == aspect], known) for aspect in aspects]
     return min(rows, key=lambda row: _RANKS.index(row.verdict))
@@ -140,9 +165,7 @@ def _places(seen: Iterable[Seen]) -> tuple[str, ...]:
 # Differences ----------------------------------------------------------------------------------------------------------
 
 
-def _first_differences(
-    replayed: Sequence[Replayed], replay: Replay, contract: Contract
-) -> tuple[list[Difference], int]:
+def _first_differences(replayed: Sequence[Replayed], replay: Replay) -> tuple[list[Difference], int]:
     """Return the differences that depend on no earlier one, and how many calls were passed over."""
     kept: list[Difference] = []
     doubtful: set[str] = set()
@@ -150,15 +173,13 @@ def _first_differences(
     for item in replayed:
         names = set(_names_in(item))
         if names & doubtful:
-            kept += breaches(item.call, contract)  # which depend on nothing else
+            kept += breaches(item.call)  # which depend on nothing else
             silenced += 1
             continue
-        found = list(compare(item, replay, contract))
+        found = list(compare(item, replay))
         kept += found
         if any(not difference.sentence for difference in found):
-            doubtful |= names - set(
-                _names(item.call.body)
-            )  # what it names was there before, and is not what it changes
+            doubtful |= names - set(_names(item.call.body))  # which was there before, and is not what it changes
     return kept, silenced
 
 
@@ -177,11 +198,6 @@ def _names(value: Mapping[str, Any]) -> Iterator[str]:
     """Iterate over the ids and links in a body, but for those in the items of a list."""
     whole = {member: inner for member, inner in value.items() if member != "data"}
     return (leaf for name, leaf in leaves(whole) if isinstance(leaf, str) and is_name(name))
-
-
-def _is_observed(found: Difference, observed: set[str]) -> bool:
-    """Whether a status differs where an observation has already said that no reading explains it."""
-    return found.where == "status" and bool(observed & {"D04", "D10", "D14", "D32", "D33", "D57"})
 
 
 def _bugs(replayed: Iterable[Replayed]) -> Iterator[Difference]:

@@ -4,6 +4,7 @@ What the service's world did (a pause, a failed slot, how long work took) is bro
 so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
@@ -15,11 +16,11 @@ from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import found_at_start, put
 from image_workflow_emulator.drift.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
-from image_workflow_emulator.drift.exchanges import with_leaves
-from image_workflow_emulator.drift.pictures import description_of
+from image_workflow_emulator.drift.exchanges import json_of, with_leaves
+from image_workflow_emulator.drift.observations.uploads import sent_size
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
-from image_workflow_emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
+from image_workflow_emulator.kernel.timestamps import DAY_MS, HOUR_MS, SECOND_MS, format_timestamp
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.options import option_texts
@@ -34,6 +35,7 @@ _BY_THE_WORLD: Final = frozenset(
     | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
 )
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
+_MAX_WORK_MS: Final = 30 * DAY_MS
 _QUEUE_MS: Final = 1
 """How long work is queued; the rest of its time is what the recording shows."""
 _FORMATS: Final = {"image/jpeg": "jpeg", "image/webp": "webp"}
@@ -50,14 +52,13 @@ class DescribedPictures(Helpers):
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Answer a job at once."""
-        description = description_of(parts[0]) if parts else None
         if head["job"] != "normalize":
             return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
-        description = description or {}
-        if description.get("refusal"):
-            return {"refusal": description["refusal"]}, []
-        size = {"width": description.get("width") or 1_000, "height": description.get("height") or 1_000}
-        stored = head.get("stored_as") or description.get("stored_format") or _FORMATS.get(head["content_type"], "png")
+        described = (json_of(parts[0]) or {}).get("recorded_picture", {})
+        if "refusal" in described:
+            return {"refusal": described["refusal"]}, []
+        size = {"width": described.get("width") or 1_000, "height": described.get("height") or 1_000}
+        stored = head.get("stored_as") or described.get("stored_format") or _FORMATS.get(head["content_type"], "png")
         return {"format": stored, "scene": "clean", **size}, [parts[0]]
 
 
@@ -84,25 +85,19 @@ class Replay:
         self._admitted = {number: work for number, work in admitted if work.kind in (*WORKFLOWS, *OPERATION_TYPES)}
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
-        self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
+        self._start = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
         self._now = self._start
         with option_texts(self._options(readings)) as texts:
             self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
 
     def _options(self, readings: str) -> dict[str, Any]:
-        team = next((call.answer for call in self._traffic.of("getTeam") if call.is_success), {})
-        limit = ((team.get("capabilities") or {}).get("api_concurrency") or {}).get("limit")
-        world = {
-            "timings": {"queue": f"{_QUEUE_MS}ms"},
-            "teams": {
-                "Recorded": {
-                    "credits": _CREDITS,
-                    "subscription": "active",
-                    "concurrency_limit": limit if isinstance(limit, int) and limit > 0 else 1_000,
-                    "credentials": [{"key": _KEY, "name": "Recorded", "profile": "full"}],
-                }
-            },
+        team = {
+            "credits": _CREDITS,
+            "subscription": "active",
+            "concurrency_limit": 1_000,
+            "credentials": [{"key": _KEY, "name": "Recorded", "profile": "full"}],
         }
+        world = {"timings": {"queue": f"{_QUEUE_MS}ms"}, "teams": {"Recorded": team}}
         start = format_timestamp(self._start - _BEFORE_MS)
         return {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": world}
 
@@ -127,8 +122,6 @@ class Replay:
     async def _send(self, call: RecordedCall) -> Replayed:
         """Send one call again at its time, after what the service's world did to it was brought about."""
         await self._go_to(call.at)
-        if call.name == "completeUpload" and call.is_success:
-            await self._send_unrecorded_bytes(call)
         prepared = self._prepare(call)
         if prepared is None:
             return Replayed(call, None)
@@ -148,7 +141,7 @@ class Replay:
 
     def _prepare(self, call: RecordedCall) -> _Request | None:
         """Return the request to send; None where there was no answer, or it needs what was before the recording."""
-        if call.status is None:
+        if call.status is None or (call.name == "completeUpload" and call.is_success and not self._has_bytes(call)):
             return None
         if call.operation is None:
             return self._prepare_bytes(call)
@@ -180,11 +173,15 @@ class Replay:
     def _body(self, call: RecordedCall) -> bytes:
         if not call.body:
             return call.request_body or b""
-        body = with_leaves(call.body, lambda _, leaf: self.mapped.get(leaf, leaf) if isinstance(leaf, str) else leaf)
-        upload = self._traffic.uploads.get(str(call.answer.get("id")))
+        body = with_leaves(call.body, lambda leaf: self.mapped.get(leaf, leaf) if isinstance(leaf, str) else leaf)
+        upload = self._traffic.uploads.get(call.answer.get("id", ""))
         if upload is not None and upload.session is call:
-            body["size_bytes"] = len(self._file(upload))
+            body["size_bytes"] = len(_file(upload, b""))
         return orjson.dumps(body)
+
+    def _has_bytes(self, completion: RecordedCall) -> bool:
+        upload = self._traffic.uploads.get(completion.parameters["upload_id"])
+        return upload is not None and upload.has_bytes
 
     # Bytes ----------------------------------------------------------------------------------------------------------
 
@@ -200,32 +197,7 @@ class Replay:
             return None
         too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
         headers = dict(self._upload_headers.get(self.mapped[url], {}))
-        return call.method, target, headers, self._file(upload, call) + too_much
-
-    async def _send_unrecorded_bytes(self, completion: RecordedCall) -> None:
-        """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
-        upload = self._traffic.uploads.get(completion.parameters["upload_id"])
-        if upload is None or upload.sent or upload.url not in self.mapped:
-            return
-        address, data = self.mapped[upload.url], self._file(upload)
-        answered = await ask(self._application, "POST", _target(address), self._upload_headers[address], data)
-        token = answered.json.get("upload_token")
-        if isinstance(token, str):
-            self.mapped[str(completion.body.get("upload_token"))] = token
-
-    def _file(self, upload: RecordedUpload, sent: RecordedCall | None = None) -> bytes:
-        """Return what stands for the bytes of an upload: a description, with what became of them."""
-        sent = sent or next(iter(upload.sent), None)
-        description = dict(description_of(sent.request_body) or {}) if sent else {}
-        description.setdefault("digest", upload.url)
-        completion = next((call for call in upload.completions if call.code != "invalid_request"), None)
-        if completion is not None and completion.is_success:
-            description |= {name: completion.answer.get(name) for name in ("width", "height")}
-            if upload.session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
-                description["stored_format"] = completion.answer.get("format")
-        elif completion is not None and completion.code == "invalid_input":
-            description["refusal"] = "the service refused it"
-        return orjson.dumps({"recorded_picture": description})
+        return call.method, target, headers, _file(upload, call.request_body or b"") + too_much
 
     # Learning -------------------------------------------------------------------------------------------------------
 
@@ -250,18 +222,34 @@ class Replay:
         assert answered.status < 400, answered.body
 
 
+def _file(upload: RecordedUpload, sent: bytes) -> bytes:
+    """Return what stands for the bytes of an upload: a description of as many bytes for any, with what became of them."""
+    width, height = sent_size(upload)
+    digest = hashlib.blake2b(sent, digest_size=8).hexdigest()
+    description = {"digest": f"{upload.url} {digest}", "width": width, "height": height}
+    completion = next((call for call in upload.completions if call.code != "invalid_request"), None)
+    if completion is not None and completion.is_success:
+        description |= {name: completion.answer.get(name) for name in ("width", "height")}
+        if upload.session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
+            description["stored_format"] = completion.answer.get("format")
+    elif completion is not None and completion.code == "invalid_input":
+        description["refusal"] = "the service refused it"
+    return orjson.dumps({"recorded_picture": description})
+
+
 def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
-    finished = work.finished_by()
+    finished = work.finished_by
     then: dict[str, Any] = {"stall": True}
     if finished is not None:
-        then = {"duration": f"{max(1, finished.at - call.at - _QUEUE_MS) / SECOND_MS:.3f}s"}
-        outputs = work.last.get("outputs") or []
-        failed = [(slot, one) for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"]
+        took_ms = min(max(1, finished.at - call.at - _QUEUE_MS), _MAX_WORK_MS)
+        then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
+        outputs = work.last.get("outputs", ()) if work.last["object"] == "generation" else ()
+        failed = {str(slot): one for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"}
         if work.last.get("status") == "failed":
             then["fail"] = _failure_code([*outputs, work.last][0])
         elif failed:
-            then["outputs"] = {str(slot): _failure_code(one) for slot, one in failed}
+            then["outputs"] = {slot: _failure_code(one) for slot, one in failed.items()}
     return {"scenario": "recorded", "rules": [{"match": {"work": work.kind}, "then": then}]}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
-from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic
+from image_workflow_emulator.drift.calls import Look, RecordedWork, Traffic
 from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Seen, texts
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
@@ -23,24 +23,24 @@ def poll_hint(traffic: Traffic) -> Iterator[Seen]:
 
 
 def _hints(work: RecordedWork) -> Iterator[Seen]:
-    looks = [(call, shown) for call, shown in work.looks if call.name in ("getOperation", "getGeneration")]
+    looks = [look for look in work.looks if look.call.name in ("getOperation", "getGeneration")]
     for index, (call, shown) in enumerate(looks):
         if shown.get("status") in TERMINAL:
             return
         hint = call.response_headers.get("retry-after")
         if hint is None:
             yield Seen("no-hint", call)
-        elif hint.isdecimal():
-            yield Seen(_promise_kept(index, looks, int(hint)), call)
+        elif hint.isdecimal() and len(hint) < 10 and not call.is_coarse:
+            yield Seen(_promise_kept(looks[index:], int(hint)), call)
 
 
-def _promise_kept(index: int, looks: list[tuple[RecordedCall, dict[str, object]]], hint: int) -> str:
-    """Return the reading by which the next look after the hint shows a change, or shows none.
+def _promise_kept(looks: list[Look], hint: int) -> str:
+    """Return the reading by which the next look after the hint of the first shows a change, or shows none.
 
     A clock that skips waits asks for 0 seconds, and tells nothing.
     """
-    call, shown = looks[index]
-    for later, seen in looks[index + 1 :]:
+    call, shown = looks[0]
+    for later, seen in looks[1:]:
         if later.at >= call.at + hint * SECOND_MS and hint > 0:
             is_changed = any(seen.get(name) != shown.get(name) for name in ("updated_at", "status"))
             return "plain" if is_changed else "rough"

@@ -5,15 +5,16 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from image_workflow_emulator.domain.intents import intent_of
+from image_workflow_emulator.domain.problems import Problem
+from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import leaves
 
 NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""
-
-
 UNTOLD: Final = ""
-"""What a call says that tells no reading from another: no evidence."""
+"""The call fits every reading: no evidence."""
 
 
 class Seen(Struct, frozen=True):
@@ -46,12 +47,11 @@ def texts(value: Any) -> list[str]:
     return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
 
 
-def meaning(schema: str | None, body: Any) -> Any:
-    """Return what a body means in the emulator's reading: defaults apply; None if it breaks one of our rules."""
-    from image_workflow_emulator.domain.intents import intent_of
-    from image_workflow_emulator.domain.problems import Problem
-
+def meaning(call: RecordedCall, readings: Readings = NO_READINGS) -> Any:
+    """Return what the body of a call means under some readings: defaults apply; None if it breaks a rule."""
+    if call.operation is None or call.operation.body is None or not call.body:
+        return None
     try:
-        return intent_of(schema, dict(body)) if schema else None
-    except (Problem, KeyError, TypeError, ValueError, AttributeError):
+        return intent_of(call.operation.body, dict(call.body), readings)
+    except Problem:
         return None

@@ -4,34 +4,26 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.pixels import is_above_small_limit
-from image_workflow_emulator.drift.calls import REDIRECTS, RecordedCall, Traffic
+from image_workflow_emulator.drift.calls import REDIRECTS, RecordedCall, RecordedUpload, Traffic
+from image_workflow_emulator.drift.exchanges import instant_of
 from image_workflow_emulator.drift.observations.base import NEITHER, Seen
-from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.service.resources.uploads import SHORT_WINDOW_MS, UPLOAD_WINDOW_MS
 
-WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
+_WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
 _TOLERANCE: Final = 0.25
 """How far a window may be off: the clocks of the service and of the client are not the same."""
-_KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp", "image/gif": "png"}
-"""The stored format of each source format that has one (D18); AVIF has two."""
+_KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png"}
+"""The stored format of each source format that tells (D18): AVIF has two, and WebP is that under each reading."""
 
 
 def upload_session(traffic: Traffic) -> Iterator[Seen]:
     """D15: how long a signed address takes bytes."""
     for call in traffic.whole("createUpload"):
-        window_ms = _window_ms(traffic, call) if call.status == 201 else None
-        if window_ms is None:
-            continue
-        near = [name for name, span in WINDOWS_MS.items() if abs(window_ms - span) <= span * _TOLERANCE]
-        yield Seen(near[0] if near else NEITHER, call, f"a window of {round(window_ms / SECOND_MS)} s")
-
-
-def _window_ms(traffic: Traffic, call: RecordedCall) -> int | None:
-    """Return how long after its creation a session ends."""
-    now = traffic.service_time(call)
-    try:
-        return None if now is None else parse_timestamp(call.answer["upload"]["expires_at"]) - now
-    except (KeyError, TypeError, ValueError):
-        return None
+        now, until = traffic.service_time(call), instant_of(call.answer.get("upload", {}).get("expires_at"))
+        if now is not None and until is not None:
+            near = [name for name, span in _WINDOWS_MS.items() if abs(until - now - span) <= span * _TOLERANCE]
+            yield Seen(near[0] if near else NEITHER, call, f"a window of {round((until - now) / SECOND_MS)} s")
 
 
 def upload_status(traffic: Traffic) -> Iterator[Seen]:
@@ -43,13 +35,11 @@ def upload_status(traffic: Traffic) -> Iterator[Seen]:
 
 def stored_format(traffic: Traffic) -> Iterator[Seen]:
     """D18: whether a photo keeps its format."""
-    for call in traffic.whole("completeUpload"):
-        upload = traffic.uploads.get(call.parameters["upload_id"])
-        content_type = upload.session.body.get("content_type") if upload else None
-        kept = _KEPT.get(str(content_type))
-        if call.status == 201 and kept is not None and kept != "webp":
-            found = call.answer.get("format")
-            yield Seen({kept: "plain", "webp": "webp"}.get(str(found), NEITHER), call, f"{content_type} became {found}")
+    for call, upload in _completions(traffic):
+        content_type = str(upload.session.body.get("content_type"))
+        kept, found = _KEPT.get(content_type), call.answer.get("format")
+        if call.is_success and kept is not None and found is not None:
+            yield Seen({kept: "plain", "webp": "webp"}.get(found, NEITHER), call, f"{content_type} became {found}")
 
 
 def file_delivery(traffic: Traffic) -> Iterator[Seen]:
@@ -65,20 +55,26 @@ def file_delivery(traffic: Traffic) -> Iterator[Seen]:
 
 def picture_limit(traffic: Traffic) -> Iterator[Seen]:
     """D57: whether a large photo is taken."""
+    for call, upload in _completions(traffic):
+        if call.is_success:
+            width, height = call.answer.get("width", 0), call.answer.get("height", 0)
+        else:
+            width, height = sent_size(upload) if call.code == "invalid_input" else (0, 0)
+        if is_above_small_limit(width, height):
+            yield Seen("plain" if call.is_success else "small", call)
+
+
+def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedUpload]]:
+    """Iterate over the calls that complete an upload, each with that upload."""
     for call in traffic.whole("completeUpload"):
-        if call.status == 201:
-            width, height = call.answer.get("width"), call.answer.get("height")
-            if isinstance(width, int) and isinstance(height, int) and is_above_small_limit(width, height):
-                yield Seen("plain", call)
-        elif call.code == "invalid_input":
-            size = _sent_size(traffic, call)
-            if size is not None and is_above_small_limit(*size):
-                yield Seen("small", call)
+        upload = traffic.uploads.get(call.parameters["upload_id"])
+        if upload is not None:
+            yield call, upload
 
 
-def _sent_size(traffic: Traffic, completion: RecordedCall) -> tuple[int, int] | None:
-    """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
-    from image_workflow_emulator.drift.pictures import picture_size
+def sent_size(upload: RecordedUpload) -> tuple[int, int]:
+    """Return the width and height in pixels of a photo that was sent; 0 where the recording does not have its bytes."""
+    from image_workflow_emulator.imaging.decoding import header_of
 
-    upload = traffic.uploads.get(completion.parameters["upload_id"])
-    return picture_size(upload.sent[0].request_body) if upload and upload.sent else None
+    header = header_of(upload.sent[0].request_body or b"") if upload.sent else None
+    return header[1:] if header else (0, 0)

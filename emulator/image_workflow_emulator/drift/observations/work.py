@@ -1,45 +1,35 @@
 """Observations of Operations, Generations and Credits (D27, D29, D31 to D33, D35, D37, D40, D71, D76)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
-from image_workflow_emulator.domain.pixels import output_size, size_of_area
-from image_workflow_emulator.domain.pricing import (
-    PHOTOSHOOT_CREDITS,
-    PHOTOSHOOT_SLOTS,
-    generation_charge,
-    generation_price,
-)
+from image_workflow_emulator.domain.pixels import output_size
+from image_workflow_emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge
 from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
+from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.drift.observations.base import NEITHER, Seen, by_outcome, meaning, reading_of
 
-PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
-_SENT_ALWAYS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
-DEFAULTS: Final = {
-    "plain": {"aspect_ratio": "1:1", "resolution": "1k", "output_format": "png"},
-    "other-defaults": {"aspect_ratio": "4:5", "resolution": "2k", "output_format": "jpeg"},
-}
-"""What stands in for a field that was not sent (D33)."""
+_PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
+DEFAULTS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
+"""The fields that the service may fill in (D33)."""
 
 
 def target(traffic: Traffic) -> Iterator[Seen]:
     """D27: whether the admission of a create names its target."""
     for call, work in traffic.admissions():
-        if work.last.get("object") == "operation" and str(work.last.get("type", "")).endswith(".create"):
-            _, shown = work.looks[0]
-            if "target" in shown and shown.get("status") not in TERMINAL:
-                yield Seen("plain" if shown["target"] is None else "target-at-once", call)
+        shown = work.looks[0].shown
+        if work.kind.endswith(".create") and "target" in shown and shown.get("status") not in TERMINAL:
+            yield Seen("plain" if shown["target"] is None else "target-at-once", call)
 
 
 def first_status(traffic: Traffic) -> Iterator[Seen]:
     """D71: the status in the admission."""
     for call, work in traffic.admissions():
-        status = work.looks[0][1].get("status")
-        if isinstance(status, str):
-            yield Seen("plain" if status == "queued" else "skips", call)
+        if "status" in work.looks[0].shown:
+            yield Seen("plain" if work.looks[0].shown["status"] == "queued" else "skips", call)
 
 
 def error_members(traffic: Traffic) -> Iterator[Seen]:
@@ -48,14 +38,14 @@ def error_members(traffic: Traffic) -> Iterator[Seen]:
         for call, shown in work.looks:
             for holder in (shown, *_outputs(shown)):
                 error = holder.get("error")
-                if isinstance(error, dict) and holder.get("status") == "failed":
+                if error is not None and holder.get("status") == "failed":
                     values = [error.get(name) for name in ("code", "message", "retryable")]
                     yield Seen("nulls" if None in values else "plain", call)
 
 
 def subject_cap(traffic: Traffic) -> Iterator[Seen]:
     """D32: what becomes of more subjects than one Generation takes."""
-    for call in _orders(traffic):
+    for call in traffic.whole(_PHOTOGRAPHY):
         subjects = _subjects(traffic, call)
         if subjects is None or len(subjects[0]) <= PACKED_PHOTOS:
             continue
@@ -63,63 +53,54 @@ def subject_cap(traffic: Traffic) -> Iterator[Seen]:
             yield Seen("refuses", call)
         elif call.is_success:
             admitted = call.answer.get("resolved_asset_ids")
-            is_packed = admitted is None or list(admitted) == list(subjects[1])
+            is_packed = admitted is None or tuple(admitted) == subjects[1]
             yield Seen("plain" if is_packed else NEITHER, call, f"{len(subjects[0])} subjects became {admitted}")
 
 
 def _subjects(traffic: Traffic, call: RecordedCall) -> tuple[set[str], tuple[str, ...]] | None:
     """Return every photo that is asked for, and those that are packed; None if a Product's photos are unknown."""
     products: list[tuple[str, list[str]]] = []
-    for identifier in call.body.get("product_ids") or ():
-        shown = [found for look, found in traffic.shown.get(identifier, ()) if look.number < call.number]
-        if not shown or not isinstance(shown[-1].get("asset_ids"), list):
+    for identifier in call.body.get("product_ids", ()):
+        looks = traffic.shown.get(("product", identifier), ())
+        shown = [found for look, found in looks if look.number < call.number and "asset_ids" in found]
+        if not shown:
             return None
         products.append((str(shown[-1].get("primary_asset_id")), shown[-1]["asset_ids"]))
-    loose = list(call.body.get("asset_ids") or ())
+    loose = list(call.body.get("asset_ids", ()))
     return {*loose, *(photo for _, photos in products for photo in photos)}, pack(products, loose)
 
 
 def defaults(traffic: Traffic) -> Iterator[Seen]:
     """D33: what stands in for fields that were not sent."""
-    for call in _orders(traffic):
+    for call in traffic.whole(_PHOTOGRAPHY):
         body = call.body
         if body.get("output_mode") == "photoshoot" and body.get("image_count", PHOTOSHOOT_SLOTS) != PHOTOSHOOT_SLOTS:
             yield Seen(by_outcome(call, "count-ignored", "plain"), call, aspect="count")
             continue
-        missing = [name for name in _SENT_ALWAYS if name not in body]
-        if missing and call.code == "invalid_input" and meaning("ProductPhotography", body) is not None:
+        missing = [name for name in DEFAULTS if name not in body]
+        plain, other = meaning(call), meaning(call, Readings(defaults="other-defaults"))
+        if plain is None or other is None:
+            continue
+        if missing and call.code == "invalid_input":
             yield Seen("required", call)
-        elif call.is_success:
-            yield from _defaults_in_echo(call)
-
-
-def _defaults_in_echo(call: RecordedCall) -> Iterator[Seen]:
-    echo = call.answer.get("request")
-    if not isinstance(echo, dict):
-        return
-    for name in DEFAULTS["plain"]:
-        if name not in call.body and name in echo:
-            reading = next((reading for reading, values in DEFAULTS.items() if values[name] == echo[name]), NEITHER)
-            if not _is_normalized(call.body, name, echo[name]):
+        echo = call.answer.get("request")
+        if not call.is_success or not isinstance(echo, dict):
+            continue
+        for name in missing:
+            if name in echo and plain[name] != other[name]:
+                reading = reading_of(echo[name], {"plain": plain[name], "other-defaults": other[name]})
                 yield Seen(reading, call, f"{name} became {echo[name]!r}")
-
-
-def _is_normalized(body: Mapping[str, Any], name: str, value: object) -> bool:
-    """Whether a default was changed by a rule of the specification: transparency needs a format that has it."""
-    background = body.get("background")
-    is_transparent = isinstance(background, dict) and background.get("type") == "transparent"
-    return name == "output_format" and is_transparent and value == "png"
 
 
 def pixel_sizes(traffic: Traffic) -> Iterator[Seen]:
     """D35: the size of finished outputs."""
     for call, work in traffic.admissions():
         ratio, resolution = call.body.get("aspect_ratio"), call.body.get("resolution")
-        if not isinstance(ratio, str) or not isinstance(resolution, str):
+        if ratio is None or resolution is None:
             continue
-        sizes = {"plain": output_size(ratio, resolution), "megapixels": size_of_area(ratio, resolution)}
+        sizes = {reading: output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
         for output in _outputs(work.last):
-            for look, asset in traffic.shown.get(str((output.get("asset") or {}).get("id")), ())[:1]:
+            for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
                 yield Seen(reading_of(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
 
@@ -127,15 +108,14 @@ def pixel_sizes(traffic: Traffic) -> Iterator[Seen]:
 def partial_charge(traffic: Traffic) -> Iterator[Seen]:
     """D37: what a photoshoot costs of which a part failed."""
     for call, work in traffic.admissions():
-        charged, finished = (work.last.get("credits") or {}).get("charged"), work.finished_by()
-        if call.body.get("output_mode") != "photoshoot" or not isinstance(charged, int) or finished is None:
+        charged, finished = work.credits("charged"), work.finished_by
+        if call.body.get("output_mode") != "photoshoot" or charged is None or finished is None:
             continue
         completed = sum(output.get("status") == "completed" for output in _outputs(work.last))
         if 0 < completed < PHOTOSHOOT_SLOTS:
             charges = {
-                "plain": generation_charge(PHOTOSHOOT_CREDITS, completed, PHOTOSHOOT_SLOTS),
-                "down": PHOTOSHOOT_CREDITS * completed // PHOTOSHOOT_SLOTS,
-                "whole": PHOTOSHOOT_CREDITS,
+                reading: generation_charge(PHOTOSHOOT_CREDITS, completed, PHOTOSHOOT_SLOTS, reading)
+                for reading in ("plain", "down", "whole")
             }
             what = f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
             yield Seen(reading_of(charged, charges), finished, what)
@@ -150,12 +130,17 @@ def slot_order(traffic: Traffic) -> Iterator[Seen]:
                 yield Seen("plain" if done == sorted(done, reverse=True) else "shuffled", call)
 
 
+def _outputs(shown: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the slots of a work: an Operation has none, whatever else is in the answer."""
+    return shown.get("outputs", ()) if shown["object"] == "generation" else ()
+
+
 # Credits and the budget -----------------------------------------------------------------------------------------------
 
 
 def team_credits(traffic: Traffic) -> Iterator[Seen]:
     """D29: whether a Team's Credits fall with a reservation, or only when they are charged."""
-    reads = [call for call in traffic.whole("getTeam") if isinstance(call.answer.get("credits"), int)]
+    reads = [call for call in traffic.whole("getTeam") if "credits" in call.answer]
     for earlier, later in pairwise(reads):
         spent = {"plain": 0, "gross": 0}
         for work in traffic.works.values():
@@ -166,10 +151,9 @@ def team_credits(traffic: Traffic) -> Iterator[Seen]:
             spent["gross"] += after[1] - before[1]
         else:
             change = earlier.answer["credits"] - later.answer["credits"]
-            if change < min(spent.values()):
-                continue  # somebody added Credits
-            what = f"{change} Credits were taken where {spent['plain']} were expected"
-            yield Seen(reading_of(change, spent), later, what)
+            if change >= min(0, *spent.values()):  # else somebody added Credits
+                what = f"{change} Credits were taken where {spent['plain']} were expected"
+                yield Seen(reading_of(change, spent), later, what)
 
 
 def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
@@ -177,44 +161,31 @@ def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
     stage = _stage(work, call)
     if stage == "before":
         return 0, 0
-    if stage == "open":
-        reserved = _price(work)
-        return None if reserved is None else (reserved, 0)
-    charged = (work.last.get("credits") or {}).get("charged")
-    return (0, charged) if stage == "finished" and isinstance(charged, int) else None
+    reserved, charged = work.credits("reserved"), work.credits("charged")
+    if stage == "open" and reserved is not None:
+        return reserved, 0
+    return (0, charged) if stage == "finished" and charged is not None else None
 
 
 def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
     """Return where a work was in its life when a call was made: before, open or finished; None if it is not certain."""
+    finished = work.finished_by
     if work.admission is None:
-        return "finished" if work.looks[0][1].get("status") in TERMINAL else None
+        return "finished" if finished is work.looks[0].call else None
     if call.number < work.admission.number:
         return "before"
-    finished = work.finished_by()
     if finished is not None and call.number >= finished.number:
         return "finished"
     later = (look for look, shown in work.looks if shown.get("status") not in TERMINAL and look.number >= call.number)
     return "open" if any(True for _ in later) else None
 
 
-def _price(work: RecordedWork) -> int | None:
-    """Return what an admission reserved."""
-    shown = (work.last.get("credits") or {}).get("reserved")
-    if isinstance(shown, int):
-        return shown
-    try:
-        body = work.admission.body if work.admission else {}
-        return generation_price(work.kind, {"image_count": 1, "resolution": "1k", **body})
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 def concurrency_unit(traffic: Traffic) -> Iterator[Seen]:
     """D40: whether the budget counts works, or their open outputs."""
     for call in traffic.whole("getTeam"):
-        used = ((call.answer.get("capabilities") or {}).get("api_concurrency") or {}).get("used")
+        used = call.answer.get("capabilities", {}).get("api_concurrency", {}).get("used")
         stages = [(work, _stage(work, call)) for work in traffic.works.values()]
-        if not isinstance(used, int) or any(stage is None for _, stage in stages):
+        if used is None or any(stage is None for _, stage in stages):
             continue
         running = [work for work, stage in stages if stage == "open"]
         slots = sum(max(1, len(_outputs(work.last))) for work in running)
@@ -222,13 +193,3 @@ def concurrency_unit(traffic: Traffic) -> Iterator[Seen]:
             is_by_output = len(running) < used <= slots
             reading = "plain" if used == len(running) else "by-output" if is_by_output else NEITHER
             yield Seen(reading, call, f"{used} places used by {len(running)} works with {slots} outputs")
-
-
-def _orders(traffic: Traffic) -> Iterator[RecordedCall]:
-    """Iterate over the orders of Product Photography whose bodies are known."""
-    return (call for call in traffic.whole(PHOTOGRAPHY) if call.body)
-
-
-def _outputs(shown: Mapping[str, Any]) -> list[dict[str, Any]]:
-    outputs = shown.get("outputs")
-    return [output for output in outputs if isinstance(output, dict)] if isinstance(outputs, list) else []
