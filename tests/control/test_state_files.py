@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.service.state.tables import VERSION
+from image_workflow_emulator.service.state.archive import STATE, VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import photo, picture
 from tests.support.state_files import (
-    STATE,
     Parts,
     members_of,
     parts_of,
@@ -57,8 +56,8 @@ def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(emu
     parts = parts_of(saved(emulator))
     names = sorted({(part, name) for part, value in parts.items() for name in names_in(value)})
     digest = hashlib.sha256(repr(names).encode()).hexdigest()[:12]
-    assert (VERSION, digest) == (10, "0baa3f2425d1"), (
-        "raise VERSION in emulator/image_workflow_emulator/service/state/tables.py, and write its digest here"
+    assert (VERSION, digest) == (10, "339379405544"), (
+        "raise VERSION in emulator/image_workflow_emulator/service/state/archive.py, and write its digest here"
     )
 
 
@@ -155,21 +154,19 @@ def of_recipe(having: str = "inputs", **changes: Any) -> Callable[[Parts], objec
 
 
 CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
-    "another format": (of("head", format="other"), 'not a state file: found the format "other"'),
-    "another version": (of("head", version=5), "another version of the emulator wrote this file: found version 5"),
-    "a field too few": (lambda parts: parts["head"].pop("seed"), "missing required field `seed`"),
+    "a field too few": (lambda parts: parts["head"]["state"].pop("seed"), "missing required field `seed`"),
     "a table that there is not": (lambda parts: parts.update(others=[1]), 'found a row of "others"; expected one of '),
     "a time past the last": (put(2**60, "head", "now"), "`$.now`"),
     "a clock without bounds": (of("head", "clock", mode="real", rate=1e308), "`$.clock.rate`"),
     "a reset's world without bounds": (
-        lambda parts: parts["head"]["options"]["world"].update(teams=parts["head"]["options"]["world"]["teams"] * 300),
-        "`$.options.world.teams`",
+        lambda parts: parts["head"]["state"]["options"]["world"].update(teams=parts["head"]["state"]["options"]["world"]["teams"] * 300),
+        "`$.state.options.world.teams`",
     ),
     "a reset's scenario that cannot be read": (
-        of("head", "options", scenario={"text": "rulez: []", "file": ""}), "the scenario of a reset: ",
+        of("head", "state", "options", scenario={"text": "rulez: []", "file": ""}), "the scenario of a reset: ",
     ),
     "a scenario that cannot be read": (of("playbooks", -1, "scenario", text="scenario: new\nrulez: []\n"), "rulez"),
-    "a counter of 10^15": (of("head", "counters", ast=10**15), "`$.counters[...]`"),
+    "a counter of 10^15": (of("head", "state", "counters", ast=10**15), "`$.state.counters[...]`"),
     "Credits below none": (of("accounts", 0, "ledger", granted=-1), "`$.ledger.granted`"),
     "a credential of no Team": (of("credentials", -1, "credential", team_id="x"), "nothing has the id"),
     "no pictures": (without_pictures, "nothing has the id"),
@@ -269,7 +266,7 @@ def damaged_data(file: bytes) -> bytes:
 
 
 BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "empty arrays": (lambda _: with_state({}, b"[" + b"[]," * 5_000_000 + b"[]]"), "does not begin as one"),
+    "empty arrays": (lambda _: with_state({}, b"[" + b"[]," * 5_000_000 + b"[]]"), "Expected `object`, got `array`"),
     "empty lines": (lambda file: with_state({}, members_of(file)[STATE] + b"\n" * 5_000_000), "truncated"),
     "rows of nothing": (lambda file: with_state({}, members_of(file)[STATE] + b"[]\n" * 5_000_000), "length 2"),
     "a deep row": (lambda file: with_state({}, members_of(file)[STATE] + deep_row()), "recursion"),
@@ -281,6 +278,7 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nothing": (lambda _: b"", "not a state file"),
     "a text": (lambda _: b"hello", "not a state file"),
     "the beginning of a zip": (lambda _: b"PK\x03\x04", "not a state file"),
+    "another version": (lambda file: zipped(members_of(file), comment=b"other"), 'found "other", expected "image-workflow-emulator state 10"'),
     "an empty zip": (lambda _: b"PK\x05\x06" + bytes(18), "not a state file"),
 }  # fmt: skip
 """By what they are: what becomes of a state file, and the complaint about it."""

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from image_workflow_emulator.service.state.archive import STATE
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases, changed_bytes
 from tests.fuzzing.values import ODD, changed
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
-from tests.support.state_files import STATE, members_of, parts_of, something_of_everything, with_parts, zipped
+from tests.support.state_files import members_of, parts_of, something_of_everything, with_parts, zipped
 
 SIGNATURES = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"PK\x07\x08")
 

@@ -31,6 +31,7 @@ def _all_of(sandbox: Sandbox) -> dict[str, Any]:
     parts = parts_of(content)
     found: dict[str, Any] = parts.pop("head")
     del found["last_sequence"]
+    found |= found.pop("state")
     found["rows"] = {f"{table}/{index}": row for table, rows in parts.items() for index, row in enumerate(rows)}
     for name in COUNTERS_OF_REQUESTS:
         found["counters"].pop(name, None)

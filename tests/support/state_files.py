@@ -8,11 +8,10 @@ from typing import Any
 
 import orjson
 
+from image_workflow_emulator.service.state.archive import DIGEST, FORMAT, STATE
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import photo
 
-STATE = "state.jsonl"
-DIGEST = "state.sha256"
 Parts = dict[str, Any]
 """The first line under `head`, and the rows of each table under its name."""
 
@@ -76,9 +75,10 @@ def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
     return with_parts(file, parts)
 
 
-def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED, comment: bytes = FORMAT) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
+        archive.comment = comment
         for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name), content, compression)
     return buffer.getvalue()

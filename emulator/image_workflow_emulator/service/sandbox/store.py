@@ -111,6 +111,17 @@ class Store:
     operations: Collection[Operation] = field(default_factory=lambda: Collection(("status", "type", "target_id")))
     generations: Collection[Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
 
+    def collections(self) -> dict[str, Collection[Any]]:
+        """Return all collections by name."""
+        return {
+            "assets": self.assets,
+            "products": self.products,
+            **self.ingredients,
+            "uploads": self.uploads,
+            "operations": self.operations,
+            "generations": self.generations,
+        }
+
     def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work; None if there is none of this id."""
         return self.generations.items.get(identifier) or self.operations.items.get(identifier)

@@ -6,7 +6,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import IO, Annotated, Any, Final
 
@@ -22,25 +21,15 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from image_workflow_emulator.service.state.tables import (
-    FORMAT,
-    TABLES,
-    VERSION,
-    FileVersion,
-    Head,
-    Loading,
-    SavedPicture,
-    StateError,
-    begin,
-    complete,
-    head_of,
-)
+from image_workflow_emulator.service.state import tables
+from image_workflow_emulator.service.state.tables import SavedPicture, StateError
 
+VERSION: Final = 10
+FORMAT: Final = b"image-workflow-emulator state %d" % VERSION
+"""The comment of the zip."""
 STATE: Final = "state.jsonl"
 DIGEST: Final = "state.sha256"
 PICTURES: Final = "pictures/"
-CHUNK_BYTES: Final = 64 * 1024
-"""How much is read at once."""
 MAX_STATE_BYTES: Final = 256 * 1024 * 1024
 """The most bytes of `state.jsonl`."""
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
@@ -70,8 +59,8 @@ def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
 
     The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call.
     """
-    head = Encoder().encode_lines([head_of(sandbox, now)])
-    return _pieces(head, {name: table.rows(sandbox) for name, table in TABLES.items()})
+    head = Encoder().encode_lines([tables.head_of(sandbox, now)])
+    return _pieces(head, tables.rows_of(sandbox))
 
 
 class _Sink(io.RawIOBase):
@@ -90,11 +79,11 @@ class _Sink(io.RawIOBase):
         return b"".join(pieces)
 
 
-def _pieces(head: bytes, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
+def _pieces(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
     sink, digest = _Sink(), hashlib.sha256()
     with zipfile.ZipFile(sink, "w") as archive:
         saved = list[SavedPicture]()
-        for key, picture in tables["pictures"]:
+        for key, picture in rows["pictures"]:
             data, sha256 = picture.data, None
             if data is not None:
                 sha256 = hashlib.sha256(data).hexdigest()
@@ -105,11 +94,12 @@ def _pieces(head: bytes, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
         member = _member(STATE)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
-            for lines in _lines(head, {**tables, "pictures": saved}):
+            for lines in _lines(head, {**rows, "pictures": saved}):
                 digest.update(lines)
                 file.write(lines)
                 yield sink.take()
         archive.writestr(_member(DIGEST), _digest_line(digest.hexdigest()))
+        archive.comment = FORMAT
     yield sink.take()
 
 
@@ -117,12 +107,12 @@ def _member(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name, _EPOCH)
 
 
-def _lines(head: bytes, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
+def _lines(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
     """Encode the rows, some at a time: no encoding holds other threads up for long."""
     encoder = Encoder()
     yield head
-    for name, rows in tables.items():
-        left = iter(rows)
+    for name, table in rows.items():
+        left = iter(table)
         while some := [(name, row) for row in islice(left, _ROWS_AT_ONCE)]:
             yield encoder.encode_lines(some)
 
@@ -149,17 +139,14 @@ def load(
         raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            reader = _Reader(archive, MemoryBudget(limit_bytes), is_stopping)
-            reader.check_whole()
-            sandbox = reader.read(identifier, contract)
+            if archive.comment != FORMAT:
+                raise StateError(
+                    f"the file is not a state file of this version: found {excerpt(archive.comment.decode('latin-1'))}, "
+                    f"expected {excerpt(FORMAT.decode())}; load it with the emulator that wrote it"
+                )
+            return _Reader(archive, MemoryBudget(limit_bytes), is_stopping).read(identifier, contract)
     except _UNREADABLE as error:
         raise StateError(f"the file is not a state file, or is damaged: {error}") from None
-    return sandbox
-
-
-@cache
-def _decoder(table: str) -> Decoder[Any]:
-    return Decoder(TABLES[table].kind)
 
 
 @dataclass(eq=False)
@@ -170,43 +157,23 @@ class _Reader:
     _memory: MemoryBudget
     _is_stopping: Callable[[], bool]
 
-    def check_whole(self) -> None:
-        """Check format, version and digest."""
-        with self._open(STATE) as file:
-            try:
-                found = msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=FileVersion)
-            except msgspec.MsgspecError:
-                raise StateError(f"the file is not a state file: {STATE} does not begin as one") from None
-        if found.format != FORMAT:
-            raise StateError(f"the file is not a state file: found the format {excerpt(found.format)}")
-        if found.version != VERSION:
-            raise StateError(
-                f"another version of the emulator wrote this file: found version {found.version} of state files, and this "
-                f"emulator reads version {VERSION}; load it with the emulator that wrote it"
-            )
-        digest = hashlib.sha256()
-        for piece in self._pieces(STATE, MAX_STATE_BYTES, "the emulator reads"):
-            digest.update(piece)
-        if b"".join(self._pieces(DIGEST, CHUNK_BYTES, "it can have")) != _digest_line(digest.hexdigest()):
-            raise _changed(f"{STATE} is not as it was saved (see {DIGEST})")
-
     def read(self, identifier: str, contract: Contract) -> Sandbox:
         """Read the lines one by one, and return the sandbox that they make."""
-        number = 1
-        with io.BufferedReader(self._open(STATE), CHUNK_BYTES) as file:  # type: ignore[type-var]  # it reads like a raw file
+        number, decoders = 1, {name: Decoder(kind) for name, kind in tables.TABLES.items()}
+        with self._open(STATE) as file:
+            lines = self._checked_lines(file)
             try:
-                head = msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=Head)
-                loading = Loading(begin(head, identifier, self._memory, contract), head, contract, self._bytes)
-                while line := file.readline(MAX_LINE_BYTES):
+                head = msgspec.json.decode(next(lines, b""), type=tables.Head)
+                loading = tables.Loading(
+                    tables.begin(head, identifier, self._memory, contract), head, contract, self._picture
+                )
+                for line in lines:
                     number += 1
-                    self._check_going_on()
                     name, data = _ROW.decode(line)
-                    if name not in TABLES:
-                        raise StateError(
-                            f"{STATE}:{number}: found a row of {excerpt(name)}; expected one of {', '.join(TABLES)}"
-                        )
-                    TABLES[name].add(loading, _decoder(name).decode(data))
-                complete(loading.sandbox)
+                    if name not in decoders:
+                        raise ValueError(f"found a row of {excerpt(name)}; expected one of {', '.join(decoders)}")
+                    loading.add(name, decoders[name].decode(data))
+                loading.complete()
                 engine.enter(loading.sandbox)
             except KeyError as error:
                 raise StateError(f"{STATE}:{number}: nothing has the id {excerpt(error.args[0])}") from None
@@ -214,37 +181,41 @@ class _Reader:
                 raise StateError(f"{STATE}:{number}: {error}") from None
         return loading.sandbox
 
-    def _open(self, name: str) -> IO[bytes]:
-        try:
-            member = self._archive.getinfo(name)
-        except KeyError:
-            raise StateError(f"the file is not a state file: it has no {name}") from None
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise StateError(f"{name}: expected it to be stored or deflated")
-        return self._archive.open(member)
+    def _checked_lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        """Read the lines of the state. Raises StateError at its end if the digest is not its own."""
+        digest, left_bytes = hashlib.sha256(), MAX_STATE_BYTES
+        while line := file.readline(MAX_LINE_BYTES):
+            left_bytes -= len(line)
+            if self._is_stopping() or left_bytes < 0:
+                raise StateError(f"{STATE} is too large" if left_bytes < 0 else "the emulator is stopping")
+            digest.update(line)
+            yield line
+        if self._read(DIGEST, 1_000, "it can have") != _digest_line(digest.hexdigest()):
+            raise _changed(f"{STATE} is not as it was saved (see {DIGEST})")
 
-    def _pieces(self, name: str, limit_bytes: int, allowed: str) -> Iterator[bytes]:
-        """Read a member piece by piece: a whole one, which may be a bomb, would hold other threads up."""
-        with self._open(name) as file:
-            while piece := file.read(CHUNK_BYTES):
-                self._check_going_on()
-                limit_bytes -= len(piece)
-                if limit_bytes < 0:
-                    raise StateError(f"{name} has more bytes than {allowed}")
-                yield piece
-
-    def _check_going_on(self) -> None:
-        if self._is_stopping():
-            raise StateError("the emulator is stopping")
-
-    def _bytes(self, sha256: str) -> bytes:
+    def _picture(self, sha256: str) -> bytes:
         """Return the bytes of a picture."""
         memory, name = self._memory, PICTURES + sha256
         left_bytes = memory.limit_bytes - memory.held_bytes
-        data = b"".join(self._pieces(name, left_bytes, f"--max-memory {memory.limit_bytes} leaves for it; raise it"))
+        data = self._read(name, left_bytes, f"--max-memory {memory.limit_bytes} leaves for it; raise it")
         if hashlib.sha256(data).hexdigest() != sha256:
             raise _changed(f"{name} is not as it was saved")
         return data
+
+    def _read(self, name: str, limit_bytes: int, allowed: str) -> bytes:
+        with self._open(name) as file:
+            data = file.read(limit_bytes + 1)
+        if len(data) > limit_bytes:
+            raise StateError(f"{name} has more bytes than {allowed}")
+        return data
+
+    def _open(self, name: str) -> IO[bytes]:
+        if name not in self._archive.NameToInfo:
+            raise StateError(f"the file is not a state file: it has no {name}")
+        member = self._archive.getinfo(name)
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise StateError(f"{name}: expected it to be stored or deflated")
+        return self._archive.open(member)
 
 
 def _changed(what: str) -> StateError:

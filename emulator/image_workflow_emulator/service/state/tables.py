@@ -5,7 +5,7 @@ indexes of collections, and who holds which picture.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -40,12 +40,6 @@ from image_workflow_emulator.service.sandbox.sandbox import (
     TeamAccount,
 )
 from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
-from image_workflow_emulator.service.sandbox.store import Collection, Store
-
-FORMAT: Final = "image-workflow-emulator state"
-VERSION: Final = 10
-_Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
-_Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class StateError(Exception):
@@ -61,11 +55,6 @@ class SavedScenario(Struct, frozen=True):
     text: str
     file: str
 
-    @classmethod
-    def of(cls, scenario: Scenario) -> "SavedScenario":
-        """Return what a state file keeps of a scenario."""
-        return cls(scenario.text, scenario.file)
-
     def read(self, contract: Contract) -> Scenario:
         """Read the scenario again. Raises DocumentError."""
         return parse_scenario(self.text, self.file, contract) if self.text else NO_SCENARIO
@@ -77,111 +66,57 @@ class SavedOptions(Beginning, frozen=True, kw_only=True):
     scenario: SavedScenario
 
 
-class FileVersion(Struct, frozen=True):
-    """What the first line of every version has, by which a file of another one is recognized."""
+class SavedState(Struct, frozen=True):
+    """The attributes of a sandbox that are saved as they are."""
 
-    format: str
-    version: int
-
-
-class Head(FileVersion, frozen=True):
-    """The first line: what a sandbox has once."""
-
-    sandbox: str
-    """The id of the sandbox that was saved."""
+    id: str
     options: SavedOptions
     signing_name: str
     seed: Seed
-    clock: ClockSetting
-    now: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)]
     began_at: Instant
     rate_limits: bool
     timings: Timings
     readings: Readings
     pause: AdmissionPause
-    counters: dict[str, _Number]
+    counters: dict[str, Count]
+
+
+class Head(Struct, frozen=True):
+    """The first line: what a sandbox has once."""
+
+    now: Annotated[int, Meta(ge=0, le=LATEST_INSTANT)]
+    clock: ClockSetting
     last_sequence: Count
     """The number of the journal's last request."""
-
-
-_ONCE = ("signing_name", "seed", "began_at", "rate_limits", "timings", "readings", "pause", "counters")
-"""The fields of a `Head` that are those of a sandbox as they are."""
+    state: SavedState
 
 
 def head_of(sandbox: Sandbox, now: int) -> Head:
     """Return the first line of the state file of a sandbox; it shows what the sandbox goes on to change."""
-    scenario = SavedScenario.of(sandbox.options.scenario)
-    return Head(
-        format=FORMAT,
-        version=VERSION,
-        sandbox=sandbox.id,
-        options=SavedOptions(**asdict(sandbox.options) | {"scenario": scenario}),
-        clock=sandbox.clock.setting,
-        now=now,
-        last_sequence=sandbox.journal.last_sequence,
-        **{name: getattr(sandbox, name) for name in _ONCE},
-    )
+    state = msgspec.convert(sandbox, SavedState, from_attributes=True)
+    return Head(now, sandbox.clock.setting, sandbox.journal.last_sequence, state)
 
 
 def begin(head: Head, identifier: str, memory: MemoryBudget, contract: Contract) -> Sandbox:
-    """Make the sandbox of a first line, without anything of which there are many. Raises DocumentError."""
+    """Make the sandbox of a first line, without anything of which there are many. Raises StateError."""
+    values = asdict(head.state)
+    options = asdict(values.pop("options"))
     try:
-        scenario = head.options.scenario.read(contract)
+        options["scenario"] = options["scenario"].read(contract)
     except DocumentError as error:
         raise StateError(f"the scenario of a reset: {error}") from None
+    del values["id"]
     state = SandboxState(
-        options=SandboxOptions(**asdict(head.options) | {"scenario": scenario}),
+        **values,
+        options=SandboxOptions(**options),
         clock=Clock(head.clock, head.now),
-        idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[head.readings.key_retention]),
+        idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[head.state.readings.key_retention]),
         journal=Journal(last_sequence=head.last_sequence),
-        **{name: getattr(head, name) for name in _ONCE},
     )
     return Sandbox(identifier, memory, state)
 
 
 # The rows -------------------------------------------------------------------------------------------------------------
-
-
-class Loading(Struct):
-    """A sandbox that is being loaded, with what the rows need beside it."""
-
-    sandbox: Sandbox
-    head: Head
-    contract: Contract
-    read_bytes: Callable[[str], bytes]
-    """Returns the bytes of a picture by their SHA-256."""
-
-
-class Table(Struct, frozen=True):
-    """Something of which a sandbox has many: the type of a row, how to list them all, how to add one.
-
-    `rows` returns what there is at this moment, whatever happens before it is gone through. `add` raises StateError, or
-    KeyError with the id of something that is not there.
-    """
-
-    kind: Any
-    rows: Callable[[Sandbox], Iterable[Any]]
-    add: Callable[[Loading, Any], None]
-
-
-def _encoded(rows: Iterable[Any]) -> list[msgspec.Raw]:
-    """Encode at once the rows that go on to change."""
-    return [msgspec.Raw(msgspec.json.encode(row)) for row in rows]
-
-
-def _add_account(loading: Loading, row: TeamAccount) -> None:
-    loading.sandbox.accounts[row.team.id] = row
-
-
-def _add_credential(loading: Loading, row: CredentialAccount) -> None:
-    """Add a credential, with its key as this sandbox has it."""
-    sandbox, credential = loading.sandbox, row.credential
-    sandbox.accounts[credential.team_id]
-    world_key = credential.key
-    if loading.head.sandbox != DEFAULT_SANDBOX_ID:
-        world_key = world_key.removesuffix(f"_{loading.head.sandbox}")
-    row.credential = replace(credential, key=sandbox.key_of(world_key))
-    sandbox.credentials[row.credential.key] = row
 
 
 class SavedPlaybook(Struct, frozen=True):
@@ -194,20 +129,58 @@ class SavedPlaybook(Struct, frozen=True):
     awaited: list[AwaitedChange]
 
 
-def _playbooks(sandbox: Sandbox) -> Iterable[SavedPlaybook]:
-    for playbook in sandbox.playbooks.values():
-        scenario = SavedScenario.of(playbook.scenario)
-        yield SavedPlaybook(playbook.team, scenario, playbook.began_at, playbook.counts, playbook.awaited)
-
-
-def _add_playbook(loading: Loading, row: SavedPlaybook) -> None:
-    scenario = row.scenario.read(loading.contract)
-    playbook = Playbook(scenario, row.began_at, loading.sandbox.seed, row.team, row.counts, row.awaited)
-    loading.sandbox.playbooks[row.team or EVERYONE] = playbook
-
-
-SavedEvent: TypeAlias = tuple[Instant, str, str, _Number]
+SavedEvent: TypeAlias = tuple[Instant, str, str, Count]
 """When it is due, its kind, subject and detail."""
+
+
+class SavedPicture(Struct, frozen=True):
+    """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
+
+    key: str
+    recipe: Recipe | None
+    sha256: str | None
+    scene: resources.Scene | None
+
+
+TABLES: Mapping[str, Any] = {
+    "accounts": TeamAccount,
+    "credentials": CredentialAccount,
+    "playbooks": SavedPlaybook,
+    "events": SavedEvent,
+    "pictures": SavedPicture,
+    "assets": resources.Asset,
+    "products": resources.Product,
+    "photography_style": resources.PhotographyStyle,
+    "background": resources.Background,
+    "pose": resources.Pose,
+    "fashion_model": resources.FashionModel,
+    "uploads": resources.UploadSession,
+    "operations": resources.Operation,
+    "generations": resources.Generation,
+    "records": tuple[Scope, StoredAnswer],
+}
+"""What a sandbox has many of, and the type of a row, in the order of the file."""
+
+
+def rows_of(sandbox: Sandbox) -> dict[str, Iterable[Any]]:
+    """Return the rows of all tables at this moment; of pictures, their keys and what is known of them."""
+    collections = sandbox.store.collections()
+    return {
+        "accounts": _encoded(sandbox.accounts.values()),
+        "credentials": _encoded(sandbox.credentials.values()),
+        "playbooks": _encoded(
+            msgspec.convert(playbook, SavedPlaybook, from_attributes=True) for playbook in sandbox.playbooks.values()
+        ),
+        "events": _events(sandbox),
+        "pictures": list(sandbox.images.pictures.items()),
+        **{name: list(collections[name].items.values()) for name in TABLES if name in collections},
+        "records": sandbox.idempotency.records(),
+    }
+
+
+def _encoded(rows: Iterable[Any]) -> list[msgspec.Raw]:
+    """Encode at once the rows that go on to change."""
+    return [msgspec.Raw(msgspec.json.encode(row)) for row in rows]
 
 
 def _events(sandbox: Sandbox) -> list[SavedEvent]:
@@ -216,72 +189,63 @@ def _events(sandbox: Sandbox) -> list[SavedEvent]:
     return [(event.due, event.kind, event.subject, event.detail) for event in pending if event.kind != HOLD_EVENT]
 
 
-class SavedPicture(Struct, frozen=True):
-    """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
+class Loading(Struct):
+    """A sandbox that is being loaded, with what the rows need beside it."""
 
-    key: str
-    recipe: Recipe | None
-    sha256: _Sha256 | None
-    scene: resources.Scene | None
+    sandbox: Sandbox
+    head: Head
+    contract: Contract
+    read_picture: Callable[[str], bytes]
+    """Returns the bytes of a picture by their SHA-256."""
 
+    def add(self, table: str, row: Any) -> None:
+        """Add a row. Raises KeyError with the id of something that is not there, StateError, DocumentError."""
+        sandbox = self.sandbox
+        match table:
+            case "accounts":
+                sandbox.accounts[row.team.id] = row
+            case "credentials":
+                self._add_credential(row)
+            case "playbooks":
+                scenario = row.scenario.read(self.contract)
+                playbook = Playbook(scenario, row.began_at, sandbox.seed, row.team, row.counts, row.awaited)
+                sandbox.playbooks[row.team or EVERYONE] = playbook
+            case "events":
+                sandbox.timeline.schedule(*row)
+            case "pictures":
+                data = b"" if row.sha256 is None else self.read_picture(row.sha256)
+                sandbox.images.restore(row.key, data, None if row.sha256 else row.recipe, row.scene)
+            case "records":
+                sandbox.idempotency.restore(*row)
+            case _:
+                sandbox.store.collections()[table].add(row)
 
-def _add_picture(loading: Loading, row: SavedPicture) -> None:
-    data = b"" if row.sha256 is None else loading.read_bytes(row.sha256)
-    loading.sandbox.images.restore(row.key, data, None if row.sha256 else row.recipe, row.scene)
+    def _add_credential(self, row: CredentialAccount) -> None:
+        """Add a credential, with its key as this sandbox has it."""
+        sandbox, credential = self.sandbox, row.credential
+        sandbox.accounts[credential.team_id]
+        world_key = credential.key
+        if self.head.state.id != DEFAULT_SANDBOX_ID:
+            world_key = world_key.removesuffix(f"_{self.head.state.id}")
+        row.credential = replace(credential, key=sandbox.key_of(world_key))
+        sandbox.credentials[row.credential.key] = row
 
-
-def _collection(kind: Any, of: Callable[[Store], Collection[Any]]) -> Table:
-    return Table(
-        kind,
-        lambda sandbox: list(of(sandbox.store).items.values()),
-        lambda loading, row: of(loading.sandbox.store).add(row),
-    )
-
-
-def _ingredients(kind: type[resources.Ingredient]) -> Table:
-    return _collection(kind, lambda store: store.ingredients[kind.kind])
-
-
-TABLES: Mapping[str, Table] = {
-    "accounts": Table(TeamAccount, lambda sandbox: _encoded(sandbox.accounts.values()), _add_account),
-    "credentials": Table(CredentialAccount, lambda sandbox: _encoded(sandbox.credentials.values()), _add_credential),
-    "playbooks": Table(SavedPlaybook, lambda sandbox: _encoded(_playbooks(sandbox)), _add_playbook),
-    "events": Table(SavedEvent, _events, lambda loading, row: loading.sandbox.timeline.schedule(*row)),
-    "pictures": Table(SavedPicture, lambda sandbox: list(sandbox.images.pictures.items()), _add_picture),
-    "assets": _collection(resources.Asset, lambda store: store.assets),
-    "products": _collection(resources.Product, lambda store: store.products),
-    "photography_styles": _ingredients(resources.PhotographyStyle),
-    "backgrounds": _ingredients(resources.Background),
-    "poses": _ingredients(resources.Pose),
-    "fashion_models": _ingredients(resources.FashionModel),
-    "uploads": _collection(resources.UploadSession, lambda store: store.uploads),
-    "operations": _collection(resources.Operation, lambda store: store.operations),
-    "generations": _collection(resources.Generation, lambda store: store.generations),
-    "records": Table(
-        tuple[Scope, StoredAnswer],
-        lambda sandbox: sandbox.idempotency.records(),
-        lambda loading, row: loading.sandbox.idempotency.restore(*row),
-    ),
-}
-"""In the order of the file."""
-
-
-def complete(sandbox: Sandbox) -> None:
-    """Hold each picture for all that needs it. Raises KeyError."""
-    store, images = sandbox.store, sandbox.images
-    ingredients = [ingredient for kind in store.ingredients.values() for ingredient in kind.items.values()]
-    public = [*store.assets.items, *(key for ingredient in ingredients for key in ingredient.picture_keys)]
-    for key in public:
-        images.pictures[key].is_public = True
-    images.hold(public)
-    images.hold(key for key in store.uploads.items if key in images.pictures)
-    images.hold(
-        key
-        for work in store.operations.items.values()
-        if work.status not in TERMINAL
-        for key in work.outcome.source_keys
-    )
-    for generation in store.generations.items.values():
-        for planned, output in zip(generation.plan, generation.outputs, strict=True):
-            images.hold(() if output.status in TERMINAL else planned.picture.inputs)
-    images.free_unheld()
+    def complete(self) -> None:
+        """Hold each picture for all that needs it. Raises KeyError."""
+        store, images = self.sandbox.store, self.sandbox.images
+        ingredients = [ingredient for kind in store.ingredients.values() for ingredient in kind.items.values()]
+        public = [*store.assets.items, *(key for ingredient in ingredients for key in ingredient.picture_keys)]
+        for key in public:
+            images.pictures[key].is_public = True
+        images.hold(public)
+        images.hold(key for key in store.uploads.items if key in images.pictures)
+        images.hold(
+            key
+            for work in store.operations.items.values()
+            if work.status not in TERMINAL
+            for key in work.outcome.source_keys
+        )
+        for generation in store.generations.items.values():
+            for planned, output in zip(generation.plan, generation.outputs, strict=True):
+                images.hold(() if output.status in TERMINAL else planned.picture.inputs)
+        images.free_unheld()
