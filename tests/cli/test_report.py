@@ -6,9 +6,8 @@ from typing import Any
 from image_workflow_emulator import __version__
 from image_workflow_emulator.cli.emitters import as_json
 from image_workflow_emulator.cli.exec_report import Execution, report_on
-from image_workflow_emulator.cli.observers import RequestCount
+from image_workflow_emulator.cli.observers import RequestCount, Tally, TeamTally
 from image_workflow_emulator.scenario.playbook import RuleCounts
-from image_workflow_emulator.service.sandbox.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
 REQUESTS = Counter(

@@ -33,14 +33,13 @@ from msgspec import Struct
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_words
-from image_workflow_emulator.cli.observers import RequestCount
+from image_workflow_emulator.cli.observers import RequestCount, Tally
 from image_workflow_emulator.examiner.coverage import Coverage, rows
 from image_workflow_emulator.examiner.judgement import Totals
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
-from image_workflow_emulator.service.sandbox.tally import Tally
 
 _MAX_COMMAND: Final = 200
 """A longer command stands as CMD in the commands to run next."""

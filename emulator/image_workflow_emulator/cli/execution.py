@@ -23,7 +23,7 @@ from image_workflow_emulator.cli.child import Child, Guard
 from image_workflow_emulator.cli.exec_report import Execution, report_on
 from image_workflow_emulator.cli.failures import writable_files
 from image_workflow_emulator.cli.judges import coverage_text
-from image_workflow_emulator.cli.observers import Observed
+from image_workflow_emulator.cli.observers import Observed, Tally
 from image_workflow_emulator.cli.start_up import started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
@@ -39,7 +39,6 @@ from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from image_workflow_emulator.service.sandbox.tally import Tally
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
 from image_workflow_emulator.testing.options import write_file
 
@@ -82,7 +81,6 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
 class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once; what is observed meanwhile, and its report."""
 
-    tally: Tally
     status: int
     duration_ms: int
     state: bytes
@@ -103,6 +101,7 @@ class _Run(WatchedServer):
         self._variables = _variables(environment, address, application)
         self._observed = Observed(keeps_entries="journal" in files)
         self.conduct = Totals()
+        self.tally = Tally()
         application.sandboxes.before_end.append(self._judge)
         application.sandboxes.watch(self._observed.note)
 
@@ -124,7 +123,6 @@ class _Run(WatchedServer):
         finally:
             sandboxes = self._application.sandboxes
             self._observed.end(sandboxes.by_id.values())
-            self.tally = sandboxes.tally.total(sandboxes.by_id.values())
             for sandbox in sandboxes.by_id.values():
                 self._judge(sandbox)
             await self._close()
@@ -132,8 +130,9 @@ class _Run(WatchedServer):
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
 
     def _judge(self, sandbox: Sandbox) -> None:
-        """Judge the clients of a sandbox that ends."""
+        """Count a sandbox that ends, and judge its clients."""
         engine.enter(sandbox)
+        self.tally.add(sandbox)
         records = sandbox.journal.completed()
         conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True)
         self.conduct.add(sandbox.id, conduct, cover(records, sandbox.store))

@@ -1,8 +1,10 @@
-"""What `exec` observes of all sandboxes while its command runs: the whole journal, and the numbers of requests."""
+"""What `exec` observes of all sandboxes while its command runs: the whole journal, the numbers of requests, and a tally."""
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -10,9 +12,12 @@ import orjson
 from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.explanations import remedy_of
 from image_workflow_emulator.control.masks import Masks
+from image_workflow_emulator.domain.resources import Work
 from image_workflow_emulator.scenario.matching import ByteSurface
+from image_workflow_emulator.scenario.playbook import RuleCounts
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.scenarios import count_rules
 
 MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
 
@@ -26,6 +31,52 @@ class RequestCount(NamedTuple):
     byte_surface: ByteSurface | None = None
     is_replayed: bool = False
     is_lost: bool = False
+
+
+@dataclass(slots=True)
+class TeamTally:
+    """The work that the Teams of one name ordered: Credits charged, Credits reserved for unfinished work, and concurrency."""
+
+    credits_charged: int = 0
+    credits_reserved: int = 0
+    highest_concurrency: int = 0
+    concurrency_limit: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened in all sandboxes, in numbers. `emulator_ms` is the time that passed on all their clocks together."""
+
+    dropped: int = 0
+    """Requests that a journal could not keep."""
+    rules: dict[tuple[str, str], RuleCounts] = field(default_factory=dict)
+    """By the names of scenario and rule."""
+    teams: dict[str, TeamTally] = field(default_factory=dict)
+    """By name."""
+    emulator_ms: int = 0
+
+    def add(self, sandbox: Sandbox) -> None:
+        """Add a sandbox that ends."""
+        self.emulator_ms += sandbox.clock.now() - sandbox.opened_at
+        self.dropped += sandbox.journal.dropped
+        for key, past in sandbox.past_rules.items():
+            counts = self.rules.setdefault(key, RuleCounts())
+            counts.matched, counts.fired = counts.matched + past.matched, counts.fired + past.fired
+        for playbook in sandbox.playbooks.values():
+            count_rules(self.rules, playbook)
+        ordered = [sandbox.store.find_work(record.work_id) for record in sandbox.journal.completed() if record.work_id]
+        for account in sandbox.accounts.values():
+            work = [one for one in ordered if one is not None and one.team_id == account.team.id]
+            team = self.teams.setdefault(account.team.name, TeamTally())
+            team.credits_charged += sum(one.charged_credits or 0 for one in work)
+            team.credits_reserved += account.ledger.reserved
+            team.highest_concurrency = max(team.highest_concurrency, _highest_concurrency(work))
+            team.concurrency_limit = account.team.concurrency_limit
+
+
+def _highest_concurrency(work: Sequence[Work]) -> int:
+    changes = [(one.created_at, 1) for one in work] + [(one.finished_at, -1) for one in work if one.finished_at]
+    return max(accumulate(step for _, step in sorted(changes)), default=0)
 
 
 class Observed:

@@ -86,9 +86,7 @@ def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs
     """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
     call.work_id = work_id
     call.caller.account.ledger.reserve(work_id, price)
-    budget, highest = call.caller.account.budget, call.sandbox.highest_used
-    budget.take(work_id, finishes_at, places_of(call.sandbox, outputs))
-    highest[call.team_id] = max(highest.get(call.team_id, 0), budget.used)
+    call.caller.account.budget.take(work_id, finishes_at, places_of(call.sandbox, outputs))
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
 

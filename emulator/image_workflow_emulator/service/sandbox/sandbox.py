@@ -186,8 +186,8 @@ class Sandbox(SandboxState):
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
         """By field (such as `credits`) and id: the timeline change that set it last."""
-        self.highest_used: dict[str, int] = {}
-        """By Team id: the most places of the concurrency budget that were taken at once."""
+        self.opened_at = self.clock.now()
+        """When it began, or its state was loaded."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: the counts of scenarios that have ended."""
 

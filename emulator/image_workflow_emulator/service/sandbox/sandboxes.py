@@ -12,7 +12,6 @@ from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
-from image_workflow_emulator.service.sandbox.tally import Tally
 
 MAX_SANDBOXES = 1_000
 
@@ -32,8 +31,6 @@ class Sandboxes:
     journal_requests: int = MAX_REQUESTS
     """The bound of each journal."""
     by_id: dict[str, Sandbox] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-    """What was counted in sandboxes until they were reset, loaded or deleted."""
     before_end: list[Callable[[Sandbox], None]] = field(default_factory=list)
     """Called with each sandbox that is about to be reset, replaced or deleted."""
     _callers: dict[str, Caller] = field(default_factory=dict)
@@ -91,7 +88,6 @@ class Sandboxes:
         if old is None:
             raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
         self._check_keys(sandbox.credentials.keys() - old.credentials.keys())
-        self.tally.discount(sandbox)
         self._end(old)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
@@ -117,7 +113,6 @@ class Sandboxes:
         """Keep the counts of a sandbox that is reset, replaced or deleted, and make its keys unknown."""
         for call in self.before_end:
             call(sandbox)
-        self.tally.add(sandbox)
         for key in sandbox.credentials:
             self._callers.pop(key, None)
         sandbox.end()

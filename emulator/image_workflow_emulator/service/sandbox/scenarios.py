@@ -16,12 +16,18 @@ from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
 from image_workflow_emulator.domain.resources import Team
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
 from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts
-from image_workflow_emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
+from image_workflow_emulator.scenario.playbook import (
+    AS_USUAL,
+    NOTHING_HAPPENS,
+    Playbook,
+    RequestDecision,
+    RuleCounts,
+    WorkDecision,
+)
 from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, Scenario
 from image_workflow_emulator.scenario.world import CredentialChange, World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
-from image_workflow_emulator.service.sandbox.tally import count_rules
 
 Decision = TypeVar("Decision", RequestDecision, WorkDecision)
 
@@ -53,6 +59,15 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
     sandbox.timeline.remove(CHANGE_EVENT, team_id)
     pause = sandbox.accounts[team_id].pause if team_id else sandbox.pause
     pause.opens_at = None  # the change that would have ended it is gone
+
+
+def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) -> None:
+    """Add the counts of a scenario, by its name and the rule's; a shipped scenario's rules count only when they fired."""
+    for row in playbook.rules_report():
+        if row["fired"] or not playbook.scenario.is_shipped:
+            counts = rules.setdefault((playbook.scenario.name, row["name"]), RuleCounts())
+            counts.matched += row["matched"]
+            counts.fired += row["fired"]
 
 
 def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
