@@ -2,7 +2,7 @@
 
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext
-from image_workflow_emulator.scenario.scenario import RequestRule, Scenario
+from image_workflow_emulator.scenario.scenario import Rule, Scenario
 from image_workflow_emulator.service.sandbox import scenarios
 from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
 
@@ -15,7 +15,7 @@ class _RefusingFault(Fault, frozen=True):
 
 
 def test_an_answer_in_place_of_the_commit_changes_nothing_and_frees_the_key(emulator: EmulatorUnderTest) -> None:
-    scenario = Scenario("refusing", rules=(RequestRule("refusing", _RefusingFault()),))
+    scenario = Scenario("refusing", rules=(Rule("refusing", fault=_RefusingFault()),))
     scenarios.begin(emulator.sandbox, scenario, emulator.sandbox.began_at)
     answers = [emulator.post("/uploads", body, idempotency_key="k") for body in ({}, UPLOAD)]
     assert [(422, "invalid_input"), (503, "service_unavailable")] == [answer.outcome for answer in answers]

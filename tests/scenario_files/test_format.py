@@ -10,8 +10,8 @@ from image_workflow_emulator.documents.yaml_reader import document_of
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.faults.network import NetworkFault
 from image_workflow_emulator.scenario.format import parse_scenario, scenario_of
-from image_workflow_emulator.scenario.matching import RequestMatch, WorkMatch
-from image_workflow_emulator.scenario.scenario import RequestRule, Scenario, ScenarioClock
+from image_workflow_emulator.scenario.matching import Match
+from image_workflow_emulator.scenario.scenario import Scenario, ScenarioClock
 from image_workflow_emulator.scenario.world import (
     NO_WORLD_CHANGES,
     World,
@@ -39,13 +39,13 @@ def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
     scenario = scenario_of(document_of(data, FILE), CONTRACT)
     again = parse_scenario(scenario.text, FILE, CONTRACT)
     rules = (*scenario.rules, *again.rules)
-    assert [NetworkFault(latency_ms=(250, 250))] * 2 == [rule.fault for rule in rules if isinstance(rule, RequestRule)]
+    assert [NetworkFault(latency_ms=(250, 250))] * 2 == [rule.fault for rule in rules]
 
 
 def test_a_rule_that_matches_everything_is_about_what_it_does() -> None:
     text = "rules: [{then: {problem: internal_error}}, {match: {team: Demo}, then: {stall: true}}, {match: {work: '*'}, then: {fail: timed_out}}]"
     rules = read(text).rules
-    assert [rule.match for rule in rules] == [RequestMatch(), WorkMatch(team="Demo"), WorkMatch()]
+    assert [rule.match for rule in rules] == [Match(), Match("work", team="Demo"), Match("work")]
 
 
 def test_rules_are_called_by_their_place_unless_they_have_a_name() -> None:
@@ -59,7 +59,6 @@ def test_a_body_is_read_as_the_json_it_looks_like() -> None:
     (rule,) = read(
         f"rules: [{{match: {{operation: createProductPhotographyGeneration, body: {body}}}, then: {{hold: 1s}}}}]"
     ).rules
-    assert isinstance(rule, RequestRule)
     background = {"type": "color", "color": "112233"}
     expected = {"image_count": 4, "background": background, "product_ids": ["a", "b"], "custom_directions": "on"}
     assert expected == rule.match.body

@@ -25,7 +25,7 @@ from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.format import scenario_of
-from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts
+from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.playbook import Playbook
 from image_workflow_emulator.scenario.reach import warnings_of
 from image_workflow_emulator.scenario.scenario import (
@@ -34,7 +34,6 @@ from image_workflow_emulator.scenario.scenario import (
     Rule,
     Scenario,
     ScenarioClock,
-    WorkRule,
 )
 from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
@@ -262,8 +261,7 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
 
 def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, list[Any]]:
     """Return the requests that a rule matches, whatever its `when` says, and those of its kind that miss one condition."""
-    is_of_work = isinstance(rule, WorkRule)
-    facts = {number: of_work if is_of_work else of_request for number, of_request, of_work in recent}
+    facts = {number: of_work if rule.match.kind == "work" else of_request for number, of_request, of_work in recent}
     misses = {number: list(islice(rule.match.misses(known), 2)) for number, known in facts.items() if known is not None}
     nearly = {number: one[0] for number, one in misses.items() if len(one) == 1 and not one[0].is_kind}
     return {
@@ -275,7 +273,7 @@ def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) 
     }
 
 
-def _request_facts(sandbox: Sandbox, record: RequestRecord) -> RequestFacts:
+def _request_facts(sandbox: Sandbox, record: RequestRecord) -> Facts:
     """Return what a rule may know of a request that was recorded."""
     return scenarios.request_facts(
         sandbox,
@@ -286,15 +284,15 @@ def _request_facts(sandbox: Sandbox, record: RequestRecord) -> RequestFacts:
         operation=record.operation,
         body=json_or_none(record.request_body),
         idempotency_key=record.idempotency_key or "",
-        bytes=record.byte_surface,
+        byte_surface=record.byte_surface,
     )
 
 
-def _work_facts(sandbox: Sandbox, record: RequestRecord) -> WorkFacts | None:
+def _work_facts(sandbox: Sandbox, record: RequestRecord) -> Facts | None:
     """Return what a rule may know of the work that a request admitted; None if it admitted none that still exists."""
     store, work_id = sandbox.store, record.work_id or ""
     work = store.generations.items.get(work_id) or store.operations.items.get(work_id)
     if record.team is None or record.operation is None or work is None:
         return None
     name, outputs = (work.workflow, len(work.outputs)) if isinstance(work, Generation) else (work.type, 1)
-    return WorkFacts(name, record.team.id, record.team.name, record.operation, outputs)
+    return Facts("work", name, record.team.id, record.team.name, outputs=outputs)

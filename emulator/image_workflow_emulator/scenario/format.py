@@ -32,33 +32,23 @@ from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt, first_of
 from image_workflow_emulator.scenario.faults.deprecated import DEPRECATED
-from image_workflow_emulator.scenario.faults.fault import Word, value_of
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Word, value_of
 from image_workflow_emulator.scenario.faults.hold import HOLD
 from image_workflow_emulator.scenario.faults.network import LOSSES, NETWORK
 from image_workflow_emulator.scenario.faults.problem import PROBLEM
-from image_workflow_emulator.scenario.matching import (
-    ALWAYS,
-    BYTE_SURFACES,
-    EVERY,
-    Glob,
-    Nth,
-    RequestMatch,
-    When,
-    WorkMatch,
-)
+from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Glob, Match, Nth, When
 from image_workflow_emulator.scenario.reach import check_names, check_request, rule_name
 from image_workflow_emulator.scenario.readings_format import read_readings
 from image_workflow_emulator.scenario.scenario import (
+    NO_OUTCOME,
     AdmissionChange,
     After,
     Change,
-    RequestRule,
     Rule,
     Scenario,
     ScenarioClock,
     TimedChange,
     WorkOutcome,
-    WorkRule,
 )
 from image_workflow_emulator.scenario.world import WorldNames, check_world, credential_change, read_team, read_world
 
@@ -206,28 +196,27 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contrac
     place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
     word = next(word for word in (*FAULTS, *OUTCOMES) if word.name in then)
     if word in OUTCOMES:
-        work = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
-        return WorkRule(name, word.read(then), work, when, *place)
+        work = Match("work", _names(match.get("work", EVERY)), match.get("team"))
+        return Rule(name, work, NO_FAULT, word.read(then), when, *place)
     request = read_match(document, (*steps, "match"), match, contract)
-    if "problem" in then and not request.bytes:
-        _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.operations, contract))
-    return RequestRule(name, word.read(then), request, when, *place)
+    if "problem" in then and request.kind == "operation":
+        _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.names, contract))
+    return Rule(name, request, word.read(then), NO_OUTCOME, when, *place)
 
 
-def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> RequestMatch:
+def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> Match:
     """Read which requests are meant; those that the contract excludes are a mistake."""
-    given = [match["bytes"]] if "bytes" in match else []
-    request = RequestMatch(
-        _names(match.get("operation", EVERY)),
+    request = Match(
+        "bytes" if "bytes" in match else "operation",
+        _names(match.get("bytes", match.get("operation", EVERY))),
         match.get("team"),
         document.at(*steps, "body") if "body" in match else {},
         match.get("credential"),
         optional(match, "resource", _resource),
         match.get("query", {}),
         optional(match, "idempotency_key", Glob.read),
-        frozenset(BYTE_SURFACES if EVERY in given else given),
     )
-    check_request(document, steps, request, _meant(request.operations, contract), contract)
+    check_request(document, steps, request, _meant(request.names, contract), contract)
     return request
 
 

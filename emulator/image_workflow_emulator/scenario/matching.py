@@ -16,8 +16,9 @@ from image_workflow_emulator.kernel.wording import excerpt, pointer
 
 EVERY: Final = "*"
 """The word for every operation, or every kind of work."""
-_EVERY_NAME: Final = frozenset({EVERY})
 
+Kind = Literal["operation", "bytes", "work"]
+"""What a rule is about: requests of operations, byte surfaces, or work."""
 ByteSurface = Literal["upload", "download"]
 BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
 Subject = Literal["resource", "credential", "team", "idempotency_key"]
@@ -25,14 +26,15 @@ Subject = Literal["resource", "credential", "team", "idempotency_key"]
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class RequestFacts(Struct, frozen=True):
-    """What a rule may know of a request.
+class Facts(Struct, frozen=True):
+    """What a rule may know of a request, or of the work that it admits.
 
-    `operation` is None for a byte surface, which `bytes` names then. `resource_place` is which of its kind the resource
-    is, counted from 1 in the order of creation; None for none of the sandbox's own.
+    `name` is the operation, the byte surface, or the workflow or Operation type. `resource_place` is which of its kind the
+    resource is, counted from 1 in the order of creation; None for none of the sandbox's own.
     """
 
-    operation: str | None
+    kind: Kind
+    name: str
     team_id: str
     team_name: str
     body: Any = None
@@ -44,18 +46,8 @@ class RequestFacts(Struct, frozen=True):
     resource_place: int | None = None
     query: Mapping[str, str] = _NOTHING
     idempotency_key: str = ""
-    bytes: ByteSurface | None = None
-
-
-class WorkFacts(Struct, frozen=True):
-    """What a rule may know of work: a workflow or an Operation type, its Team, and how many outputs it makes."""
-
-    work: str
-    team_id: str
-    team_name: str
-    operation: str = ""
-    """The operation that admits it."""
     outputs: int = 1
+    """How many outputs work makes."""
 
 
 class Miss(Struct, frozen=True):
@@ -90,33 +82,30 @@ class Glob(Struct, frozen=True):
         return cls(text, re.compile(first + middle + (f".*{others[-1]}" if others else ""), re.DOTALL))
 
 
-class RequestMatch(Struct, frozen=True):
-    """The requests that a rule means; None or empty: whatever it is.
+class Match(Struct, frozen=True):
+    """The requests or the work that a rule means; None or empty: whatever it is.
 
-    `team` is a name or id, `resource` an id or a place of its kind, `body` and `query` are subsets, `idempotency_key` is
-    a glob. With `bytes` the rule means byte surfaces, and no operation.
+    `names` are those of operations, byte surfaces or work, `team` is a name or id, `resource` an id or a place of its
+    kind, `body` and `query` are subsets.
     """
 
-    operations: frozenset[str] = _EVERY_NAME
+    kind: Kind = "operation"
+    names: frozenset[str] = frozenset({EVERY})
     team: str | None = None
     body: Mapping[str, Any] = _NOTHING
     credential: str | None = None
     resource: str | int | None = None
     query: Mapping[str, str] = _NOTHING
     idempotency_key: Glob | None = None
-    bytes: frozenset[ByteSurface] = frozenset()
 
-    def matches(self, facts: RequestFacts) -> bool:
-        """Tell whether the rule means this request."""
+    def matches(self, facts: Facts) -> bool:
+        """Tell whether the rule means this request or work."""
         return next(self.misses(facts), None) is None
 
-    def misses(self, facts: RequestFacts) -> Iterator[Miss]:
-        """Iterate over the conditions that do not hold for this request."""
-        if facts.bytes is not None or self.bytes:
-            if facts.bytes not in self.bytes:
-                yield Miss(("bytes",), self.bytes, facts.bytes, is_kind=True)
-        elif facts.operation not in self.operations and EVERY not in self.operations:
-            yield Miss(("operation",), self.operations, facts.operation, is_kind=True)
+    def misses(self, facts: Facts) -> Iterator[Miss]:
+        """Iterate over the conditions that do not hold."""
+        if facts.kind != self.kind or self.names.isdisjoint((facts.name, EVERY)):
+            yield Miss((self.kind,), sorted(self.names), facts.name, is_kind=True)
         if not is_team(self.team, facts.team_id, facts.team_name):
             yield Miss(("team",), self.team, facts.team_name)
         if self.credential is not None and self.credential not in (facts.credential, facts.credential_name):
@@ -131,27 +120,6 @@ class RequestMatch(Struct, frozen=True):
             yield from missing(facts.query, self.query, ("query",))
         if self.body:
             yield from missing(facts.body, self.body, ("body",))
-
-
-class WorkMatch(Struct, frozen=True):
-    """The work that a rule means. `operation` None: whichever admits it."""
-
-    works: frozenset[str] = _EVERY_NAME
-    team: str | None = None
-    operation: str | None = None
-
-    def matches(self, facts: WorkFacts) -> bool:
-        """Tell whether the rule means this work."""
-        return next(self.misses(facts), None) is None
-
-    def misses(self, facts: WorkFacts) -> Iterator[Miss]:
-        """Iterate over the conditions that do not hold for this work."""
-        if facts.work not in self.works and EVERY not in self.works:
-            yield Miss(("work",), self.works, facts.work, is_kind=True)
-        if not is_team(self.team, facts.team_id, facts.team_name):
-            yield Miss(("team",), self.team, facts.team_name)
-        if self.operation not in (None, facts.operation):
-            yield Miss(("operation",), self.operation, facts.operation, is_kind=True)
 
 
 class Nth(Struct, frozen=True):
@@ -195,14 +163,12 @@ class When(Struct, frozen=True):
 
 
 ALWAYS: Final = When()
-EVERY_REQUEST: Final = RequestMatch()
-ALL_WORK: Final = WorkMatch()
 
 
-def value_of(facts: RequestFacts | WorkFacts, subject: Subject) -> str:
+def value_of(facts: Facts, subject: Subject) -> str:
     """Return what identifies the subject; empty if the request has none, and for work unless it is the Team."""
     name = {"resource": "resource_id", "team": "team_id"}.get(subject, subject)
-    return str(getattr(facts, name, ""))
+    return str(getattr(facts, name))
 
 
 def is_team(wanted: str | None, team_id: str, team_name: str) -> bool:

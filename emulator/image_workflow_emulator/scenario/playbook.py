@@ -8,9 +8,8 @@ of the outputs that are to fail.
 """
 
 from bisect import bisect
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -18,20 +17,17 @@ from msgspec.structs import replace
 from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts, is_team, value_of
+from image_workflow_emulator.scenario.matching import Facts, is_team, value_of
 from image_workflow_emulator.scenario.scenario import (
     NO_OUTCOME,
     AdmissionChange,
     After,
-    RequestRule,
     Rule,
     Scenario,
     TimedChange,
     WorkOutcome,
-    WorkRule,
 )
 
-AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
 """Limit of the resources, keys and so on that are counted separately."""
@@ -66,14 +62,17 @@ class AwaitedChange:
     done_at: Instant | None = None
 
 
-class RequestDecision(Struct, frozen=True):
-    """The fault for a request and its rule; `NO_FAULT` and None if there is none."""
+class Decision(Struct, frozen=True):
+    """What happens to a request or to work, and by which rule; nothing if no rule decides it.
+
+    `draw` is the number from 0 to 1 (not included) that the seed gives to this match of the rule.
+    """
 
     fault: Fault = NO_FAULT
-    rule: RequestRule | None = None
-    _counts: RuleCounts | None = None
+    outcome: WorkOutcome = NO_OUTCOME
+    rule: Rule | None = None
     draw: float = 0.0
-    """The number from 0 to 1 (not included) that the seed gives to this match of the rule."""
+    _counts: RuleCounts | None = None
 
     def mark_fired(self) -> None:
         """Count that the rule fired. Call it at most once."""
@@ -81,15 +80,7 @@ class RequestDecision(Struct, frozen=True):
             self._counts.fired += 1
 
 
-class WorkDecision(Struct, frozen=True):
-    """The outcome of work, and its rule with this outcome; `NO_OUTCOME` and None if no rule decides it."""
-
-    outcome: WorkOutcome = NO_OUTCOME
-    rule: WorkRule | None = None
-
-
-NOTHING_HAPPENS: Final = RequestDecision()
-AS_USUAL: Final = WorkDecision()
+NOTHING_HAPPENS: Final = Decision()
 
 
 @dataclass(slots=True, eq=False)
@@ -105,8 +96,6 @@ class Playbook:
     awaited: list[AwaitedChange] = field(default_factory=list)
     """The changes of the timeline that are made after requests."""
     _awaited: dict[int, AwaitedChange] = field(init=False)
-    _request_rules: Sequence[RequestRule] = field(init=False)
-    _work_rules: Sequence[WorkRule] = field(init=False)
     _openings: list[tuple[int, int]] = field(init=False)
     """The instant and the index of each change that opens admission, in order."""
 
@@ -117,41 +106,35 @@ class Playbook:
         after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
         self._awaited = {index: known.get(index) or AwaitedChange(index) for index in after}
         self.awaited = [*self._awaited.values()]
-        self._request_rules = [rule for rule in rules if isinstance(rule, RequestRule)]
-        self._work_rules = [rule for rule in rules if isinstance(rule, WorkRule)]
         timeline = self.scenario.timeline
         self._openings = [place for place in self.scheduled() if timeline[place[1]].change == AdmissionChange("open")]
 
-    def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
-        """Decide what happens to a request. Call it once for each: it counts."""
-        for rule in self._due(self._request_rules, facts, now):
+    def decide(self, facts: Facts, now: int) -> Decision:
+        """Decide what happens to a request, or to work that is being admitted. Call it once for each: it counts."""
+        if not self._is_about(facts):
+            return NOTHING_HAPPENS
+        matching = [rule for rule in self.scenario.rules if rule.match.matches(facts)]
+        for rule in [rule for rule in matching if self._is_due(rule, facts, now)]:
             counts = self.counts[rule.name]
-            return RequestDecision(rule.fault, rule, counts, self._draw("scenario fault", rule, counts))
+            outcome = rule.outcome.within(facts.outputs)
+            decided = rule if outcome is rule.outcome else replace(rule, outcome=outcome)
+            decision = Decision(rule.fault, outcome, decided, self._draw("fault", rule), counts)
+            if facts.kind != "work":
+                return decision
+            if outcome != NO_OUTCOME:
+                decision.mark_fired()
+                return decision
         return NOTHING_HAPPENS
 
-    def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
-        """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
-        for rule in self._due(self._work_rules, facts, now):
-            outcome = rule.outcome.within(facts.outputs)
-            if outcome != NO_OUTCOME:
-                self.counts[rule.name].fired += 1
-                return WorkDecision(outcome, replace(rule, outcome=outcome))
-        return AS_USUAL
-
-    def _due(self, rules: Sequence[AnyRule], facts: Any, now: int) -> list[AnyRule]:
-        """Count a match for every rule that matches, and return those that are due."""
-        matching = [rule for rule in rules if rule.match.matches(facts)] if self._is_about(facts) else []
-        return [rule for rule in matching if self._is_due(rule, facts, now)]
-
-    def _is_due(self, rule: Rule, facts: RequestFacts | WorkFacts, now: int) -> bool:
+    def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
         """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
         when, counts = rule.when, self.counts[rule.name]
         number = counts.count(None if when.per is None else value_of(facts, when.per))
-        draw = self._draw("scenario rule", rule, counts) if when.probability < 1 else 0.0
+        draw = self._draw("rule", rule) if when.probability < 1 else 0.0
         return when.holds(number, now - self.began_at, draw)
 
-    def _draw(self, purpose: str, rule: Rule, counts: RuleCounts) -> float:
-        return self.seed.number(purpose, rule.name, counts.matched) / _DRAW_RANGE
+    def _draw(self, purpose: str, rule: Rule) -> float:
+        return self.seed.number(f"scenario {purpose}", rule.name, self.counts[rule.name].matched) / _DRAW_RANGE
 
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
@@ -167,7 +150,7 @@ class Playbook:
             if isinstance(timed.when, int)
         ]
 
-    def answered(self, facts: RequestFacts, now: int) -> list[int]:
+    def answered(self, facts: Facts, now: int) -> list[int]:
         """Count an answered request, and return the indexes of the changes to be made right after it."""
         due = []
         for awaited in self.awaited if self._is_about(facts) else ():
@@ -187,7 +170,7 @@ class Playbook:
             return self.began_at + when if self.began_at + when <= now else None
         return self._awaited[index].done_at
 
-    def _is_about(self, facts: RequestFacts | WorkFacts) -> bool:
+    def _is_about(self, facts: Facts) -> bool:
         return is_team(self.team, facts.team_id, facts.team_name)
 
     def rules_report(self) -> list[dict[str, Any]]:

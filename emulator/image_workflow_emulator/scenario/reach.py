@@ -13,8 +13,8 @@ from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Steps, Violation
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, RequestMatch
-from image_workflow_emulator.scenario.scenario import Rule, Scenario, WorkRule
+from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match
+from image_workflow_emulator.scenario.scenario import Rule, Scenario
 from image_workflow_emulator.scenario.world import WorldNames, WorldTeam
 
 # Names ----------------------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def _naming(texts: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]
 
 
 def check_request(
-    document: Document, steps: Steps, match: RequestMatch, operations: Sequence[OperationContract], contract: Contract
+    document: Document, steps: Steps, match: Match, operations: Sequence[OperationContract], contract: Contract
 ) -> None:
     """Complain of a body or query that none of the operations can have."""
     if match.body:
@@ -116,9 +116,9 @@ def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[st
 
 def _always_precedes(one: Rule, other: Rule) -> bool:
     """Whether a rule acts on everything that a later one matches."""
-    if one.when != ALWAYS or type(one) is not type(other):
+    if one.when != ALWAYS:
         return False
-    if isinstance(one, WorkRule) and one.outcome.outputs:  # work without these slots is left to the next rule
+    if one.outcome.outputs:  # work without these slots is left to the next rule
         return False
     return all(
         _is_as_wide(getattr(one.match, name), getattr(other.match, name)) for name in one.match.__struct_fields__

@@ -16,8 +16,8 @@ from image_workflow_emulator.documents.values import optional, parse_span_ms
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import ClockSetting
-from image_workflow_emulator.scenario.faults.fault import Fault
-from image_workflow_emulator.scenario.matching import ALL_WORK, ALWAYS, EVERY_REQUEST, RequestMatch, When, WorkMatch
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
+from image_workflow_emulator.scenario.matching import ALWAYS, Match, When
 from image_workflow_emulator.scenario.world import NO_WORLD_CHANGES, CredentialChange, World, WorldTeam
 
 # The outcomes of accepted work, decided when it is admitted (D31) -----------------------------------------------------
@@ -64,31 +64,20 @@ NO_OUTCOME: Final = WorkOutcome()
 # Rules: what they match, when they are due, what happens then ---------------------------------------------------------
 
 
-class RequestRule(Struct, frozen=True):
-    """A rule about requests. `file` and `line` are its position, and `then` is what it asks for as JSON, for explanations."""
+class Rule(Struct, frozen=True):
+    """One thing that goes wrong: with requests a fault, with work, when it is admitted, an outcome.
+
+    `file` and `line` are its position, and `then` is what it asks for as JSON, for explanations.
+    """
 
     name: str
-    fault: Fault
-    match: RequestMatch = EVERY_REQUEST
+    match: Match = Match()
+    fault: Fault = NO_FAULT
+    outcome: WorkOutcome = NO_OUTCOME
     when: When = ALWAYS
     file: str = ""
     line: int = 0
     then: str = ""
-
-
-class WorkRule(Struct, frozen=True):
-    """A rule about Operations and Generations, decided when they are admitted."""
-
-    name: str
-    outcome: WorkOutcome
-    match: WorkMatch = ALL_WORK
-    when: When = ALWAYS
-    file: str = ""
-    line: int = 0
-    then: str = ""
-
-
-Rule: TypeAlias = RequestRule | WorkRule
 
 
 # Changes of state at a time of their own: the nouns of the timeline ---------------------------------------------------
@@ -109,7 +98,7 @@ Change: TypeAlias = AdmissionChange | WorldTeam | CredentialChange
 class After(Struct, frozen=True):
     """The answer to the nth request of those that match."""
 
-    match: RequestMatch
+    match: Match
     nth: int = 1
 
 

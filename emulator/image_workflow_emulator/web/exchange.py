@@ -19,8 +19,8 @@ from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.matching import ByteSurface, RequestFacts
-from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
+from image_workflow_emulator.scenario.matching import ByteSurface, Facts
+from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox import admission, scenarios
@@ -113,7 +113,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     stored: Response | None = None
     """The answer to be replayed."""
     fault: Fault = NO_FAULT
-    decision: RequestDecision = NOTHING_HAPPENS
+    decision: Decision = NOTHING_HAPPENS
     call: Call = cast(Call, None)
     """The operation being called; byte surfaces have none."""
     is_off_record: bool = False
@@ -168,11 +168,11 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
     # What scenarios match -------------------------------------------------------------------------------------------
 
-    def decide(self, decision: RequestDecision) -> None:
+    def decide(self, decision: Decision) -> None:
         """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
         self.decision, self.fault, self.record.rule = decision, decision.fault, decision.rule
 
-    def request_facts(self) -> RequestFacts:
+    def request_facts(self) -> Facts:
         """Return what a scenario can match of this request."""
         caller = self.caller
         return scenarios.request_facts(
@@ -184,7 +184,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
             operation=self.route.operation,
             body=None if self.route.operation is None else json_or_none(self.content),
             idempotency_key=self.record.idempotency_key or "",
-            bytes=self.route.byte_surface,
+            byte_surface=self.route.byte_surface,
         )
 
     def note_answer(self) -> None:

@@ -18,7 +18,7 @@ from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconne
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.playbook import RequestDecision
+from image_workflow_emulator.scenario.playbook import Decision
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step
 
@@ -107,9 +107,9 @@ def _ask_scenario(exchange: Exchange) -> None:
     """Ask once for a fault: the header Emulator-Fault, else the scenario."""
     header = exchange.record.fault_header
     if header is not None:
-        exchange.decide(RequestDecision(_requested_fault(header, exchange.route.codes)))
+        exchange.decide(Decision(_requested_fault(header, exchange.route.codes)))
     else:
-        exchange.decide(scenarios.decide_request(exchange.sandbox, exchange.request_facts(), exchange.now))
+        exchange.decide(scenarios.decide(exchange.sandbox, exchange.request_facts(), exchange.now))
 
 
 def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Credential, Team
 from image_workflow_emulator.scenario.matching import ByteSurface
-from image_workflow_emulator.scenario.scenario import RequestRule, WorkRule
+from image_workflow_emulator.scenario.scenario import Rule
 
 MAX_KEPT_BODY_BYTES = 64 * 1024
 """A longer body is left out of a record; its size is kept."""
@@ -81,13 +81,13 @@ class Passage(Arrival, eq=False, gc=False, kw_only=True):
     """How many of its `checks` it has passed."""
     is_committed: bool = False
     """Whether it was carried out."""
-    rule: RequestRule | None = None
+    rule: Rule | None = None
     """The rule that was due."""
     has_rule_acted: bool = False
     """Whether the rule fired."""
     work_id: str | None = None
     """The Operation or Generation that it admitted."""
-    work_rule: WorkRule | None = None
+    work_rule: Rule | None = None
     """The rule that decided what becomes of the work that it admitted."""
     request_body: bytes | None = None
     request_body_bytes: int = 0

@@ -47,7 +47,7 @@ def places_of(sandbox: Sandbox, outputs: int) -> int:
 
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
-    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now, outputs)
+    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.now, outputs)
     call.work_rule = decision.rule
     return decision.outcome
 

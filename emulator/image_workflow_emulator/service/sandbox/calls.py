@@ -19,7 +19,7 @@ from image_workflow_emulator.domain.limits import RateWindow
 from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.domain.resources import Credential, Scene, Team
-from image_workflow_emulator.scenario.scenario import WorkRule
+from image_workflow_emulator.scenario.scenario import Rule
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 
 # The caller -----------------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Call(Struct, eq=False, gc=False):
     decoded: DecodedUpload | None = None
     work_id: str | None = None
     """The Operation or Generation that this call admitted."""
-    work_rule: WorkRule | None = None
+    work_rule: Rule | None = None
     """The rule of a scenario that decided what becomes of it."""
     found: Any = None
     """What the last of the operation's checks found."""

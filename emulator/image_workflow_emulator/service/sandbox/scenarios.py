@@ -5,8 +5,7 @@ Owns how a scenario begins and ends, which requests it is asked about, how the c
 itself would give now (D42, D47).
 """
 
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qsl
 
 from msgspec import structs
@@ -15,21 +14,12 @@ from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
 from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
 from image_workflow_emulator.domain.resources import Team
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
-from image_workflow_emulator.scenario.matching import RequestFacts, WorkFacts
-from image_workflow_emulator.scenario.playbook import (
-    AS_USUAL,
-    NOTHING_HAPPENS,
-    Playbook,
-    RequestDecision,
-    RuleCounts,
-    WorkDecision,
-)
+from image_workflow_emulator.scenario.matching import Facts
+from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision, Playbook, RuleCounts
 from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, Scenario
 from image_workflow_emulator.scenario.world import CredentialChange, World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
-
-Decision = TypeVar("Decision", RequestDecision, WorkDecision)
 
 CHANGE_EVENT = "scenario_change"
 EVERYONE = ""
@@ -70,27 +60,19 @@ def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) ->
             counts.fired += row["fired"]
 
 
-def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
-    """Ask what happens to a request, once: the Team's own scenario, and that of all Teams if it decides nothing."""
-    return (
-        _first(playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id)) or NOTHING_HAPPENS
-    )
+def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
+    """Ask once what happens to a request or to work: the Team's own scenario, and that of all Teams if it decides nothing."""
+    for key in (facts.team_id, EVERYONE):
+        decision = sandbox.playbooks[key].decide(facts, now) if key in sandbox.playbooks else NOTHING_HAPPENS
+        if decision.rule is not None:
+            return decision
+    return NOTHING_HAPPENS
 
 
-def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int, outputs: int) -> WorkDecision:
-    """Ask for the outcome of work that an operation is admitting, once, in the same order."""
+def decide_work(sandbox: Sandbox, caller: Caller, work: str, now: int, outputs: int) -> Decision:
+    """Ask for the outcome of work that is being admitted."""
     team = caller.account.team
-    facts = WorkFacts(work, team.id, team.name, operation, outputs)
-    return _first(playbook.for_work(facts, now) for playbook in _playbooks(sandbox, team.id)) or AS_USUAL
-
-
-def _first(decisions: Iterable[Decision]) -> Decision | None:
-    """Return the first decision of a rule; playbooks after that one are not asked."""
-    return next((decision for decision in decisions if decision.rule is not None), None)
-
-
-def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:
-    return [sandbox.playbooks[key] for key in (team_id, EVERYONE) if key in sandbox.playbooks]
+    return decide(sandbox, Facts("work", work, team.id, team.name, outputs=outputs), now)
 
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
@@ -107,7 +89,7 @@ def awaits_answer(sandbox: Sandbox) -> bool:
     return any(awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited)
 
 
-def note_answer(sandbox: Sandbox, facts: RequestFacts, now: int) -> None:
+def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
     """Make the changes that scenarios make right after the answer to a request like this."""
     for key in (facts.team_id, EVERYONE):
         if key in sandbox.playbooks:
@@ -116,11 +98,20 @@ def note_answer(sandbox: Sandbox, facts: RequestFacts, now: int) -> None:
 
 
 def request_facts(
-    sandbox: Sandbox, team: Team | None, key: str, identifier: str, query: bytes, **as_they_are: Any
-) -> RequestFacts:
+    sandbox: Sandbox,
+    team: Team | None,
+    key: str,
+    identifier: str,
+    query: bytes,
+    operation: str | None,
+    byte_surface: str | None,
+    **as_they_are: Any,
+) -> Facts:
     """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
     team = team or owner_of(sandbox, identifier)
-    return RequestFacts(
+    return Facts(
+        "operation" if byte_surface is None else "bytes",
+        byte_surface or operation or "",
         team_id="" if team is None else team.id,
         team_name="" if team is None else team.name,
         credential=key,
