@@ -37,7 +37,7 @@ def test_trailers_are_limited_like_a_head(control: EmulatorUnderTest, trailers: 
         (b"GET /v1/te am HTTP/1.1", "Expected HTTP"),
         (b"GET /v1/team HTTP/9.9", "version"),
         (b"GET /v1/team HTTP/1.1\r\nA b: c", "header"),
-        (b"GET x://[ HTTP/1.1", "url b'x://['"),
+        (b"GET x://[ HTTP/1.1", "the target"),
         (b"GET /v1/team HTTP/2.0", "HTTP/2.0"),
         (b"FOO /v1/team HTTP/1.1", "method"),
         (b"CONNECT emulator.test:80 HTTP/1.1", "no proxy"),
