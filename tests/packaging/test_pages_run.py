@@ -180,6 +180,22 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
 
 
 @NEEDS_SHELL
+def test_the_blocks_of_the_readme_work_when_they_are_pasted_in_order_after_make_serve(
+    emulator: Server, tmp_path: Path
+) -> None:
+    command = tmp_path / ".venv/bin" / PROGRAM
+    command.parent.mkdir(parents=True)
+    command.symlink_to(Path(sys.executable).parent / PROGRAM)
+    blocks = [text for language, text in PAGES["README.md"] if language == "bash"]
+    script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
+    outcome = run_program(
+        "bash", "-eu", "-o", "pipefail", folder=tmp_path, given=script, PATH="/usr/bin:/bin", EMULATOR_URL=emulator.url
+    )
+    assert (0, len(blocks) > 3) == (outcome.status, True), outcome.output + outcome.complaint
+    assert "permission_denied" in outcome.output
+
+
+@NEEDS_SHELL
 @pytest.mark.parametrize(
     ("clock", "waited_seconds"),
     [("manual", (1 + 6) + (1 + 5 + 3 * 2)), pytest.param("auto", 0, marks=pytest.mark.verify)],
