@@ -30,6 +30,7 @@ def complaints(linter: str, folder: Path, document: Path) -> set[str]:
     return found
 
 
+@pytest.mark.parametrize("document", [CONTRACT, CONTRACT.with_name("control-plane.yaml")], ids=["service", "control"])
 @pytest.mark.parametrize("linter", COMMANDS)
-def test_a_linter_finds_nothing_to_say_of_the_contract(linter: str, typescript: Path) -> None:
-    assert set() == complaints(linter, typescript, CONTRACT)
+def test_a_linter_finds_nothing_to_say_of_a_contract(linter: str, document: Path, typescript: Path) -> None:
+    assert set() == complaints(linter, typescript, document)

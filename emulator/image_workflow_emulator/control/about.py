@@ -69,14 +69,9 @@ _OUTSIDE: Final = re.compile(r"\[([^]]*)\]\((?:\.\./)+([^)#]*)[^)]*\)")
 """A link of a page to a file of the repository that is no page."""
 
 
-def show_index(call: ControlCall) -> Response:
-    """GET /docs/: the index of the pages."""
-    return _markdown(_pages()["README.md"])
-
-
 def show_documentation(call: ControlCall) -> Response:
-    """GET /docs/PATH.md. Raises Problem not_found."""
-    name = call.parameters["path"]
+    """GET /docs/PATH.md, or the index of the pages. Raises Problem not_found."""
+    name = call.parameters.get("path") or "README.md"
     text = _pages().get(name)
     if text is None:
         raise Problem("not_found", f"{excerpt(name)}: there is no such page; GET {PREFIX}/docs/ lists them")

@@ -50,7 +50,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/decisions": {"GET": Action(about.list_decisions)},
     "/scenario.schema.json": {"GET": Action(about.show_schema)},
     "/world.schema.json": {"GET": Action(about.show_schema)},
-    "/docs/": {"GET": Action(about.show_index)},
+    "/docs": {"GET": Action(about.show_documentation)},
     "/docs/{path}": {"GET": Action(about.show_documentation)},
     "/llms.txt": {"GET": Action(about.llms_text)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
