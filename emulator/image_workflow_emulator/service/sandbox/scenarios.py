@@ -19,7 +19,12 @@ from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision,
 from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, Scenario
 from image_workflow_emulator.scenario.world import CredentialChange, World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.sandbox.calls import Caller
-from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import (
+    MAX_CREDIT_CHANGES,
+    CredentialAccount,
+    Sandbox,
+    TeamAccount,
+)
 
 CHANGE_EVENT = "scenario_change"
 EVERYONE = ""
@@ -171,7 +176,11 @@ def change_team(sandbox: Sandbox, account: TeamAccount, change: WorldTeam, cause
     for name in values:
         _note_cause(sandbox, name, account.team.id, cause)
     if "credits" in values:
+        before = account.ledger.available
         account.ledger.set_available(values.pop("credits"))
+        at = sandbox.clock.now() if cause is None else cause.at
+        account.credit_changes.append((at, account.ledger.available - before))
+        del account.credit_changes[:-MAX_CREDIT_CHANGES]
     account.team = structs.replace(account.team, **values)
     sandbox.feed.note("team", account.team.id)
 
