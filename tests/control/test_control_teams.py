@@ -14,7 +14,16 @@ def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -
     assert [(team["name"], team["credits"], team["subscription"]) for team in teams] == expected
     demo = teams[0]
     limits = {"concurrency_limit", "concurrency_used", "requests_per_minute"}
-    assert demo.keys() == {"id", "name", "credits", "reserved", "subscription", "credentials", *limits}
+    assert demo.keys() == {
+        "id",
+        "name",
+        "credits",
+        "reserved",
+        "subscription",
+        "credentials",
+        "credit_changes",
+        *limits,
+    }
     assert (demo["id"], demo["concurrency_limit"], demo["requests_per_minute"]) == (emulator.get("/team").id, 20, 120)
     shown = [(one["key"], one["profile"], one["state"]) for one in demo["credentials"]]
     active = [(FULL, "full", "active"), (READ_ONLY, "read_only", "active"), (EXPIRED, "full", "active")]
@@ -105,3 +114,12 @@ def test_credentials_of_other_sandboxes_are_not_found(emulator: EmulatorUnderTes
     identifier = emulator.team()["credentials"][0]["id"]
     body = {"state": "revoked"}
     assert emulator.refusal("PATCH", f"/credentials/{identifier}", body, sandbox="other")[:2] == (404, "not_found")
+
+
+def test_what_set_the_credits_of_a_team_is_listed_with_its_time(emulator: EmulatorUnderTest) -> None:
+    change = {"at": "30s", "set": {"team": "Demo", "credits": 1}}
+    emulator.told("PUT", "/scenario", {"scenario": "poorer", "rules": [], "timeline": [change]})
+    emulator.told("PATCH", "/teams/Demo", {"credits": 40})
+    emulator.told("POST", "/clock/advance", {"seconds": 90})
+    listed = emulator.told("GET", "/teams")["data"][0]["credit_changes"]
+    assert [(one["at"][11:19], one["change"]) for one in listed] == [("00:00:00", -60), ("00:00:30", -39)]

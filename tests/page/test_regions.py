@@ -508,6 +508,155 @@ def test_a_request_is_sent_again_changed_with_both_answers_side_by_side(visit: V
     visit.complaints.clear()  # the browser's own note of the 429
 
 
+def test_a_changed_request_gets_a_new_key_another_credential_and_a_replay_is_named(
+    visit: Visit, service: Service
+) -> None:
+    service.post("/uploads", UPLOAD, idempotency_key="first")
+    region = visit.opened_request("createUpload")
+    region.get_by_role("button", name="Send again").click()
+    key, new = region.get_by_label("Idempotency-Key", exact=True), region.get_by_role("group", name="New answer")
+    expect(key).to_have_value("first")
+    region.get_by_label("Credential", exact=True).select_option("iwe_demo_full")
+    region.get_by_role("button", name="Send", exact=True).click()
+    expect(new).to_contain_text("a replay")
+    region.get_by_label("Body", exact=True).fill("{}")
+    expect(key).not_to_have_value("first")
+    region.get_by_label("Credential", exact=True).select_option("iwe_demo_read")
+    region.get_by_role("button", name="Send", exact=True).click()
+    expect(new).to_contain_text("permission_denied")
+    expect(new).not_to_contain_text("a replay")
+    visit.complaints.clear()  # the browser's own note of the 403
+
+
+def test_two_requests_are_compared_with_their_differences_marked(visit: Visit, service: Service) -> None:
+    service.post("/uploads", UPLOAD, idempotency_key="first")
+    service.post("/uploads", UPLOAD | {"size_bytes": 9}, idempotency_key="first")
+    service.get("/team")
+    region = visit.opened_request("idempotency_key_reused")
+    region.get_by_role("button", name="Compare").click()
+    other = region.get_by_role("group", name="Request 1", exact=True)
+    expect(other.locator("mark").filter(has_text='"size_bytes": 5')).to_be_visible()
+    expect(other.locator("mark").filter(has_text="Idempotency-Key: first")).to_have_count(0)
+    region.get_by_label("With", exact=True).select_option("3")
+    expect(region.get_by_role("group", name="Request 3", exact=True)).to_contain_text("GET /v1/team")
+
+
+def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(visit: Visit, service: Service) -> None:
+    for _ in range(3):
+        service.get("/team")
+    region = visit.region("Requests")
+    details = region.get_by_role("region", name="Details of the request")
+    region.locator("[data-key='3']").click()
+    expect(details).to_be_visible()
+    visit.page.keyboard.press("ArrowDown")
+    expect(region.locator("[data-key='2']")).to_have_attribute("aria-selected", "true")
+    expect(region.locator("[data-key='2']")).to_be_focused()
+    assert visit.page.url.endswith("#requests/2")
+    visit.page.keyboard.press("Enter")
+    expect(details).to_be_focused()
+    expect(details.get_by_role("link", name="Full (iwe_de…)")).to_have_attribute("href", "#teams")
+
+
+# One truth, and no dead ends ------------------------------------------------------------------------------------------
+
+
+def test_every_place_says_the_same_of_the_running_scenario(visit: Visit, service: Service) -> None:
+    region, strip = visit.region("Scenario"), visit.page.get_by_role("group", name="Clock and scenario")
+    visit.press("Scenario", "Edit")
+    region.get_by_label("Scenario file", exact=True).fill("scenario: mine\nrules: []\n")
+    visit.press("Scenario", "Use file")
+    for place in (strip, region.locator(".running")):
+        expect(place).to_contain_text("mine")
+    expect(region.get_by_role("combobox")).to_have_value("mine")
+    expect(region.get_by_role("button", name="Use", exact=True)).to_be_disabled()
+    visit.press("Scenario", "Off")
+    expect(region.get_by_role("combobox")).to_have_value("")
+    expect(strip).to_contain_text("No scenario")
+    expect(region.locator(".running")).to_contain_text("None is running")
+    expect(region.get_by_role("button", name="Off")).to_be_disabled()
+    region.get_by_role("combobox").select_option("some-outputs-fail")
+    visit.press("Scenario", "Use")
+    for place in (strip, region.locator(".running")):
+        expect(place).to_contain_text("some-outputs-fail")
+
+
+def test_an_alert_goes_when_another_tab_is_chosen(visit: Visit) -> None:
+    visit.press_twice("Sandboxes", "Delete")
+    expect(visit.alert()).to_contain_text("default")
+    visit.region("Work")
+    expect(visit.alert()).to_have_count(0)
+    visit.complaints.clear()  # the browser's own note of the 400
+
+
+def test_the_counter_of_a_rule_leads_to_its_requests(visit: Visit, service: Service) -> None:
+    rule = {"name": "no team", "match": {"operation": "getTeam"}, "then": {"problem": "rate_limited"}}
+    service.use({"scenario": "busy", "rules": [rule]})
+    service.get("/team")
+    service.get("/assets")
+    visit.region("Scenario").get_by_role("link", name="fired 1").click()
+    rows = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("rate_limited")
+
+
+def test_the_gaps_of_coverage_have_buttons_that_close_them(visit: Visit, service: Service) -> None:
+    service.get("/team")
+    region = visit.region("Coverage")
+    region.locator("summary").filter(has_text="getTeam").click()
+    points = region.locator("details").get_by_role("listitem")
+    points.get_by_role("button", name="Use problem:rate_limited").click()
+    expect(visit.page.get_by_role("group", name="Clock and scenario")).to_contain_text("problem:rate_limited")
+    assert service.get("/team").code == "rate_limited"
+    points.get_by_role("button", name="Open in the editor").first.click()
+    field = visit.page.get_by_label("Scenario file", exact=True)
+    expect(field).to_have_value(re.compile('"operation":"getTeam"'))
+    expect(visit.page.locator(".matches")).to_contain_text("recent requests that match")
+    region = visit.region("Coverage")
+    region.locator("summary").filter(has_text="createProduct").first.click()
+    region.get_by_role("link", name="Try it").first.click()
+    expect(visit.page.get_by_role("article", name="createProduct", exact=True)).to_be_in_viewport()
+
+
+def test_the_credits_of_a_team_are_shown_over_time(visit: Visit, service: Service) -> None:
+    generation = service.photoshoot()
+    service.told("PATCH", "/teams/Demo", {"credits": 50})
+    visit.region("Teams").get_by_role("link", name="Demo").click()
+    about = visit.page.get_by_role("region", name=re.compile("^About team_"))
+    rows = about.get_by_role("table", name="Changes").get_by_role("row")
+    expect(rows).to_have_text([re.compile("Time"), re.compile("set by hand.*−48.*50"), re.compile("reserved.*−2.*98")])
+    expect(about.get_by_role("img", name="Available Credits, from 100 to 50")).to_be_visible()
+    about.get_by_role("link", name=generation["id"]).first.click()
+    expect(visit.page.get_by_role("region", name=f"About {generation['id']}")).to_contain_text("reserved 2")
+
+
+def test_the_large_picture_goes_on_to_the_next_one_and_is_downloaded(visit: Visit, service: Service) -> None:
+    service.photoshoot()
+    service.told("POST", "/clock/advance", {"until_idle": True})
+    card = visit.region("Gallery").get_by_role("article").first
+    card.get_by_role("listitem").first.hover()
+    card.get_by_role("button", name="Open", exact=True).first.click()
+    dialog = visit.page.get_by_role("dialog")
+    first = dialog.get_by_role("link").inner_text()
+    dialog.get_by_role("button", name="Next").click()
+    expect(dialog.get_by_role("link")).not_to_have_text(first)
+    visit.page.keyboard.press("ArrowLeft")
+    expect(dialog.get_by_role("link")).to_have_text(first)
+    with visit.page.expect_download() as coming:
+        dialog.get_by_role("button", name="Download").click()
+    assert coming.value.suggested_filename == f"{first}.png"
+
+
+def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
+    visit.press("Scenario", "Edit")
+    visit.region("Scenario").get_by_role("link", name="Format of scenario files").click()
+    region = visit.page.get_by_role("region", name="Help")
+    expect(region.get_by_role("heading", name="Scenarios: failures on demand")).to_be_visible()
+    expect(region.locator("pre").first).to_contain_text("scenario: busy-team")
+    region.get_by_role("link", name="All pages").click()
+    region.get_by_role("link", name="conduct", exact=False).first.click()
+    assert "#help/conduct.md" in visit.page.url
+
+
 # The scenario workbench and files -------------------------------------------------------------------------------------
 
 

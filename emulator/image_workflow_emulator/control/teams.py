@@ -10,7 +10,7 @@ from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import optional
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Credential, Profile
-from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, credential_change, read_team
 from image_workflow_emulator.service.sandbox import scenarios
@@ -39,6 +39,7 @@ def describe_team(account: TeamAccount, credentials: Sequence[Credential]) -> di
         "reserved": ledger.reserved,
         "subscription": "active" if team.subscription_active else "inactive",
         "concurrency_used": account.budget.used,
+        "credit_changes": [{"at": format_timestamp(at), "change": change} for at, change in account.credit_changes],
         "credentials": [_describe_credential(credential) for credential in credentials],
     }
 
