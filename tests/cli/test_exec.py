@@ -217,13 +217,6 @@ def test_what_the_command_leaves_running_may_finish_what_it_does() -> None:
     assert "left processes behind" not in outcome.complaint
 
 
-def test_when_the_emulator_is_killed_the_command_ends_too() -> None:
-    with running([], shell("sleep 60 & echo ready; wait")) as process:
-        process.kill()
-        output, _ = process.communicate(timeout=PATIENCE_SECONDS)  # returns once nobody can write to it any more
-    assert output == ""
-
-
 # The end ----------------------------------------------------------------------------------------------------------------
 
 TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"

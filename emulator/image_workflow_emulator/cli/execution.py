@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from image_workflow_emulator.cli.arguments import PROGRAM
-from image_workflow_emulator.cli.child import Child, Guard
+from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.exec_report import Execution, report_on
 from image_workflow_emulator.cli.failures import writable_files
 from image_workflow_emulator.cli.judges import coverage_text
@@ -67,14 +67,10 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
         if rule not in (known := [one.name for one in RULES]):
             raise SettingError("--ignore", rule, one_of(known), known)
     files = writable_files(options, *_FILES)
-    guard = Guard()
-    try:
-        with started(settings, environment) as (listener, address, application):
-            run = _Run(options, environment, files, application, address, guard)
-            gc.enable()
-            run.run(sockets=[listener])
-    finally:
-        guard.dismiss()
+    with started(settings, environment) as (listener, address, application):
+        run = _Run(options, environment, files, application, address)
+        gc.enable()
+        run.run(sockets=[listener])
     return run.conclude()
 
 
@@ -93,11 +89,9 @@ class _Run(WatchedServer):
         files: Mapping[str, Path],
         application: "Application",
         address: str,
-        guard: Guard,
     ) -> None:
         super().__init__(application)
         self._options, self._files, self._application, self._address = options, files, application, address
-        self._guard = guard
         self._variables = _variables(environment, address, application)
         self._observed = Observed(keeps_entries="journal" in files)
         self.conduct = Totals()
@@ -114,7 +108,7 @@ class _Run(WatchedServer):
     async def main_loop(self) -> None:
         began_at = host_elapsed_ms()
         output = _STANDARD_ERROR if self._options.format == "json" else None
-        child = Child(self._options.words, self._variables, self._guard, output)
+        child = Child(self._options.words, self._variables, output)
         try:
             self.status = await child.wait()
             self.duration_ms = round(host_elapsed_ms() - began_at)
