@@ -190,7 +190,7 @@ def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
         return
     is_module = command.home.count(".") == 1
     run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
-    parser.set_defaults(run=run, reports=command.reports)
+    parser.set_defaults(run=run, with_files=command.with_files, reports=command.reports)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-from msgspec import convert
+from msgspec import convert, to_builtins
 
 from image_workflow_emulator.cli.invocation import BOLD, DIM, GREEN, RED, Invocation, Style, print_json
-from image_workflow_emulator.cli.verdict import finding, verdict
 from image_workflow_emulator.control.recorded_request import RecordedRequest, request_line
 from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.kernel.signing import without_signature
 from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.settings import UsageError
 from image_workflow_emulator.testing.control_client import MAX_REQUESTS, ControlClient
 
@@ -107,14 +107,25 @@ def requests_show(call: Invocation) -> None:
 
 
 def _verdict_on(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Say for programs why a request was refused, if it was."""
-    why, code = found["explanation"], found["code"]
-    if code is None:
-        return verdict(why["summary"], ok=True)
-    number = found["sequence"]
-    where = f"request {number}: {found['operation'] or found['method'] + ' ' + found['path']}"
-    repeat = f"image-workflow-emulator requests show {number} --format curl"
-    return verdict(why["summary"], [finding(code, "error", where, why["remedy"], repeat)], ok=False)
+    """Say for programs, as a report does, why a request was refused, if it was."""
+    why, code, number = found["explanation"], found["code"], found["sequence"]
+    refused = []
+    if code is not None:
+        where = f"request {number}: {found['operation'] or found['method'] + ' ' + found['path']}"
+        repeat = f"image-workflow-emulator requests show {number} --format curl"
+        refused = [
+            ReportFinding(
+                rule=code,
+                severity="error",
+                where=where,
+                message=why["summary"],
+                remedy=why["remedy"],
+                requests=[number],
+                command=repeat,
+            )
+        ]
+    commands = [finding.command for finding in refused]
+    return {"ok": not refused, "summary": why["summary"], "findings": to_builtins(refused), "next": commands}
 
 
 def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:

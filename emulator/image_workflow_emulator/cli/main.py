@@ -64,7 +64,8 @@ def _run(options: Namespace) -> int:
     try:
         try:
             gc.disable()  # there is nothing to collect in what is only being imported
-            module, _, function = options.run.rpartition(".")
+            home = options.with_files if options.with_files and options.files else options.run
+            module, _, function = home.rpartition(".")
             run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
             if options.command not in ("serve", "exec"):  # which import more
                 gc.enable()

@@ -34,6 +34,8 @@ class Command(NamedTuple):
     epilog: str | None = None
     group: str = ""
     """Where it stands in the help."""
+    with_files: str = ""
+    """The function that runs it where files are given, instead of the one above."""
     reports: bool = False
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
 
@@ -148,7 +150,9 @@ _DRIFT: Final[Arguments] = {
     **IGNORE,
     "--fail-on VERDICTS": "exit with 1 for these (default: other,neither,breach,bug)",
 }
-_RECORDINGS: Final = {"files FILE ...": "a HAR, a VCR.py cassette, or a journal"}
+_RECORDINGS: Final = {
+    "files FILE *": "recorded traffic: a HAR, a VCR.py cassette, or a journal (default: ask a running emulator)"
+}
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "serve": Command(
@@ -243,9 +247,11 @@ COMMANDS: Final[Mapping[str, Command]] = {
         group=JUDGE,
     ),
     "conduct": Command(
-        "judge what the client in recorded traffic does wrong",
-        "drift.commands.conduct",
+        "judge what clients do wrong",
+        "cli.judges",
         _RECORDINGS,
+        with_files="drift.commands.conduct",
+        asks="sandbox",
         reports=True,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
         group=JUDGE,
