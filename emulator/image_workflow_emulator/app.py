@@ -28,8 +28,8 @@ from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, 
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
 from image_workflow_emulator.settings import Settings, UsageError
 from image_workflow_emulator.web.asgi import Service
-from image_workflow_emulator.web.links import FILES_PREFIX
 from image_workflow_emulator.web.pictures import PictureWorker
+from image_workflow_emulator.web.rendering import FILES_PREFIX
 from image_workflow_emulator.web.wire import Wire
 
 if TYPE_CHECKING:

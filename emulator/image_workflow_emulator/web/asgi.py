@@ -17,8 +17,8 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web import direct_uploads, files, pipeline
 from image_workflow_emulator.web.exchange import Exchange, Found, Route
-from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.web.pictures import PictureWorker
+from image_workflow_emulator.web.rendering import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.web.v1 import V1
 from image_workflow_emulator.web.wire import Wire
 

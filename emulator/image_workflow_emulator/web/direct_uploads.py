@@ -10,15 +10,14 @@ import io
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem, invalid_request
 from image_workflow_emulator.domain.resources import UploadSession
 from image_workflow_emulator.http.problem_responses import not_allowed
-from image_workflow_emulator.http.requests import Body, Request
+from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
-from image_workflow_emulator.web.links import DIRECT_UPLOADS_PREFIX
+from image_workflow_emulator.web.rendering import DIRECT_UPLOADS_PREFIX
 
 
 def find(sandboxes: Sandboxes, request: Request) -> Found:
@@ -63,15 +62,53 @@ def _check_window(exchange: Exchange) -> None:
 
 def _check_head(exchange: Exchange) -> None:
     """400: the headers are those of upload.headers, and the announced size is the declared one."""
-    session = _session(exchange)
-    _check_headers(exchange.request, exchange.sandbox, session)
-    exchange.request.check_encoding()
-    _check_announced_size(exchange.request, session)
+    request, session = exchange.request, _session(exchange)
+    for header, value in uploads.headers(exchange.sandbox, session).items():
+        name = header.lower().encode()
+        found = request.headers.get(name)
+        if name in request.repeated or found is None or found.strip() != value.encode():
+            shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
+            shown = "more than one" if name in request.repeated else shown
+            remedy = "send every header of upload.headers as it is"
+            raise invalid_request(name.decode(), shown, f"{value} as in upload.headers", remedy)
+    request.check_encoding()
+    announced = request.announced_bytes()
+    if announced and announced != session.size_bytes:
+        raise _wrong_size(session, count_of(announced, "byte"))
+
+
+def _wrong_size(session: UploadSession, found: str) -> Problem:
+    """Return the refusal of a wrong size; where bytes were accepted, it is a conflict (D16)."""
+    if session.digest is not None:
+        return uploads.bytes_conflict(
+            session, f"found {found}; expected those that {session.id} accepted already, or a new session"
+        )
+    remedy = f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size"
+    return invalid_request("the body", found, f"size_bytes, {session.size_bytes}", remedy)
 
 
 async def _read_bytes(exchange: Exchange) -> None:
-    """Take the bytes, and hash them on the way."""
-    exchange.content, exchange.fingerprint = await _read(exchange.body, _session(exchange), exchange.sandbox)
+    """Read exactly the declared bytes, and their SHA-256. Bytes that were accepted before are not kept again.
+
+    Raises:
+        Problem: there are more or fewer, or more than may be held.
+        ClientDisconnectedError: they stopped half way.
+    """
+    body, session, sandbox = exchange.body, _session(exchange), exchange.sandbox
+    hasher, gathered = hashlib.sha256(), io.BytesIO()  # which hands its bytes out without a copy
+    with sandbox.images.arriving() as count:
+        while body.has_more:
+            piece = await body.take()
+            if body.size_bytes > session.size_bytes:
+                raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
+            hasher.update(piece)
+            if session.digest is None:
+                sandbox.check_memory(len(piece))
+                count(len(piece))
+                gathered.write(piece)
+    if body.size_bytes < session.size_bytes:
+        raise _wrong_size(session, count_of(body.size_bytes, "byte"))
+    exchange.content, exchange.fingerprint = gathered.getvalue(), hasher.digest()
 
 
 def _check_bytes(exchange: Exchange) -> None:
@@ -85,13 +122,14 @@ def _commit(exchange: Exchange, _found: None) -> str:
 
 
 async def _render(exchange: Exchange, token: object) -> Response:
-    content = json_bytes({"upload_token": token})
-    length = (b"content-length", b"%d" % len(content))
-    headers = exchange.fault.headers(exchange, is_refusal=False)
+    content, request_id = json_bytes({"upload_token": token}), (b"request-id", exchange.request_id.encode())
+    length, added = (b"content-length", b"%d" % len(content)), exchange.fault.headers(exchange, is_refusal=False)
     status = 201 if exchange.sandbox.readings.upload_status == "created" else 200  # D16
-    return Response(
-        status, (JSON_TYPE, NOSNIFF, length, (b"request-id", exchange.request_id.encode()), *headers), content
-    )
+    return Response(status, (JSON_TYPE, NOSNIFF, length, request_id, *added), content)
+
+
+def _session(exchange: Exchange) -> UploadSession:
+    return uploads.find_present(exchange.home, exchange.resource_id)
 
 
 _UPLOAD = Route(
@@ -109,60 +147,3 @@ _UPLOAD = Route(
     commit=_commit,
     render=_render,
 )
-
-
-def _session(exchange: Exchange) -> UploadSession:
-    return uploads.find_present(exchange.home, exchange.resource_id)
-
-
-def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:
-    """Every header of upload.headers must be there, as it was given (D16)."""
-    headers = uploads.headers(sandbox, session)
-    expected = {name.lower().encode(): value for name, value in headers.items()}
-    for name, value in expected.items():
-        found = request.headers.get(name)
-        if name in request.repeated or found is None or found.strip() != value.encode():
-            shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
-            shown = "more than one" if name in request.repeated else shown
-            remedy = "send every header of upload.headers as it is"
-            raise invalid_request(name.decode(), shown, f"{value} as in upload.headers", remedy)
-
-
-def _check_announced_size(request: Request, session: UploadSession) -> None:
-    """Refuse a wrong size as soon as it is announced; where bytes were accepted, it is a conflict (D16)."""
-    announced = request.headers.get(b"content-length")
-    if announced is not None and announced.isdigit() and int(announced) != session.size_bytes:
-        raise _wrong_size(session, count_of(int(announced), "byte"))
-
-
-def _wrong_size(session: UploadSession, found: str) -> Problem:
-    if session.digest is not None:
-        return uploads.bytes_conflict(
-            session, f"found {found}; expected those that {session.id} accepted already, or a new session"
-        )
-    remedy = f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size"
-    return invalid_request("the body", found, f"size_bytes, {session.size_bytes}", remedy)
-
-
-async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[bytes, bytes]:
-    """Read exactly the declared bytes; return them and their SHA-256. Bytes that were accepted before are not kept again.
-
-    Raises:
-        Problem: there are more or fewer, or more than may be held.
-        ClientDisconnectedError: they stopped half way.
-    """
-    hasher, gathered = hashlib.sha256(), io.BytesIO()  # which hands its bytes out without a copy
-    keeps = session.digest is None
-    with sandbox.images.arriving() as count:
-        while body.has_more:
-            piece = await body.take()
-            if body.size_bytes > session.size_bytes:
-                raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
-            hasher.update(piece)
-            if keeps:
-                sandbox.check_memory(len(piece))
-                count(len(piece))
-                gathered.write(piece)
-    if body.size_bytes < session.size_bytes:
-        raise _wrong_size(session, count_of(body.size_bytes, "byte"))
-    return gathered.getvalue(), hasher.digest()

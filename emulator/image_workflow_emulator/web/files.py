@@ -12,10 +12,11 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
-from image_workflow_emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
+from image_workflow_emulator.web.rendering import EXTENSIONS, FILES_PREFIX
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
-_METHODS = ("GET", "HEAD")
+_METHODS = ["GET", "HEAD"]
+_MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
 TARGET_LIFETIME_MS = 60_000
 """How long the address lives that a redirect gives (D19)."""
 
@@ -34,7 +35,7 @@ def _check_link(exchange: Exchange) -> None:
 def _check_method(exchange: Exchange) -> None:
     """405: a file can be read, and nothing else."""
     if exchange.request.method not in _METHODS:
-        raise not_allowed(exchange.request.method, list(_METHODS))
+        raise not_allowed(exchange.request.method, _METHODS)
 
 
 def _key_of(name: str) -> str:
@@ -48,7 +49,11 @@ async def _render(exchange: Exchange, key: object) -> Response:
     if exchange.sandbox.readings.file_delivery == "redirects" and not request.query_string:
         return _redirect(exchange)
     etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
-    headers = ((b"request-id", exchange.request_id.encode()), (b"etag", etag), (b"accept-ranges", b"bytes"))
+    headers: tuple[Header, ...] = (
+        (b"request-id", exchange.request_id.encode()),
+        (b"etag", etag),
+        (b"accept-ranges", b"bytes"),
+    )
     if _matches(request.headers.get(b"if-none-match"), etag):
         return Response(304, headers, b"")
     data = images.pictures[key].data
@@ -58,8 +63,13 @@ async def _render(exchange: Exchange, key: object) -> Response:
             data = await exchange.pictures.data(images, key)
         finally:
             images.release([key])
-    media_type = MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
-    return _whole_or_part(request, data, etag, ((b"content-type", media_type), NOSNIFF, *headers))
+    media_type = _MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
+    status, size, part = 200, len(data), _find_part(request, len(data), etag)
+    if part is not None:
+        status, data = 206, data[part.start : part.stop]
+        headers = (*headers, (b"content-range", b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)))
+    length = (b"content-length", b"%d" % len(data))
+    return Response(status, ((b"content-type", media_type), NOSNIFF, *headers, length), data)
 
 
 def _redirect(exchange: Exchange) -> Response:
@@ -121,33 +131,26 @@ def _matches(header: bytes | None, etag: bytes) -> bool:
     )
 
 
-def _whole_or_part(request: Request, data: bytes, etag: bytes, headers: tuple[Header, ...]) -> Response:
-    """Answer with the file, or with the one range that was asked for.
+def _find_part(request: Request, size: int, etag: bytes) -> range | None:
+    """Return the one range that was asked for; None for the whole file: a server may ignore a range.
 
     Raises:
         Problem: status 416, the range lies outside the file.
     """
-    asked = request.headers.get(b"range")
-    condition = request.headers.get(b"if-range")
-    match = _RANGE.fullmatch(asked.decode("latin-1").replace(" ", "")) if asked else None
-    if match is None or not any(match.groups()) or (condition is not None and condition.strip() != etag):
-        return Response(200, (*headers, (b"content-length", b"%d" % len(data))), data)  # a server may ignore a range
-    first, last = match.groups()
-    if first:
-        start, end = int(first), min(int(last), len(data) - 1) if last else len(data) - 1
-        if last and int(last) < int(first):
-            return Response(200, (*headers, (b"content-length", b"%d" % len(data))), data)
-    else:
-        start, end = max(len(data) - int(last), 0), len(data) - 1
-    if start > end:
-        remedy = f"ask for a range that begins before byte {len(data)}"
+    asked = request.headers.get(b"range", b"").decode("latin-1")
+    match = _RANGE.fullmatch(asked.replace(" ", ""))
+    first, last = match.groups() if match else ("", "")
+    is_backwards = first and last and int(last) < int(first)
+    if not (first or last) or is_backwards or request.headers.get(b"if-range", etag).strip() != etag:
+        return None
+    start = int(first) if first else max(size - int(last), 0)
+    part = range(start, min(int(last) + 1, size) if first and last else size)
+    if not part:
         raise Problem(
             "invalid_request",
-            f"Range: found {excerpt(asked.decode('latin-1') if asked else '')}; expected a part of {len(data)} bytes",
+            f"Range: found {excerpt(asked)}; expected a part of {size} bytes",
             status=416,
-            headers=(("Content-Range", f"bytes */{len(data)}"),),
-            remedy=remedy,
+            headers=(("Content-Range", f"bytes */{size}"),),
+            remedy=f"ask for a range that begins before byte {size}",
         )
-    part = data[start : end + 1]
-    content_range = b"bytes %d-%d/%d" % (start, end, len(data))
-    return Response(206, (*headers, (b"content-length", b"%d" % len(part)), (b"content-range", content_range)), part)
+    return part

@@ -1,7 +1,7 @@
-"""How resources look on the wire (section 2, D36). The one place that writes JSON for `/v1`.
+"""How resources look on the wire (section 2, D36), and the links in them (D15, D19). The one place that writes JSON for `/v1`.
 
-Each resource is a list of members, in their order. A member shows the field of its name, an instant as a timestamp; what is
-no such field, or looks different, is handed in beside the list.
+Each resource is a list of members, in their order. A member shows the field of its name, an instant as a timestamp. What is
+no such field, or looks different, comes from the function beside the list.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,67 +9,48 @@ from typing import Any
 
 import orjson
 
+from image_workflow_emulator.contract import BASE_PATH
+from image_workflow_emulator.domain import resources
 from image_workflow_emulator.domain.pagination import Page
-from image_workflow_emulator.domain.recipes import IngredientKind
-from image_workflow_emulator.domain.resources import (
-    Asset,
-    Background,
-    FashionModel,
-    Generation,
-    Ingredient,
-    Operation,
-    Output,
-    PhotographyStyle,
-    Pose,
-    Product,
-    RenderedOnce,
-    UploadSession,
-    Work,
-    WorkError,
-)
+from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.resources.products import AssetDeletion
 from image_workflow_emulator.service.sandbox.calls import Standing
-from image_workflow_emulator.web.links import Links
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
+FILES_PREFIX = "/files/"
+DIRECT_UPLOADS_PREFIX = "/direct-uploads/"
+EXTENSIONS: dict[PictureFormat, str] = {"jpeg": "jpg", "png": "png", "webp": "webp"}
 Object = dict[str, Any]
 
 
-def _members(kind: str, names: str) -> Callable[..., Object]:
-    """Return a function that writes a resource of a kind, from the fields of these names and what is handed in instead."""
-    listed = names.split()
+class Links:
+    """Writes the links of one sandbox for the answer to one request. Most answers have none."""
 
-    def write(resource: object, **others: object) -> Object:
-        members: Object = {"object": kind}
-        for name in listed:
-            if name in others:
-                members[name] = others[name]
-            elif name in _INSTANTS:
-                members[name] = timestamp_or_none(getattr(resource, name))
-            else:
-                members[name] = getattr(resource, name)
-        return members
+    __slots__ = ("_request", "sandbox")
 
-    return write
+    def __init__(self, sandbox: Sandbox, request: Request) -> None:
+        self.sandbox = sandbox
+        self._request = request
 
+    def resource(self, path: str) -> str:
+        """Return the address under which the API has a resource, as a whole URL (D70)."""
+        is_relative = self.sandbox.readings.location == "relative"
+        return BASE_PATH + path if is_relative else self._request.origin + BASE_PATH + path
 
-_INSTANTS = {"created_at", "updated_at", "started_at", "finished_at"}
-_TIMES_OF_WORK = " created_at updated_at started_at finished_at"
-_write_asset = _members(
-    "asset", "id media_type source source_generation_id format width height size_bytes url created_at"
-)
-_write_deletion = _members(
-    "asset_deletion", "id removed_product_memberships reassigned_primary_product_ids deleted_product_ids"
-)
-_write_product = _members("product", "id name asset_ids primary_asset_id created_at updated_at")
-_write_operation = _members("operation", "id type status request target result error credits" + _TIMES_OF_WORK)
-_write_generation = _members(
-    "generation",
-    "id workflow status initiated_by resolved_asset_ids output_summary outputs credits request" + _TIMES_OF_WORK,
-)
+    def picture(self, key: str, image_format: PictureFormat = "png") -> str:
+        """Return the public address of a picture: unguessable, and found without a credential."""
+        secret = self.sandbox.images.pictures[key].secret
+        return f"{self._request.origin}{FILES_PREFIX}{self.sandbox.id}/{key}-{secret}.{EXTENSIONS[image_format]}"
+
+    def upload(self, session: resources.UploadSession) -> str:
+        """Return the signed address that takes a session's bytes."""
+        signature = uploads.signature(self.sandbox, session)
+        return f"{self._request.origin}{DIRECT_UPLOADS_PREFIX}{self.sandbox.id}/{session.id}/{signature}"
 
 
 def json_response(
@@ -97,14 +78,28 @@ def _to_bytes(value: object, links: Links) -> bytes:
     kept: bytes | None = getattr(value, "kept_bytes", None)
     if kept is not None:
         return kept
-    rendered = json_bytes(_RENDERERS[type(value)](value, links))
-    return value.keep(rendered) if isinstance(value, RenderedOnce) else rendered  # there are no links in these
+    kind, names, exceptions = _FORMS[type(value)]
+    members: Object = {"object": kind}
+    others = exceptions(value, links)
+    for name in names:
+        if name in others:
+            members[name] = others[name]
+        elif name in _INSTANTS:
+            members[name] = timestamp_or_none(getattr(value, name))
+        else:
+            members[name] = getattr(value, name)
+    rendered = json_bytes(members | others)
+    return (
+        value.keep(rendered) if isinstance(value, resources.RenderedOnce) else rendered
+    )  # there are no links in these
+
+
+# What is no field of the resource, or looks different -----------------------------------------------------------------
 
 
 def _team(standing: Standing, links: Links) -> Object:
     team, credential = standing.team, standing.credential
     return {
-        "object": "team",
         "id": team.id,
         "name": team.name,
         "credits": standing.available,  # D29
@@ -125,7 +120,7 @@ def _team(standing: Standing, links: Links) -> Object:
     }
 
 
-def _upload(session: UploadSession, links: Links) -> Object:
+def _upload(session: resources.UploadSession, links: Links) -> Object:
     recipe = {
         "method": "POST",
         "url": links.upload(session),
@@ -133,42 +128,57 @@ def _upload(session: UploadSession, links: Links) -> Object:
         "expires_at": format_timestamp(session.expires_at),
         "response": {"content_type": "application/json", "body": {"upload_token": "string"}},
     }
-    return {"object": "upload", "id": session.id, "status": "awaiting_upload", "upload": recipe}
+    return {"status": "awaiting_upload", "upload": recipe}
 
 
-def _asset(asset: Asset, links: Links) -> Object:
-    return _write_asset(
-        asset,
-        media_type="image",
-        size_bytes=links.sandbox.images.size_bytes(asset.id),
-        url=links.asset(asset),
-    )
+def _asset(asset: resources.Asset, links: Links) -> Object:
+    size_bytes = links.sandbox.images.size_bytes(asset.id)
+    return {"media_type": "image", "size_bytes": size_bytes, "url": links.picture(asset.id, asset.format)}
 
 
-def _product(product: Product, links: Links) -> Object:
-    value = _write_product(product)
-    if product.description is not None:  # D22: texts never given are left out
-        value["description"] = product.description
-    if product.dimensions is not None:
-        value["dimensions"] = product.dimensions
-    return value
+def _product(product: resources.Product, links: Links) -> Object:
+    texts = {"description": product.description, "dimensions": product.dimensions}
+    return {name: text for name, text in texts.items() if text is not None}  # D22: texts never given are left out
 
 
-def _ingredient(kind: IngredientKind, names: str) -> Callable[[Ingredient, Links], Object]:
-    """Return the renderer of a kind of ingredient, which has these members beside those of all kinds."""
-    write = _members(kind, "id scope name source_asset_ids created_at updated_at " + names)
-
-    def render(ingredient: Ingredient, links: Links) -> Object:
-        pictures = [links.picture(key) for key in ingredient.picture_keys]
-        others = {"preview_image_urls": pictures, "card_image_url": pictures[0]}
-        if isinstance(ingredient, Background):
-            others["kind"] = ingredient.background_kind
-        return write(ingredient, **others)
-
-    return render
+def _style(style: resources.PhotographyStyle, links: Links) -> Object:
+    return {"preview_image_urls": [links.picture(key) for key in style.picture_keys]}
 
 
-def _error(error: WorkError | None, links: Links) -> Object | None:
+def _card(ingredient: resources.Ingredient, links: Links) -> Object:
+    return {"card_image_url": links.picture(ingredient.picture_keys[0])}
+
+
+def _background(background: resources.Background, links: Links) -> Object:
+    return {"kind": background.background_kind, **_card(background, links)}
+
+
+def _work(work: resources.Operation | resources.Generation, links: Links) -> Object:
+    own = _operation(work, links) if isinstance(work, resources.Operation) else _generation(work, links)
+    return {"credits": {"reserved": work.reserved_credits, "charged": work.charged_credits}, **own}
+
+
+def _operation(operation: resources.Operation, links: Links) -> Object:
+    kind, target, result = operation.ingredient_kind, operation.target_id, operation.result_id
+    return {
+        "target": {"object": kind, "id": target} if target else None,
+        "result": {"object": kind, "id": result} if result else None,
+        "error": _error(operation.error, links),
+    }
+
+
+def _generation(generation: resources.Generation, links: Links) -> Object:
+    summary = {"total": len(generation.outputs), "pending": 0, "processing": 0, "completed": 0, "failed": 0}
+    outputs = []
+    for output in generation.outputs:
+        summary[output.status] += 1
+        asset = {"id": output.asset_id} if output.asset_id else None
+        outputs.append({"status": output.status, "asset": asset, "error": _error(output.error, links)})
+    credential = {"object": "api_credential", "id": generation.credential_id, "name": generation.credential_name}
+    return {"initiated_by": credential, "output_summary": summary, "outputs": outputs}
+
+
+def _error(error: resources.WorkError | None, links: Links) -> Object | None:
     if error is None:
         return None
     if links.sandbox.readings.error_members == "nulls":  # D31
@@ -176,50 +186,37 @@ def _error(error: WorkError | None, links: Links) -> Object | None:
     return {"code": error.code, "message": error.message, "retryable": error.retryable}
 
 
-def _credits(work: Work) -> Object:
-    return {"reserved": work.reserved_credits, "charged": work.charged_credits}
+# The resources --------------------------------------------------------------------------------------------------------
 
 
-def _operation(operation: Operation, links: Links) -> Object:
-    kind, target, result = operation.ingredient_kind, operation.target_id, operation.result_id
-    return _write_operation(
-        operation,
-        target={"object": kind, "id": target} if target else None,
-        result={"object": kind, "id": result} if result else None,
-        error=_error(operation.error, links),
-        credits=_credits(operation),
-    )
+Exceptions = Callable[[Any, Links], Object]
 
 
-def _output(output: Output, links: Links) -> Object:
-    asset = {"id": output.asset_id} if output.asset_id else None
-    return {"status": output.status, "asset": asset, "error": _error(output.error, links)}
+def _form(kind: str, names: str, exceptions: Exceptions = lambda value, links: {}) -> tuple[str, list[str], Exceptions]:
+    return kind, names.split(), exceptions
 
 
-def _generation(generation: Generation, links: Links) -> Object:
-    summary = {"total": len(generation.outputs), "pending": 0, "processing": 0, "completed": 0, "failed": 0}
-    for output in generation.outputs:
-        summary[output.status] += 1
-    credential = {"object": "api_credential", "id": generation.credential_id, "name": generation.credential_name}
-    return _write_generation(
-        generation,
-        initiated_by=credential,
-        output_summary=summary,
-        outputs=[_output(output, links) for output in generation.outputs],
-        credits=_credits(generation),
-    )
-
-
-_RENDERERS: Mapping[type, Callable[[Any, Links], Object]] = {
-    Standing: _team,
-    UploadSession: _upload,
-    Asset: _asset,
-    AssetDeletion: lambda deletion, _: _write_deletion(deletion),
-    Product: _product,
-    PhotographyStyle: _ingredient("photography_style", "description preview_image_urls"),
-    Background: _ingredient("background", "description kind card_image_url"),
-    Pose: _ingredient("pose", "description card_image_url supported_camera_distances"),
-    FashionModel: _ingredient("fashion_model", "age_range gender card_image_url"),
-    Operation: _operation,
-    Generation: _generation,
+_INSTANTS = {"created_at", "updated_at", "started_at", "finished_at"}
+_INGREDIENT = "id scope name source_asset_ids created_at updated_at "
+_TIMES = " created_at updated_at started_at finished_at"
+_FORMS: Mapping[type, tuple[str, list[str], Exceptions]] = {
+    Standing: _form("team", "", _team),
+    resources.UploadSession: _form("upload", "id status upload", _upload),
+    resources.Asset: _form(
+        "asset", "id media_type source source_generation_id format width height size_bytes url created_at", _asset
+    ),
+    AssetDeletion: _form(
+        "asset_deletion", "id removed_product_memberships reassigned_primary_product_ids deleted_product_ids"
+    ),
+    resources.Product: _form("product", "id name asset_ids primary_asset_id created_at updated_at", _product),
+    resources.PhotographyStyle: _form("photography_style", _INGREDIENT + "description preview_image_urls", _style),
+    resources.Background: _form("background", _INGREDIENT + "description kind card_image_url", _background),
+    resources.Pose: _form("pose", _INGREDIENT + "description card_image_url supported_camera_distances", _card),
+    resources.FashionModel: _form("fashion_model", _INGREDIENT + "age_range gender card_image_url", _card),
+    resources.Operation: _form("operation", "id type status request target result error credits" + _TIMES, _work),
+    resources.Generation: _form(
+        "generation",
+        "id workflow status initiated_by resolved_asset_ids output_summary outputs credits request" + _TIMES,
+        _work,
+    ),
 }

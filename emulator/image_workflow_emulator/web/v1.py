@@ -14,9 +14,8 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps
 from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
-from image_workflow_emulator.web.links import Links
 from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Poll
-from image_workflow_emulator.web.rendering import json_response
+from image_workflow_emulator.web.rendering import Links, json_response
 
 _NO_METHODS: Mapping[str, Route] = {}
 _COLLECTIONS: Mapping[type, str] = {Asset: "assets", Product: "products", Operation: "operations"}
