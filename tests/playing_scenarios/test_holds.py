@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.web import holding
+from image_workflow_emulator.web import exchange
 from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import READ_ONLY, UPLOAD, Call, EmulatorUnderTest, Json, control_call
 
@@ -54,7 +54,7 @@ def test_requests_without_a_key_can_be_held_too(emulator: EmulatorUnderTest, ass
 def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_request(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holding, "_AUTO_SECONDS", 0.5)
+    monkeypatch.setattr(exchange, "_AUTO_HOLD_SECONDS", 0.5)
     (asset_id,) = emulator.assets(1)
     rules = [
         {"match": UPSCALE, "when": {"nth": 1}, "then": {"hold": "10m"}},
@@ -72,7 +72,7 @@ def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_
 def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_by_itself(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holding, "_AUTO_SECONDS", 0.01)
+    monkeypatch.setattr(exchange, "_AUTO_HOLD_SECONDS", 0.01)
     (asset_id,) = emulator.assets(1)
     emulator.rule(UPSCALE, {"hold": "10m"})
     answers = emulator.together(*(upscale_call(asset_id, f"k{number}") for number in range(3)))

@@ -6,8 +6,8 @@ import orjson
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.problems import Check
-from image_workflow_emulator.http.requests import Body, ClientDisconnectedError, Message, Receive, Request, Scope, Send
-from image_workflow_emulator.http.responses import Header, Response
+from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Scope, Send
+from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord, digest
@@ -16,7 +16,7 @@ from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web import direct_uploads, files, pipeline
-from image_workflow_emulator.web.exchange import Exchange, Found, Route
+from image_workflow_emulator.web.exchange import Exchange, Route
 from image_workflow_emulator.web.pictures import PictureWorker
 from image_workflow_emulator.web.rendering import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.web.v1 import V1
@@ -25,6 +25,10 @@ from image_workflow_emulator.web.wire import Wire
 FAULT_HEADER = b"emulator-fault"
 MIN_KEY_LENGTH = 8
 """A shorter key is not looked for in requests: it may stand there by chance."""
+
+
+_SURFACES = {FILES_PREFIX: files.find, DIRECT_UPLOADS_PREFIX: direct_uploads.find}
+"""By how a path begins; `/v1` takes what belongs to none of them."""
 
 
 class Service:
@@ -45,14 +49,10 @@ class Service:
         exchange = self._exchange(request, body)
         journal = exchange.sandbox.journal
         journal.arrive(exchange.record)
-        try:
-            response = await pipeline.answer(exchange)
-        except ClientDisconnectedError:
-            exchange.record.outcome = "abandoned"
-            _leave(exchange, journal)
+        response = await pipeline.answer(exchange)
+        _leave(exchange, journal, response)
+        if response is None:
             return
-        _note_response(exchange.record, response, request.embedding)
-        _leave(exchange, journal)
         if exchange.sandbox.playbooks:
             exchange.note_answer()
         wire = Wire(request, receive, send, body, self._stop)
@@ -85,12 +85,14 @@ class Service:
             admission.forget_request(exchange.call)
         if exchange.record.problem is not None:
             raise exchange.record.problem
+        assert response is not None
         answer: dict[str, Any] = orjson.loads(response.body)
         return answer
 
     def _exchange(self, request: Request, body: Body, request_id: str | None = None) -> Exchange:
         """Begin an exchange. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
-        home, caller, route, resource_id = self._find(request)
+        find = _SURFACES.get(request.path[: request.path.find("/", 1) + 1])
+        home, caller, route, resource_id = find(self._sandboxes, request) if find else self._v1.find(request)
         sandbox = home or self._sandboxes.default
         if request_id is None:
             request_id = _unrouted_id(sandbox) if home is None else sandbox.identifiers.next("req")
@@ -134,30 +136,17 @@ class Service:
             now=now,
         )
 
-    def _find(self, request: Request) -> Found:
-        """Ask the surface under whose path the request comes; `/v1` takes what belongs to none."""
-        if request.path.startswith(FILES_PREFIX):
-            return files.find(self._sandboxes, request)
-        if request.path.startswith(DIRECT_UPLOADS_PREFIX):
-            return direct_uploads.find(self._sandboxes, request)
-        return self._v1.find(request)
 
-
-def _note_response(record: RequestRecord, response: Response, embedding: Header) -> None:
-    """Write down what was answered, with the header that is added when it is sent; of a file, its size."""
-    if record.outcome == "lost":
-        return
-    record.status, record.response_headers = response.status, (*response.headers, embedding)
-    if record.byte_surface == "download" and record.problem is None:
-        record.response_body_bytes = len(response.body)
-    else:
-        record.response_body = response.body
-
-
-def _leave(exchange: Exchange, journal: Journal) -> None:
+def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> None:
     """Complete the record in the journal of its arrival: a reset gives the sandbox another one."""
-    record, clock, connection = exchange.record, exchange.sandbox.clock, exchange.request.connection
-    record.is_unheard = connection is not None and connection.is_closing
+    record, request, clock = exchange.record, exchange.request, exchange.sandbox.clock
+    if response is not None and record.outcome != "lost":
+        record.status, record.response_headers = response.status, (*response.headers, request.embedding)
+        if record.byte_surface == "download" and record.problem is None:
+            record.response_body_bytes = len(response.body)
+        else:
+            record.response_body = response.body
+    record.is_unheard = request.connection is not None and request.connection.is_closing
     if record.byte_surface == "upload":
         record.request_body_bytes = exchange.body.size_bytes
     journal.leave(record, clock.now(), is_timed=not clock.skips_waits)

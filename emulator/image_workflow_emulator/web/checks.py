@@ -17,8 +17,7 @@ from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox import admission
 from image_workflow_emulator.service.sandbox.calls import Call
-from image_workflow_emulator.web import holding
-from image_workflow_emulator.web.exchange import Exchange, Step
+from image_workflow_emulator.web.exchange import Exchange, Step, end_hold
 
 
 def build_steps(
@@ -125,7 +124,7 @@ def _check_idempotency(exchange: Exchange) -> None:
     scope, records = exchange.key_scope, exchange.sandbox.idempotency
     assert scope is not None
     if records.is_held(scope):
-        holding.end_hold(exchange.sandbox, scope)
+        end_hold(exchange.sandbox, scope)
         raise Problem(
             "idempotency_in_progress",
             "Idempotency-Key: found one whose request is still being admitted; expected a wait for its answer",

@@ -4,7 +4,9 @@
 single fault or surface.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
@@ -25,13 +27,17 @@ from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox import admission, scenarios
 from image_workflow_emulator.service.sandbox.calls import Call, Caller, OwnCheck
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import HeldAdmission, Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.service.sandbox.scenarios import injected_problem
-from image_workflow_emulator.web import holding
 from image_workflow_emulator.web.pictures import PictureWorker
 
 _HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+
+_REFRESH_SECONDS = 0.25
+"""How often a held request checks its clock: its mode may have changed."""
+_AUTO_HOLD_SECONDS = 1.0
+"""How long in real time an auto clock holds a request that is not repeated."""
 
 
 class SandboxReplacedError(Exception):
@@ -288,5 +294,38 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         if not self.stop.has_begun:
             self.fire()
             self.sandbox.journal.report(self.record)
-            await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)
+            await _hold(self.sandbox, self.key_scope, self.now, span_ms)
             self.refresh()
+
+
+# Held admissions: a scenario keeps a request in admission for a span of emulator time (D13) -----------------------------
+
+
+async def _hold(sandbox: Sandbox, scope: KeyScope | None, now: int, duration_ms: int) -> None:
+    """Keep a request waiting for a span of emulator time, however the sandbox's clock runs."""
+    held = HeldAdmission(now + duration_ms, scope)
+    name = sandbox.identifiers.next("hold")
+    sandbox.held_admissions[name] = held
+    sandbox.timeline.schedule(held.due, engine.HOLD_EVENT, name)
+    loop = asyncio.get_running_loop()
+    gives_up_at = loop.time() + _AUTO_HOLD_SECONDS
+    while not held.ended.is_set():
+        setting, seconds = sandbox.clock.setting, _REFRESH_SECONDS
+        if setting.mode == "real":
+            seconds = min(max(held.due - sandbox.clock.now(), 1) / 1000 / setting.rate, seconds)
+        elif setting.mode == "auto":
+            seconds = min(gives_up_at - loop.time(), seconds)
+            if seconds <= 0:
+                engine.advance(sandbox, held.due)
+                return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(held.ended.wait(), seconds)
+        engine.enter(sandbox)
+
+
+def end_hold(sandbox: Sandbox, scope: KeyScope) -> None:
+    """A second request with the key was answered: on an auto clock, this ends the hold."""
+    if sandbox.clock.skips_waits:
+        for held in list(sandbox.held_admissions.values()):
+            if held.scope == scope:
+                engine.advance(sandbox, held.due)

@@ -23,8 +23,8 @@ from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step
 
 
-async def answer(exchange: Exchange) -> Response:
-    """Turn a request into a response; whatever goes wrong on the way becomes one here. Raises ClientDisconnectedError."""
+async def answer(exchange: Exchange) -> Response | None:
+    """Turn a request into a response; whatever goes wrong on the way becomes one here. None where its client has left."""
     try:
         if exchange.body.has_more and exchange.route.operation is not None:
             await _read_body(exchange)
@@ -43,7 +43,8 @@ async def answer(exchange: Exchange) -> Response:
         is_binding = problem.code in key_binding_codes(exchange.sandbox.readings.key_binding)
         return _bind(exchange, response) if is_binding else response
     except ClientDisconnectedError:
-        raise
+        exchange.record.outcome = "abandoned"
+        return None
     except Exception as error:
         response = exchange.refuse(internal_error(error, exchange.request, exchange.request_id))
         exchange.record.outcome = "failed"
