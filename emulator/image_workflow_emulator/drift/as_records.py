@@ -13,7 +13,7 @@ from msgspec import Struct
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession, operation_admitting
 from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic, without_fragment
-from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of
+from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import Conduct
@@ -79,7 +79,9 @@ def _records(traffic: Traffic) -> Iterator[RequestRecord]:
     for call, arrived in zip(traffic.calls, arrivals, strict=True):
         headers, operation, took_ms = call.request_headers, call.operation, call.took_ms or 0.0
         authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
-        is_body_lost = call.is_partial and not call.request_body
+        is_json = bool(call.body) or (not call.is_success and isinstance(json_of(call.request_body), dict))
+        body_digest = f"unknown body {call.number}" if call.is_partial else digest(call.request_body or b"")
+        answer = call.answer if "id" in call.answer or "object" not in call.answer else {}
         yield _Record(
             sequence=call.number + 1,
             at=call.at,
@@ -100,13 +102,18 @@ def _records(traffic: Traffic) -> Iterator[RequestRecord]:
             byte_surface=call.surface,
             is_committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
             work_id=admitted.get(call.number),
-            request_body=call.request_body if operation else None,
-            request_digest=f"unknown body {call.number}" if is_body_lost else "",
+            request_body=call.request_body if operation and is_json else None,
+            request_digest="" if is_json else body_digest,
             status=call.status,
-            response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
-            response_body=orjson.dumps(call.answer) if operation else None,
+            response_headers=tuple(_header(name, value) for name, value in call.response_headers.items()),
+            response_body=orjson.dumps(answer) if operation else None,
             recorded_code=call.code,
         )
+
+
+def _header(name: str, value: str) -> tuple[bytes, bytes]:
+    """Write a header; of Retry-After with more digits than any wait has, the first nine."""
+    return _latin(name), _latin(value[:9] if name == "retry-after" and value.isdecimal() else value)
 
 
 def _latin(text: str) -> bytes:

@@ -1,0 +1,79 @@
+"""A room that stands beside the emulator can be taken out: its folder, its rows in the table of commands, its tests and pages."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.served import ROOT
+
+PACKAGE = Path("emulator/image_workflow_emulator")
+TABLE = PACKAGE / "cli/table.py"
+ROOMS = {
+    "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_readings.py", "tests/domain"]),
+}
+"""By room: its pages, and tests of others that must pass without it."""
+
+
+@pytest.fixture(params=ROOMS)
+def copy(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
+    """A copy of the checkout without a room, and the room's name."""
+    room = str(request.param)
+    folder = tmp_path / "checkout"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    pages, _ = ROOMS[room]
+    gone = (f"{PACKAGE}/{room}/", f"tests/{room}/", *pages)
+    for name in filter(None, listed.split("\0")):
+        if not name.startswith(gone) and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    take_out_rows(folder / TABLE, room)
+    return folder, room
+
+
+def take_out_rows(table: Path, room: str) -> None:
+    """Delete the rows of the commands that a room runs."""
+    text = table.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    homes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
+    rows = [(key, value) for node in homes for key, value in zip(node.keys, node.values, strict=True) if key]
+    for key, value in rows:
+        words = [part.value for part in ast.walk(value) if isinstance(part, ast.Constant)]
+        if any(isinstance(word, str) and word.startswith(f"{room}.") for word in words):
+            lines[key.lineno - 1 : value.end_lineno] = [""] * (value.end_lineno - key.lineno + 1)  # type: ignore[operator]
+    table.write_text("".join(lines), encoding="utf-8")
+
+
+def run(folder: Path, *words: str) -> None:
+    """Run a tool in the copy, which must succeed."""
+    variables = {**os.environ, "PYTHONPATH": str(folder / "emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
+    outcome = subprocess.run(
+        [sys.executable, "-m", *words], cwd=folder, env=variables, capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 0, outcome.stdout[-3000:] + outcome.stderr[-3000:]
+
+
+def test_nothing_that_stays_imports_a_room_that_is_taken_out(copy: tuple[Path, str]) -> None:
+    folder, room = copy
+    assert f"{room}.commands" not in (folder / TABLE).read_text(encoding="utf-8")
+    imported = re.compile(rf"image_workflow_emulator\.{room}\b")
+    files = [file for file in (folder / PACKAGE).rglob("*.py") if imported.search(file.read_text(encoding="utf-8"))]
+    assert [] == files
+    run(folder, "ruff", "check", "--no-cache", "emulator")
+    run(folder, "importlinter.cli", "lint", "--no-cache")
+
+
+def test_the_tests_of_others_pass_without_a_room(copy: tuple[Path, str]) -> None:
+    folder, room = copy
+    run(folder, "pytest", "-q", "-x", "-p", "no:cacheprovider", *ROOMS[room][1])
+
+
+@pytest.mark.verify
+def test_types_fit_without_a_room(copy: tuple[Path, str]) -> None:
+    folder, _ = copy
+    run(folder, "mypy")
