@@ -158,18 +158,16 @@ class Schemas:
         expected = schema.get(EXPECTED) or one_of(words)
         near = [
             _Branch(errors, self._resolved(branch).get("required", ()), value)
-            for branch, errors in zip(schema.get("oneOf") or schema["anyOf"], branches, strict=True)
+            for branch, errors in zip(schema.get("oneOf") or schema["anyOf"], branches, strict=False)
             if isinstance(value, dict | list) and not _is_of_another_type(errors, steps)
         ]
         near.sort(key=lambda branch: branch.distance)
         if near and (len(near) == 1 or not near[0].lacks_field or near[0].distance < near[1].distance):
             yield from self._explain_branch(near[0].errors)
-        elif unknown := [name for name in value if all(name in branch.unknown for branch in near)] if near else []:
-            steps, meant = (
-                (*steps, unknown[0]),
-                nearest(unknown[0], [name for branch in near for name in branch.required]),
-            )
-            yield Violation(steps, excerpt(value[unknown[0]]), expected, meant, "unknown")
+        elif near and isinstance(value, dict) and (unknown := set.intersection(*(branch.unknown for branch in near))):
+            name = next(name for name in value if name in unknown)
+            meant = nearest(name, [name for branch in near for name in branch.required])
+            yield Violation((*steps, name), excerpt(value[name]), expected, meant, "unknown")
         else:
             yield Violation(steps, excerpt(value), expected, _suggested(value, words))
 
