@@ -161,8 +161,6 @@ def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
             return f"{record.status}: the stored answer of {first} was sent again."
         case "answered":
             return f"{record.status}: it passed every check."
-        case "replaced" if problem is None:
-            return f"{record.status}: a scenario answered in place of the service, before anything was done."
     assert problem is not None, "what was refused has its problem"
     answer = f"{record.status} {problem.code}"
     if record.outcome == "failed":

@@ -73,11 +73,7 @@ async def _carry_out(exchange: Exchange) -> Response:
     for _, check in route.own:
         found = check(exchange.call, found)
         record.steps_passed += 1
-    answer_in_place = exchange.fault.before_commit(exchange)
-    if answer_in_place is not None:
-        if record.problem is None:  # else it is a refusal, and noted as one
-            record.outcome = "replaced"
-        return answer_in_place
+    exchange.fault.before_commit(exchange)
     result = route.commit(exchange, found)
     record.is_committed, record.outcome = True, "answered"
     response = exchange.evolved(await route.render(exchange, result))

@@ -7,7 +7,7 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     after_check        after each check that the request passed
     admission          before the last checks of a write, while its Idempotency-Key is taken
     before_operation   before the operation's own checks
-    before_commit      when nothing but the commit is left; what is raised or answered here leaves no trace
+    before_commit      when nothing but the commit is left; what is raised here leaves no trace
     headers            when the answer is rendered
     answer             when the answer is rendered and bound to its key
     wire               in place of sending the answer
@@ -153,12 +153,8 @@ class Fault(Struct, frozen=True):
     def before_operation(self, context: FaultContext) -> None:
         """Called before the operation's own checks. May raise a Problem."""
 
-    def before_commit(self, context: FaultContext) -> Response | None:
-        """Called when every check was passed and nothing was changed. A response is answered instead of the commit.
-
-        May raise a Problem.
-        """
-        return None
+    def before_commit(self, context: FaultContext) -> None:
+        """Called when every check was passed and nothing was changed. May raise a Problem."""
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Return the headers that the service's own answer gets."""

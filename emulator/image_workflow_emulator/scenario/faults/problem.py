@@ -38,11 +38,10 @@ class ProblemFault(Fault, frozen=True):
         if self.at == "before_commit" and (context.is_read or self.code == "internal_error"):
             self._raise(context)
 
-    def before_commit(self, context: FaultContext) -> Response | None:
+    def before_commit(self, context: FaultContext) -> None:
         """Raise a problem of an operation's own check, after the other checks passed."""
         if self.at == "before_commit":
             self._raise(context)
-        return None
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """The answer that is replaced is the service's own, as its repetition will show it."""
