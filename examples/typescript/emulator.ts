@@ -44,10 +44,15 @@ export async function useSandbox(options: Json = {}) {
       },
     },
     requests: async (query = ""): Promise<Json[]> => (await control("GET", `${path}/requests?${query}`)).data.reverse(),
-    /** Print the recorded requests of a test that fails. */
+    /** What the client did wrong so far; see docs/conduct.md. */
+    conduct: async (): Promise<Json[]> => (await control("GET", `${path}/conduct?ended=true`)).findings,
+    /** Print the recorded requests of a test that fails, and below each refused one what would have helped. */
     tellOnFailure() {
       onTestFailed(async () => {
-        for (const one of await this.requests()) console.log(one.status, one.operation ?? one.path, one.code ?? "");
+        for (const one of await this.requests()) {
+          console.log(one.status, one.operation ?? one.path, one.code ?? "");
+          if (one.code) console.log("  ", (await control("GET", `${path}/requests/${one.sequence}`)).remedy);
+        }
       });
     },
   };

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import tarfile
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
@@ -95,6 +96,24 @@ def test_it_names_the_command_and_the_plugin(installation: Path) -> None:
         "[pytest11]\nimage_workflow_emulator.pytest_plugin = image_workflow_emulator.pytest_plugin\n"
         in entry_points.read_text()
     )
+
+
+def test_the_source_distribution_has_all_that_its_own_tests_read(wheel: Path, tmp_path: Path) -> None:
+    (built,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    outcome = run_program(sys.executable, "-m", "pytest", "-q", "--collect-only", "tests/packaging", folder=folder)
+    assert outcome.status == 0, outcome.output[-2000:]
+    tracked = {
+        "SECURITY.md",
+        "Dockerfile",
+        "npm/package.json",
+        "setup/action.yml",
+        ".ci/run",
+        ".github/workflows/test.yml",
+    }
+    assert set() == {name for name in tracked if not (folder / name).exists()}
 
 
 def test_it_serves_without_a_checkout(installation: Path) -> None:
