@@ -96,10 +96,9 @@ class Option(Struct, frozen=True):
 
 def _matching(pattern: str) -> Callable[[str], str]:
     """Return a parser of texts that match a pattern as a whole, in upper or lower case."""
-    compiled = re.compile(pattern, re.IGNORECASE)
 
     def parse(text: str) -> str:
-        if not compiled.fullmatch(text):
+        if not re.fullmatch(pattern, text, re.IGNORECASE):
             raise ValueError(text)
         return text
 

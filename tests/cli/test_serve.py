@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import run_writing_to
+from tests.cli.command import run_command, run_writing_to
 from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n"
@@ -89,3 +89,12 @@ def test_output_that_cannot_be_written_is_a_message() -> None:
         status, complaint = run_writing_to(full, "scenario", "list")
     assert status == 1
     assert complaint == "image-workflow-emulator: cannot write the output: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "is_warned"),
+    [("--host 0.0.0.0", True), ("--host 0.0.0.0 --control-token secret", False), ("--host 127.0.0.1", False)],
+)
+def test_a_control_plane_that_other_machines_can_reach_is_warned_of(options: str, is_warned: bool) -> None:
+    complaint = run_command("exec", *options.split(), "--quiet", "--", "true").complaint
+    assert is_warned == ("listening on 0.0.0.0: without --control-token" in complaint)

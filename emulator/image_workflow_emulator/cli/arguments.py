@@ -148,9 +148,9 @@ def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
 
 
 def _listed_commands() -> Iterator[str]:
-    for group in GROUPS:
+    for group, names in GROUPS.items():
         yield f"{group}:"
-        yield from (f"  {name:13}{command.summary}" for name, command in COMMANDS.items() if command.group == group)
+        yield from (f"  {name:13}{COMMANDS[name].summary}" for name in names)
         yield ""
     yield f"`{PROGRAM} help COMMAND` explains one of them."
 

@@ -11,8 +11,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any, Final, TypeAlias
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
@@ -21,6 +20,9 @@ from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.testing.options import writable_file, write_file
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 Judge: TypeAlias = Callable[[Namespace, Mapping[str, str]], Report]
 """A command that judges: it gets its options, and the environment."""
@@ -174,6 +176,8 @@ def _lists(value: Mapping[str, Any]) -> Iterator[list[Any]]:
 
 def _junit(report: Report) -> str:
     """Return a report as a test suite: a test case for the outcome, and for each rule."""
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
     by_rule: dict[str, list[ReportFinding]] = {rule: [] for rule in report.checked}
     for finding in report.findings:
         by_rule.setdefault(finding.rule, []).append(finding)
@@ -204,7 +208,9 @@ def _junit(report: Report) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _case(suite: Element, name: str) -> Element:
+def _case(suite: "Element", name: str) -> "Element":
+    from xml.etree.ElementTree import SubElement
+
     return SubElement(suite, "testcase", {"classname": suite.attrib["name"], "name": printable(name), "time": "0"})
 
 

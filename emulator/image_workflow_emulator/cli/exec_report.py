@@ -27,19 +27,20 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_words
 from image_workflow_emulator.cli.observers import RequestCount, Tally
-from image_workflow_emulator.examiner.coverage import Coverage, rows
-from image_workflow_emulator.examiner.judgement import Totals
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
+
+if TYPE_CHECKING:
+    from image_workflow_emulator.examiner.coverage import Coverage
+    from image_workflow_emulator.examiner.judgement import Totals
 
 _MAX_COMMAND: Final = 200
 """A longer command stands as CMD in the commands to run next."""
@@ -58,11 +59,11 @@ class Execution(Struct, kw_only=True):
     refusals: Sequence[Mapping[str, Any]]
     tally: Tally
     operations: Sequence[str]
-    conduct: Totals | None
+    conduct: "Totals | None"
     needs_requests: bool
     """Whether a command without requests has failed."""
     readings: Sequence[str]
-    coverage: Coverage | None
+    coverage: "Coverage | None"
     least_coverage: float | None
 
 
@@ -94,16 +95,16 @@ def report_on(run: Execution) -> Report:
         ],
         "readings": list(run.readings),
     }
-    findings = list(_findings(run))
+    findings = [*_conduct_findings(run), *_findings(run)]
     seconds, charged = tally.emulator_ms / 1000, count_of(details["credits_charged"], "Credit")
     summary = f"{count_of(run.requests.total(), 'request')}, {charged} charged, {seconds:g} s of emulator time"
-    conduct = run.conduct
+    conduct, details["conduct"] = run.conduct, None
     if conduct is not None:
+        from image_workflow_emulator.cli.judges import conduct_words
+
         summary += f"; conduct: {conduct_words([finding for _, finding in conduct.findings], conduct.checked)}"
         members = conduct.as_json()
         details["conduct"] = {"findings": members["findings"], "not_checked": members["not_checked"]}
-    else:
-        details["conduct"] = None
     is_good = run.exit_status == 0
     return Report(
         kind="exec",
@@ -132,8 +133,16 @@ def _rows_of(requests: Counter[RequestCount], operations: Sequence[str]) -> list
     return [found[place] for place in sorted(found)]
 
 
+def _conduct_findings(run: Execution) -> Iterator[ReportFinding]:
+    if run.conduct is not None:
+        from image_workflow_emulator.cli.judges import conduct_finding
+
+        for sandbox, finding in run.conduct.findings:
+            yield conduct_finding(finding, "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}")
+
+
 def _findings(run: Execution) -> Iterator[ReportFinding]:
-    """Iterate over what is wrong: the conduct, and what makes the run worth less than it seems."""
+    """Iterate over what makes the run worth less than it seems."""
     if not run.requests:
         yield ReportFinding(
             rule="no-request",
@@ -142,9 +151,6 @@ def _findings(run: Execution) -> Iterator[ReportFinding]:
             message="the command sent no request to its emulator",
             remedy="let it call the address in IMAGE_WORKFLOW_BASE_URL",
         )
-    for sandbox, finding in run.conduct.findings if run.conduct else ():
-        place = "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
-        yield conduct_finding(finding, place)
     for (scenario, name), counts in run.tally.rules.items():
         if not counts.fired:
             from image_workflow_emulator.testing.sandbox import Rule  # which takes time to import
@@ -152,7 +158,7 @@ def _findings(run: Execution) -> Iterator[ReportFinding]:
             message = Rule(name=name, matched=counts.matched, fired=0).never_fired(scenario)
             yield ReportFinding(rule="rule-never-fired", severity="warning", where=None, message=message)
     if run.coverage is not None and run.coverage["percent"] < (run.least_coverage or 0):
-        message = f"{coverage_words(run.coverage)}; wanted {run.least_coverage:g} %"
+        message = f"{run.coverage['percent']:g} % of the contract; wanted {run.least_coverage:g} %"
         yield ReportFinding(rule="coverage", severity="error", where=None, message=message)
 
 
@@ -171,6 +177,8 @@ def _lines(run: Execution, details: Mapping[str, Any]) -> Iterator[tuple[str, st
     if details["conduct"] and details["conduct"]["not_checked"]:
         yield "not checked", f"{', '.join(details['conduct']['not_checked'])}: an auto clock takes every wait"
     if run.coverage is not None:
+        from image_workflow_emulator.cli.judges import coverage_words
+
         yield "coverage", coverage_words(run.coverage)
 
 
@@ -199,15 +207,17 @@ def _next(words: Sequence[str], is_clean: bool) -> str:
 
 
 def _data(run: Execution) -> dict[str, Any]:
-    gaps = rows(run.coverage) if run.coverage is not None else ()
+    unmet, percent = [], None
+    if run.coverage is not None:
+        from image_workflow_emulator.examiner.coverage import rows
+
+        unmet = [f"{name} {gap}" for name, met, _, gaps in rows(run.coverage) if met for gap in gaps]
+        percent = run.coverage["percent"]
     return {
         "exit": run.status,
         "refusals": run.refusals,
         "conduct": Counter(finding.severity for _, finding in run.conduct.findings) if run.conduct else {},
-        "coverage": {
-            "percent": run.coverage["percent"] if run.coverage is not None else None,
-            "unmet": [f"{name} {gap}" for name, met, _, unmet in gaps if met for gap in unmet],
-        },
+        "coverage": {"percent": percent, "unmet": unmet},
         "rules_never_fired": [
             f"{scenario}: {name}" for (scenario, name), counts in run.tally.rules.items() if not counts.fired
         ],

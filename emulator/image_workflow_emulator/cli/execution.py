@@ -12,7 +12,7 @@ import logging
 import socket
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -22,16 +22,11 @@ from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.exec_report import Execution, report_on
 from image_workflow_emulator.cli.failures import writable_files
-from image_workflow_emulator.cli.judges import coverage_text
 from image_workflow_emulator.cli.observers import Observed, Tally
 from image_workflow_emulator.cli.start_up import started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.examiner.conduct import judge
-from image_workflow_emulator.examiner.judgement import Totals
-from image_workflow_emulator.examiner.points import cover
-from image_workflow_emulator.examiner.rules.registry import RULES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable_lines
 from image_workflow_emulator.report import Report
@@ -45,6 +40,7 @@ from image_workflow_emulator.testing.options import write_file
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
     from image_workflow_emulator.examiner.coverage import Coverage
+    from image_workflow_emulator.examiner.judgement import Totals
 
 _FILES = ("journal", "save_state", "coverage")
 """The options that name a file to be written when the command has ended, beside the report."""
@@ -63,12 +59,11 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
     settings = read_settings(
         vars(options), environment, {"port": "0", "access_log": "off", "journal_requests": "100000"}
     )
-    for rule in options.ignore:
-        if rule not in (known := [one.name for one in RULES]):
-            raise SettingError("--ignore", rule, one_of(known), known)
+    _check_rules(options.ignore)
     files = writable_files(options, *_FILES)
     with started(settings, environment) as (listener, address, application):
         run = _Run(options, environment, files, application, address)
+        gc.freeze()  # what has been imported is never garbage
         gc.enable()
         run.run(sockets=[listener])
     return run.conclude()
@@ -94,7 +89,7 @@ class _Run(WatchedServer):
         self._options, self._files, self._application, self._address = options, files, application, address
         self._variables = _variables(environment, address, application)
         self._observed = Observed(keeps_entries="journal" in files)
-        self.conduct = Totals()
+        self.conduct: Totals | None = None
         self.tally = Tally()
         application.sandboxes.before_end.append(self._judge)
         application.sandboxes.watch(self._observed.note)
@@ -128,6 +123,14 @@ class _Run(WatchedServer):
         engine.enter(sandbox)
         self.tally.add(sandbox)
         records = sandbox.journal.completed()
+        if not records:
+            return
+        # Imported once there is something to judge.
+        from image_workflow_emulator.examiner.conduct import judge
+        from image_workflow_emulator.examiner.judgement import Totals
+        from image_workflow_emulator.examiner.points import cover
+
+        self.conduct = self.conduct or Totals()
         conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True)
         self.conduct.add(sandbox.id, conduct, cover(records, sandbox.store))
 
@@ -159,8 +162,9 @@ class _Run(WatchedServer):
         """Write the files, and return the report."""
         options, least = self._options, self._options.coverage_fail_under
         is_covered = options.format == "json" or "coverage" in self._files or least is not None
-        conduct = None if options.conduct == "off" else self.conduct.without(frozenset(options.ignore))
-        is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not self._observed.counts)
+        is_judged = options.conduct != "off" and self.conduct is not None
+        conduct = self.conduct.without(frozenset(options.ignore)) if is_judged and self.conduct else None
+        is_bad = options.conduct == "fail" and (conduct.has_errors if conduct else not self._observed.counts)
         is_low = least is not None and self._coverage["percent"] < least
         report = report_on(
             Execution(
@@ -195,7 +199,7 @@ class _Run(WatchedServer):
     def _coverage(self) -> "Coverage":
         from image_workflow_emulator.examiner.coverage import document
 
-        return document(self._application.contract, self.conduct.covered)
+        return document(self._application.contract, self.conduct.covered if self.conduct else {})
 
     def _content(self, name: str, file: Path) -> str | bytes:
         """Return what is written to the file of an option."""
@@ -205,7 +209,20 @@ class _Run(WatchedServer):
             case "save_state":
                 return self.state
             case _:
+                from image_workflow_emulator.cli.judges import coverage_text
+
                 return coverage_text(self._coverage, file.suffix)
+
+
+def _check_rules(names: Collection[str]) -> None:
+    """Check the names of rules that are to be left out. Raises SettingError."""
+    if names:
+        from image_workflow_emulator.examiner.rules.registry import RULES
+
+        known = [rule.name for rule in RULES]
+        for name in names:
+            if name not in known:
+                raise SettingError("--ignore", name, one_of(known), known)
 
 
 def _variables(environment: Mapping[str, str], address: str, application: "Application") -> dict[str, str]:

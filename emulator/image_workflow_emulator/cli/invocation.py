@@ -4,7 +4,6 @@ Tables are for people, JSON for programs; in colour on a terminal, plain elsewhe
 """
 
 import json
-import shutil
 import sys
 import textwrap
 from argparse import Namespace
@@ -110,6 +109,8 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: St
 
 def terminal_width() -> int:
     """Return how many characters a line of the terminal has: 80 where there is none."""
+    import shutil  # which takes time to import
+
     return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
 
 

@@ -1,11 +1,10 @@
 """What `exec` observes of all sandboxes while its command runs: the whole journal, the numbers of requests, and a tally."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import orjson
 
@@ -87,15 +86,19 @@ class Observed:
 
     def __init__(self, *, keeps_entries: bool) -> None:
         self.counts = Counter[RequestCount]()
-        self._keeps_entries, self._has_ended = keeps_entries, False
-        self._lines = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
+        self._has_ended = False
+        self._lines: IO[bytes] | None = None
+        if keeps_entries:
+            import tempfile  # which takes time to import
+
+            self._lines = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
         self._refused: dict[tuple[str, str], dict[str, Any]] = {}
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Take a record of a sandbox's journal, once it is complete."""
         if not record.is_complete:
             return
-        if self._keeps_entries:
+        if self._lines is not None:
             described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
             self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
         if self._has_ended:
@@ -128,8 +131,9 @@ class Observed:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
         from image_workflow_emulator.testing.har import journal_as_har
 
+        assert self._lines is not None
         self._lines.seek(0)
-        with self._lines:
-            entries = sorted(map(orjson.loads, self._lines), key=lambda record: record["arrived_at"])
+        with self._lines as lines:
+            entries = sorted(map(orjson.loads, lines), key=lambda record: record["arrived_at"])
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,15 @@ def _warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
             _LOGGER.warning("unknown variable %s", name)
 
 
+def _warn_of_open_control_plane(settings: Settings, address: str) -> None:
+    """Warn where other machines may reach the control plane, and nothing keeps them from it."""
+    if not settings.control_token and not ip_address(address).is_loopback:
+        _LOGGER.warning(
+            "listening on %s: without --control-token, everybody who reaches it can change the emulator and read its keys",
+            address,
+        )
+
+
 def _listening_socket(host: str, port: int) -> socket.socket:
     """Bind the address before anything else, so that a port in use is reported at once. Raises CommandError."""
     try:
@@ -109,6 +119,8 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
     _configure_logging(settings)
     _warn_of_unknown_variables(environment)
     with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
+        host, port = listener.getsockname()[:2]
+        _warn_of_open_control_plane(settings, host)
         application = _load_application(settings)
         if settings.access_log:
             from image_workflow_emulator.cli.access_log import AccessLog
@@ -117,4 +129,4 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
             style = Style(sys.stderr, environment)
             log = stack.enter_context(closing(AccessLog(style, as_json=settings.log_format == "json")))
             application.sandboxes.watch(log.note)
-        yield listener, local_url(*listener.getsockname()[:2]), application
+        yield listener, local_url(host, port), application

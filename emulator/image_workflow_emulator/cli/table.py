@@ -32,20 +32,21 @@ class Command(NamedTuple):
     asks: Literal["emulator", "sandbox", "nothing"] | None = None
     """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says otherwise."""
     epilog: str | None = None
-    group: str = ""
-    """Where it stands in the help."""
     with_files: str = ""
     """The function that runs it where files are given, instead of the one above."""
     reports: bool = False
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
 
 
-RUN: Final = "Run"
-CHANGE: Final = "Watch and change"
-JUDGE: Final = "Judge"
-CONTRACT: Final = "Contract"
-GROUPS: Final = (RUN, CHANGE, JUDGE, CONTRACT)
-"""The groups of the help, in its order."""
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Run": ("serve", "exec", "wait"),
+    "Watch and change": (
+        *("requests", "scenario", "clock", "teams", "credentials", "given", "sandboxes", "state", "reset"),
+    ),
+    "Judge": ("sweep", "conduct", "coverage", "drift"),
+    "Contract": ("contract",),
+}
+"""The commands as the help groups them."""
 
 WITH_COMMAND: Final = {"exec": True, "sweep": True}
 """The commands that run another command, which comes after `--`, and whether they need one."""
@@ -155,9 +156,7 @@ _RECORDINGS: Final = {
 }
 
 COMMANDS: Final[Mapping[str, Command]] = {
-    "serve": Command(
-        "run the emulator until interrupted", "cli.serving.serve", settings={}, epilog=_VARIABLES, group=RUN
-    ),
+    "serve": Command("run the emulator until interrupted", "cli.serving.serve", settings={}, epilog=_VARIABLES),
     "exec": Command(
         "run a command with an emulator of its own",
         "cli.execution.execute",
@@ -165,16 +164,14 @@ COMMANDS: Final[Mapping[str, Command]] = {
         settings={"port": "a free one", "access_log": "off"},
         reports=True,
         epilog=_EXEC_EPILOG,
-        group=RUN,
     ),
-    "wait": Command("wait until an emulator is ready", "cli.remote", _WAIT, asks="emulator", group=RUN),
+    "wait": Command("wait until an emulator is ready", "cli.remote", _WAIT, asks="emulator"),
     "requests": Command(
         "list, follow, explain or clear recorded requests",
         "cli.journal",
         verb="list",
         asks="sandbox",
         epilog="`list` can be left out: requests --status 4xx --follow",
-        group=CHANGE,
     ),
     "requests list": Command(
         "list recorded requests, the newest last (the default)", "", _REQUESTS, ("table", "json", "har")
@@ -182,11 +179,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "requests show": Command("explain one request", "", _REQUEST, ("text", "json", "curl")),
     "requests clear": Command("forget all recorded requests"),
     "scenario": Command(
-        "say what goes wrong: show, change, list and check scenarios",
-        "cli.scenarios",
-        verb="status",
-        asks="sandbox",
-        group=CHANGE,
+        "say what goes wrong: show, change, list and check scenarios", "cli.scenarios", verb="status", asks="sandbox"
     ),
     "scenario status": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
     "scenario use": Command("run a scenario from now on", "", _FILE_OR_NAME),
@@ -194,21 +187,17 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "scenario list": Command("list the scenarios of the library", formats=_TABLE, asks="nothing"),
     "scenario show": Command("print a scenario of the library", "", {"name NAME": "which"}, asks="nothing"),
     "scenario check": Command("check scenario files", "", _CHECKED, asks="nothing", reports=True),
-    "clock": Command(
-        "show or move the clock, or change its mode", "cli.remote", verb="show", asks="sandbox", group=CHANGE
-    ),
+    "clock": Command("show or move the clock, or change its mode", "cli.remote", verb="show", asks="sandbox"),
     "clock show": Command("print the time (the default)", "", {}, _TABLE),
     "clock advance": Command("move forward by a span", "", {"value VALUE": SPAN}, _TABLE),
     "clock to": Command("move forward to a timestamp", "", {"value VALUE": MOMENT}, _TABLE),
     "clock next": Command("move forward to the next event", "", {}, _TABLE),
     "clock idle": Command("move forward until all work has ended, except what a scenario stalls", "", {}, _TABLE),
     "clock mode": Command("change the mode", "", _MODE, _TABLE),
-    "teams": Command("list or change Teams", "cli.remote", verb="list", asks="sandbox", group=CHANGE),
+    "teams": Command("list or change Teams", "cli.remote", verb="list", asks="sandbox"),
     "teams list": Command("list Teams (the default)", "", {}, _TABLE),
     "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
-    "credentials": Command(
-        "list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox", group=CHANGE
-    ),
+    "credentials": Command("list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox"),
     "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
     "credentials revoke": Command("revoke a credential: its next request is refused", "", _KEY, _TABLE),
     "credentials restore": Command("make a revoked credential active again", "", _KEY, _TABLE),
@@ -219,9 +208,8 @@ COMMANDS: Final[Mapping[str, Command]] = {
         _TABLE,
         asks="sandbox",
         epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
-        group=CHANGE,
     ),
-    "sandboxes": Command("list, create or delete sandboxes", "cli.remote", verb="list", asks="emulator", group=CHANGE),
+    "sandboxes": Command("list, create or delete sandboxes", "cli.remote", verb="list", asks="emulator"),
     "sandboxes list": Command("list sandboxes (the default)", "", {"--sandbox ID": "show this one alone"}, _TABLE),
     "sandboxes create": Command(
         "create a sandbox; options that are not given are those of the server",
@@ -231,12 +219,12 @@ COMMANDS: Final[Mapping[str, Command]] = {
         dict.fromkeys(OF_SANDBOX, "the server's"),
     ),
     "sandboxes delete": Command("delete a sandbox with all that it holds", "", {"id ID": "which"}),
-    "state": Command("save a sandbox to a file, or load one", "cli.remote", asks="sandbox", group=CHANGE),
+    "state": Command("save a sandbox to a file, or load one", "cli.remote", asks="sandbox"),
     "state save": Command(
         "save a sandbox to a state file, or as a session for the page to FILE.json", "", {"file FILE": "what to write"}
     ),
     "state load": Command("replace a sandbox by what a state file holds", "", {"file FILE": "what to read"}),
-    "reset": Command("reset a sandbox to its start", "cli.remote", asks="sandbox", group=CHANGE),
+    "reset": Command("reset a sandbox to its start", "cli.remote", asks="sandbox"),
     "sweep": Command(
         "repeat a command with a fault at each call; show what it survives",
         "sweep.sweeping.sweep",
@@ -244,7 +232,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
         settings={"port": "a free one", "access_log": "off", "clock": "auto"},
         reports=True,
         epilog=_SWEEP_EPILOG,
-        group=JUDGE,
     ),
     "conduct": Command(
         "judge what clients do wrong",
@@ -254,24 +241,14 @@ COMMANDS: Final[Mapping[str, Command]] = {
         asks="sandbox",
         reports=True,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
-        group=JUDGE,
     ),
     "coverage": Command(
-        "show how much of the contract clients have covered",
-        "cli.judges",
-        _COVERAGE,
-        asks="sandbox",
-        reports=True,
-        group=JUDGE,
+        "show how much of the contract clients have covered", "cli.judges", _COVERAGE, asks="sandbox", reports=True
     ),
     "drift": Command(
-        "judge which readings the real service has, by recorded traffic",
-        "drift.commands.drift",
-        _DRIFT,
-        reports=True,
-        group=JUDGE,
+        "judge which readings the real service has, by recorded traffic", "drift.commands.drift", _DRIFT, reports=True
     ),
-    "contract": Command("print what is shipped about the API", "cli.contract", verb="show", group=CONTRACT),
+    "contract": Command("print what is shipped about the API", "cli.contract", verb="show"),
     "contract show": Command("print the contract (OpenAPI 3.1; the default)", formats=("yaml", "json")),
     "contract operations": Command("list the operations with prices and problem codes", formats=_TABLE),
     "contract schema": Command(
