@@ -147,7 +147,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
             self.sandbox = caller.sandbox
         self.now = engine.enter(self.sandbox)
         if caller is not None:
-            self.call = Call(self.sandbox, caller, self.now, self.resource_id, route.operation or "")
+            self.call = Call(self.sandbox, caller, self.now, self.record, self.resource_id)
 
     @property
     def home(self) -> Sandbox | None:

@@ -73,7 +73,7 @@ def _hint(call: Call, seconds: int) -> int | None:
     return None if reading == "no-hint" else -(-seconds // 2) if reading == "rough" else seconds
 
 
-_GET_TEAM = Handler(commit=lambda call, _: call.caller.standing())
+_GET_TEAM = Handler(commit=lambda call, _: call.caller)
 
 
 # Lists ----------------------------------------------------------------------------------------------------------------

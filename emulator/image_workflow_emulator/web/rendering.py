@@ -19,7 +19,7 @@ from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.resources.products import AssetDeletion
-from image_workflow_emulator.service.sandbox.calls import Standing
+from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 FILES_PREFIX = "/files/"
@@ -97,12 +97,13 @@ def _to_bytes(value: object, links: Links) -> bytes:
 # What is no field of the resource, or looks different -----------------------------------------------------------------
 
 
-def _team(standing: Standing, links: Links) -> Object:
-    team, credential = standing.team, standing.credential
+def _team(caller: Caller, links: Links) -> Object:
+    team, credential, ledger = caller.account.team, caller.credential, caller.account.ledger
+    is_gross = caller.sandbox.readings.team_credits == "gross"  # D29
     return {
         "id": team.id,
         "name": team.name,
-        "credits": standing.available,  # D29
+        "credits": ledger.available + (ledger.reserved if is_gross else 0),
         "credential": {
             "object": "api_credential",
             "id": credential.id,
@@ -115,7 +116,7 @@ def _team(standing: Standing, links: Links) -> Object:
             "api_access": True,  # D20
             "subscription_active": team.subscription_active,
             "creative_writes_allowed": team.subscription_active and credential.profile == "full",
-            "api_concurrency": {"limit": team.concurrency_limit, "used": standing.used},
+            "api_concurrency": {"limit": team.concurrency_limit, "used": caller.account.budget.used},
         },
     }
 
@@ -200,7 +201,7 @@ _INSTANTS = {"created_at", "updated_at", "started_at", "finished_at"}
 _INGREDIENT = "id scope name source_asset_ids created_at updated_at "
 _TIMES = " created_at updated_at started_at finished_at"
 _FORMS: Mapping[type, tuple[str, list[str], Exceptions]] = {
-    Standing: _form("team", "", _team),
+    Caller: _form("team", "", _team),
     resources.UploadSession: _form("upload", "id status upload", _upload),
     resources.Asset: _form(
         "asset", "id media_type source source_generation_id format width height size_bytes url created_at", _asset

@@ -112,7 +112,6 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
 async def _render(exchange: Exchange, result: Any) -> Response:
     """Answer with a resource, a page of them, or nothing."""
     resource, retry_after = (result.work, result.retry_after) if isinstance(result, Poll) else (result, None)
-    exchange.record.work_id, exchange.record.work_rule = exchange.call.work_id, exchange.call.work_rule
     images, assets = exchange.sandbox.images, _shown_assets(resource)
     undeveloped = assets and images.undeveloped(assets)
     if undeveloped:  # their sizes are shown

@@ -12,7 +12,7 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.scenario import FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.calls import Call
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 SomeWork = TypeVar("SomeWork", bound=Work)
 
@@ -48,7 +48,7 @@ def places_of(sandbox: Sandbox, outputs: int) -> int:
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
     decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.now, outputs)
-    call.work_rule = decision.rule
+    call.record.work_rule = decision.rule
     return decision.outcome
 
 
@@ -84,7 +84,7 @@ def queued(call: Call, price: int) -> dict[str, Any]:
 
 def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs: int = 1) -> None:
     """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
-    call.work_id = work_id
+    call.record.work_id = work_id
     call.caller.account.ledger.reserve(work_id, price)
     call.caller.account.budget.take(work_id, finishes_at, places_of(call.sandbox, outputs))
     call.sandbox.feed.note("work", (work_id, "queued"))
@@ -102,11 +102,7 @@ def finished(
 ) -> SomeWork:
     """Return work that has ended, when its Credits are settled and its place is free."""
     status = lifecycles.move(work.status, event)
-    finish(sandbox.accounts[work.team_id], work.id, charge)
+    account = sandbox.accounts[work.team_id]
+    account.ledger.settle(work.id, charge)
+    account.budget.give_back(work.id)
     return structs.replace(work, status=status, charged_credits=charge, updated_at=now, finished_at=now)
-
-
-def finish(account: TeamAccount, work_id: str, charge: int) -> None:
-    """Charge the Credits that are due, release the rest, and free the place in the budget."""
-    account.ledger.settle(work_id, charge)
-    account.budget.give_back(work_id)

@@ -45,7 +45,8 @@ def check_rate(call: Call) -> None:
     if not call.sandbox.rate_limits:
         return
     caller, now = call.caller, call.now
-    rate, team_rate, limit = caller.rate, caller.account.rate, caller.account.team.requests_per_minute
+    rate, team_rate = caller.credential_account.rate, caller.account.rate
+    limit = caller.account.team.requests_per_minute
     wait_ms = rate.wait_ms(now, limit)
     team_wait_ms = team_rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
     if wait_ms or team_wait_ms:
@@ -68,7 +69,7 @@ def check_rate(call: Call) -> None:
 def forget_request(call: Call) -> None:
     """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
     if call.sandbox.rate_limits:
-        call.caller.rate.take_back()
+        call.caller.credential_account.rate.take_back()
         call.caller.account.rate.take_back()
 
 

@@ -15,11 +15,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 from msgspec import Struct
 
 from image_workflow_emulator.domain.intents import Intent
-from image_workflow_emulator.domain.limits import RateWindow
 from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.domain.recipes import PictureFormat
-from image_workflow_emulator.domain.resources import Credential, Scene, Team
-from image_workflow_emulator.scenario.scenario import Rule
+from image_workflow_emulator.domain.resources import Credential, Scene
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 
 # The caller -----------------------------------------------------------------------------------------------------------
@@ -27,17 +26,6 @@ from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, S
 
 PREFERRED_TEAM: Final = "Demo"
 """The Team whose key a client gets by default."""
-
-
-class Standing(Struct, frozen=True, gc=False):
-    """What GET /team tells a caller of itself."""
-
-    team: Team
-    credential: Credential
-    available: int
-    """Credits."""
-    used: int
-    """Places of the concurrency budget that are taken."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,21 +42,9 @@ class Caller:
         return self.credential_account.credential
 
     @property
-    def rate(self) -> RateWindow:
-        """The admitted requests of the credential."""
-        return self.credential_account.rate
-
-    @property
     def team_id(self) -> str:
         """The Team it acts as."""
         return self.account.team.id
-
-    def standing(self) -> Standing:
-        """Return how the caller stands now."""
-        account = self.account
-        is_gross = self.sandbox.readings.team_credits == "gross"  # D29
-        available = account.ledger.available + (account.ledger.reserved if is_gross else 0)
-        return Standing(account.team, self.credential, available, account.budget.used)
 
 
 def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
@@ -121,16 +97,11 @@ class Call(Struct, eq=False, gc=False):
     sandbox: Sandbox
     caller: Caller
     now: int
+    record: RequestRecord
     resource_id: str = ""
-    operation: str = ""
-    """The operation's id."""
     query: Mapping[str, str] = _NO_QUERY
     intent: Intent = {}
     decoded: DecodedUpload | None = None
-    work_id: str | None = None
-    """The Operation or Generation that this call admitted."""
-    work_rule: Rule | None = None
-    """The rule of a scenario that decided what becomes of it."""
     found: Any = None
     """What the last of the operation's checks found."""
 
