@@ -264,11 +264,11 @@ def play(origin: str) -> list[Exchange]:
 
 
 def journal(recorder: Recorder) -> Exchange:
-    """Read what the emulator noted of the conversation; how long things took is left out, as it is the host's time."""
+    """Read what the emulator noted of the conversation, without the host's times and ports."""
     noted = recorder.ask("GET", "/requests")
+    of_the_host = ("arrived_at", "duration_ms", "wait_ms", "connection")
     entries = [
-        {name: value for name, value in entry.items() if name not in ("arrived_at", "duration_ms", "wait_ms")}
-        for entry in noted.json["data"]
+        {name: value for name, value in entry.items() if name not in of_the_host} for entry in noted.json["data"]
     ]
     return "the journal", replace(noted, raw_headers=(), body=json.dumps(entries).encode())
 
