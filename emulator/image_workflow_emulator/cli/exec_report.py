@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.cli.observers import RequestCount, Tally
@@ -39,8 +39,8 @@ from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
 
 if TYPE_CHECKING:
+    from image_workflow_emulator.examiner.conduct import Totals
     from image_workflow_emulator.examiner.coverage import Coverage
-    from image_workflow_emulator.examiner.judgement import Totals
 
 _MAX_COMMAND: Final = 200
 """A longer command stands as CMD in the commands to run next."""
@@ -103,8 +103,8 @@ def report_on(run: Execution) -> Report:
         from image_workflow_emulator.cli.judges import conduct_words
 
         summary += f"; conduct: {conduct_words([finding for _, finding in conduct.findings], conduct.checked)}"
-        members = conduct.as_json()
-        details["conduct"] = {"findings": members["findings"], "not_checked": members["not_checked"]}
+        members = [{"sandbox": sandbox, **structs.asdict(finding)} for sandbox, finding in conduct.findings]
+        details["conduct"] = {"findings": members, "not_checked": list(conduct.not_checked)}
     is_good = run.exit_status == 0
     return Report(
         kind="exec",

@@ -39,8 +39,8 @@ from image_workflow_emulator.testing.options import write_file
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
+    from image_workflow_emulator.examiner.conduct import Totals
     from image_workflow_emulator.examiner.coverage import Coverage
-    from image_workflow_emulator.examiner.judgement import Totals
 
 _FILES = ("journal", "save_state", "coverage")
 """The options that name a file to be written when the command has ended, beside the report."""
@@ -126,8 +126,7 @@ class _Run(WatchedServer):
         if not records:
             return
         # Imported once there is something to judge.
-        from image_workflow_emulator.examiner.conduct import judge
-        from image_workflow_emulator.examiner.judgement import Totals
+        from image_workflow_emulator.examiner.conduct import Totals, judge
         from image_workflow_emulator.examiner.points import cover
 
         self.conduct = self.conduct or Totals()

@@ -1,13 +1,16 @@
 """Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import Client, Records
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, Judged
 from image_workflow_emulator.examiner.history import History, Works
+from image_workflow_emulator.examiner.points import Point
 from image_workflow_emulator.examiner.rules.registry import LIBRARIES, RULES, WAITING
 from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
 
@@ -73,3 +76,33 @@ def _is_part(found: dict[_Place, Finding], place: _Place, finding: Finding) -> b
         return ("double-spend", *place[1:]) in found
     paid = [one for one in found.values() if one.rule == "double-spend"]
     return finding.rule == "abandoned-work" and any(set(finding.requests) <= set(one.requests) for one in paid)
+
+
+class Totals(Struct):
+    """What was found in all sandboxes of a process together."""
+
+    findings: list[tuple[str, Finding]] = []
+    """Each with the id of its sandbox."""
+    checked: Mapping[str, int] = {}
+    not_checked: Collection[str] = ()
+    """The rules that could not be checked of some requests, since an auto clock took every wait."""
+    covered: Counter[Point] = field(default_factory=Counter)
+    """How often each point of the coverage was reached."""
+
+    def add(self, sandbox_id: str, conduct: Conduct, covered: Mapping[Point, int]) -> None:
+        """Add what was found in a sandbox."""
+        self.findings = [*self.findings, *((sandbox_id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
+        self.checked = {rule: self.checked.get(rule, 0) + number for rule, number in conduct.checked.items()}
+        self.not_checked = self.not_checked or conduct.not_checked
+        self.covered.update(covered)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether something was done that costs money, leaks a credential or gets a client banned."""
+        return any(finding.severity == "error" for _, finding in self.findings)
+
+    def without(self, rules: Collection[str]) -> "Totals":
+        """Return the same, but for some rules."""
+        findings = [(sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules]
+        checked = {rule: number for rule, number in self.checked.items() if rule not in rules}
+        return Totals(findings, checked, [rule for rule in self.not_checked if rule not in rules], self.covered)

@@ -6,8 +6,8 @@ Made from records for one examination, and then discarded. Must not know any rul
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
-from itertools import accumulate, chain
+from functools import cache
+from itertools import chain
 from operator import attrgetter
 from typing import Final, Protocol, TypeAlias
 
@@ -69,26 +69,13 @@ class History:
         self.seen_to_end = {facts.work_id(record) for record in self.ends}
         """The ids of the work whose end some answer showed."""
         self._shut_out_at = {self.client(one): one.sequence for one in self.records if one.status in (401, 403)}
-
-        self.orders_at_once = self._orders_at_once()
-        """The records of the requests that admitted work while another such request was in flight."""
-
-    def _orders_at_once(self) -> Records:
-        orders = [record for record in self.with_key if record.is_committed and record.status == 202]
-        last_arrivals = accumulate((record.last_arrival for record in orders), max, initial=0)
-        following = [*orders[1:], None]
-        return [
-            record
-            for record, last_arrival, other in zip(orders, last_arrivals, following, strict=False)
-            if record.sequence <= last_arrival or (other is not None and other.sequence <= record.last_arrival)
-        ]
-
-    # Groups ---------------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def by_client(self) -> Mapping[Client, Records]:
+        self.by_client: Mapping[Client, Records] = facts.grouped(self.records, self.client)
         """The records of each client: a credential with a User-Agent."""
-        return facts.grouped(self.records, self.client)
+        self._on_connection = facts.grouped(self.records, attrgetter("connection"))
+        orders = [record for record in self.with_key if record.is_committed and record.status == 202]
+        is_concurrent = any(order.last_arrival > order.sequence for order in orders)
+        self.orders = facts.grouped(orders if is_concurrent else (), self.intent)
+        """The records of the requests that admitted work, by intent; nothing if no other request came before an answer."""
 
     def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
@@ -125,12 +112,12 @@ class History:
     def knows(self, later: RequestRecord, earlier: RequestRecord) -> bool:
         """Whether the client had the answer to one request when it sent the other.
 
-        Requests that go out together, on connections that were there before the first answer, do not know of each other.
-        Two requests with one key may be a client's that sends a write twice to be quick; a third one is a loop.
+        Requests that go out together, on connections that were used before, do not know of each other. Two requests with
+        one key may be a client's that sends a write twice to be quick; a third one is a loop.
         """
         if later.sequence <= earlier.last_arrival:
             return False
-        if later.connection == earlier.connection or later.connected_ms is None:
+        if later.connection in (None, earlier.connection):
             return True
         if max(facts.pauses_ms(earlier, later)) >= AT_ONCE_MS:
             return True
@@ -139,16 +126,12 @@ class History:
             same = self.same_request(later)
             index = bisect_left(same, later.sequence, key=_sequence_of)
             return index > 1 and max(facts.pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
-        return later.connected_ms >= facts.left_ms(earlier)
+        return self._on_connection[later.connection][0] is later
 
     def next_knowing(self, records: Records, earlier: RequestRecord) -> RequestRecord | None:
         """Return the first record of a group whose client knew the answer to an earlier one."""
         index = bisect_right(records, earlier.last_arrival, key=_sequence_of)
         return next((one for one in records[index : index + _MAX_CONCURRENT] if self.knows(one, earlier)), None)
-
-    @cached_property
-    def _on_connection(self) -> Mapping[str | None, Records]:
-        return facts.grouped(self.records, attrgetter("connection"))
 
     def between(self, earlier: RequestRecord, later: RequestRecord) -> Records:
         """Return what the same worker sent between two requests: on their connection, or else of their client."""

@@ -38,8 +38,6 @@ class Connection(Protocol):
 
     peer: str | None
     """The client's address and port; None where there is none, as on a Unix socket."""
-    made_ms: float
-    """When it was opened, as `image_workflow_emulator.kernel.clock.host_elapsed_ms` counts."""
 
     @property
     def is_closing(self) -> bool:

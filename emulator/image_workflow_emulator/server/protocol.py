@@ -20,7 +20,6 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.requests import CONNECTION
 from image_workflow_emulator.http.responses import OWN_ORIGIN, Header
-from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import excerpt
 
 REQUEST_SECONDS: Final = 30.0
@@ -95,7 +94,6 @@ class WatchedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._unparsed = bytearray()
         self.peer = None if self.client is None else f"{self.client[0]}:{self.client[1]}"
-        self.made_ms = host_elapsed_ms()
         if len(self.connections) > self.server_state.limit and not self.server_state.make_room(self):
             self.server_state.refused += 1
             self._refuse(Problem("service_unavailable", "There are too many connections.", retry_after=5))

@@ -115,7 +115,6 @@ class Service:
             content_type_header=headers.get(b"content-type", b"") if body.has_more else None,
             fault_header=None if route.operation is None else headers.get(FAULT_HEADER),
             connection=peer,
-            connected_ms=None if peer is None or connection is None else connection.made_ms,
             operation=route.operation,
             byte_surface=route.byte_surface,
             checks=route.checks,

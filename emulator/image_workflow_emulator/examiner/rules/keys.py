@@ -60,8 +60,7 @@ def _repeated(history: History) -> list[Records]:
 def _chains(history: History) -> Iterator[Sequence[Records]]:
     """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
     failed = history.by_intent
-    at_once = facts.grouped(history.orders_at_once, history.intent)
-    for records in (*failed.values(), *(records for intent, records in at_once.items() if intent not in failed)):
+    for records in (*failed.values(), *(orders for intent, orders in history.orders.items() if intent not in failed)):
         has_key = [record for record in records if record.method != "GET" and record.idempotency_key is not None]
         by_key = list(facts.grouped(has_key, attrgetter("idempotency_key")).values())
         chain: list[Records] = []
@@ -132,7 +131,7 @@ def hedged(history: History) -> Verdicts:
     `double-spend`.
     """
     replaced = {record.sequence for chain in _chains(history) for record in joined.from_iterable(chain)}
-    for records in facts.grouped(history.orders_at_once, history.intent).values():
+    for records in history.orders.values():
         orders = [one for one in records if facts.is_answered(one, 202) and one.sequence not in replaced]
         for earlier, later in pairwise(filter(history.is_paid, orders)):
             message = f"{facts.title(later)} was sent under two keys at once, and each reserved Credits"

@@ -59,8 +59,6 @@ class Arrival(Struct, eq=False, gc=False, kw_only=True):
     """The header Emulator-Fault, of a request to an operation."""
     connection: str | None = None
     """The client's end of the connection that it came on; None where the server does not tell."""
-    connected_ms: float | None = None
-    """When that connection was made, as `arrived_ms`."""
     operation: str | None = None
     byte_surface: ByteSurface | None = None
     """Which of the byte surfaces it came to; None for an operation."""
