@@ -4,7 +4,7 @@ Documents of several sandboxes, processes and shards are merged into one. Must n
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
@@ -88,12 +88,8 @@ class _Point(Struct):
     closed_by: dict[str, Any]
 
 
-class _Points(Struct):
-    points: list[_Point]
-
-
 class _Document(Struct):
-    operations: dict[str, _Points]
+    operations: dict[str, dict[Literal["points"], list[_Point]]]
 
 
 def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:

@@ -69,6 +69,9 @@ class History:
         self.seen_to_end = {facts.work_id(record) for record in self.ends}
         """The ids of the work whose end some answer showed."""
         self._shut_out_at = {self.client(one): one.sequence for one in self.records if one.status in (401, 403)}
+        admitted = [record for record in self.with_key if facts.is_answered(record, 202)]
+        self.admitted = [(one, work) for one in admitted if (work := self.work(facts.work_id(one))) is not None]
+        """The records of the answers that showed admitted work, each with that work as it is now."""
         self.by_client: Mapping[Client, Records] = facts.grouped(self.records, self.client)
         """The records of each client: a credential with a User-Agent."""
         self._on_connection = facts.grouped(self.records, attrgetter("connection"))

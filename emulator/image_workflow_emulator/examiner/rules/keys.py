@@ -30,8 +30,8 @@ def write_retried_with_new_key(history: History) -> Verdicts:
     """
     yield from [KEPT] * len(_repeated(history))
     for chain in _chains(history):
-        is_kept = len(chain) == 1 or _times_paid(history, chain) > 1
-        yield KEPT if is_kept else breach(_retried(chain), *joined.from_iterable(chain))
+        is_paid = _times_paid(history, chain) > 1
+        yield KEPT if is_paid else breach(_retried(chain), *joined.from_iterable(chain))
 
 
 def double_spend(history: History) -> Verdicts:
@@ -93,10 +93,10 @@ def _leaves_open(record: RequestRecord) -> bool:
 
 def _is_timed_out(history: History, record: RequestRecord, following: RequestRecord) -> bool:
     """Whether a client did not wait for the answer to its order, although it let it come: it never reads that work."""
-    work = history.work(facts.work_id(record)) if facts.is_answered(record, 202) else None
+    is_in_flight = facts.is_answered(record, 202) and following.sequence <= record.last_arrival
+    work = history.work(facts.work_id(record)) if is_in_flight else None
     return (
         work is not None
-        and following.sequence <= record.last_arrival
         and following.arrived_ms - record.arrived_ms >= AT_ONCE_MS
         and (history.client(record), work.id) not in history.polls
         and history.is_over(work.finished_at or record.left_at)

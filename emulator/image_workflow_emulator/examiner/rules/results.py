@@ -54,25 +54,21 @@ def abandoned_work(history: History) -> Verdicts:
     listed_at = max((record.left_at for record in lists if facts.is_success(record)), default=0)
     readers = {history.client(record) for name in _READS for record in history.by_operation.get(name, ())}
     polls_of = facts.grouped((poll for polls in history.polls.values() for poll in polls), facts.work_id)
-    admissions = [record for record in history.with_key if facts.is_answered(record, 202)]
-    for work_id, (admitted, *_) in facts.grouped(admissions, facts.work_id).items():
-        work = history.work(work_id)
-        if work_id in history.seen_to_end:
+    for admitted, work in {work.id: (admitted, work) for admitted, work in reversed(history.admitted)}.values():
+        if work.id in history.seen_to_end:
             yield KEPT
-        if work is None or work_id in history.seen_to_end:
             continue
-        polls = polls_of.get(work_id, ())
+        polls = polls_of.get(work.id, ())
         if work.finished_at is None:
             is_left = history.has_ended and not polls
         else:
             is_left = history.is_over(work.finished_at) and listed_at < work.finished_at
         is_read_in_vain = bool(polls) and not facts.is_success(polls[-1])
         if is_left and not (is_read_in_vain or _was_asked_again(history, admitted) or _is_excused(history, admitted)):
-            message = f"{work_id} was admitted, and its end was never read"
-            if history.client(admitted) in readers:
-                yield breach(message, admitted)
-            else:
-                yield breach(f"{message}; another system may read it", admitted, severity="note")
+            is_reader = history.client(admitted) in readers
+            message = f"{work.id} was admitted, and its end was never read"
+            words = message if is_reader else f"{message}; another system may read it"
+            yield breach(words, admitted, severity=None if is_reader else "note")
 
 
 def _was_asked_again(history: History, admitted: RequestRecord) -> bool:
@@ -98,8 +94,7 @@ def unfetched_pictures(history: History) -> Verdicts:
         name = record.path.rpartition("/")[2]
         named |= {name, name.rpartition("-")[0]}
     found: list[Verdict] = []
-    for admitted in history.with_key:
-        work = history.work(facts.work_id(admitted)) if facts.is_answered(admitted, 202) else None
+    for admitted, work in history.admitted:
         if not isinstance(work, Generation) or work.finished_at is None or work.id not in history.seen_to_end:
             continue
         made = [output.asset_id for output in work.outputs if output.asset_id is not None]

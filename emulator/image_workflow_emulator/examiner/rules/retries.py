@@ -13,7 +13,8 @@ from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, 
 from image_workflow_emulator.kernel.timestamps import HOUR_MS, LATEST_INSTANT, SECOND_MS
 from image_workflow_emulator.service.records.record import RequestRecord
 
-_FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
+_BLOCKED: Final = "resource_operation_in_progress"
+_FREED_BY_WORK: Final = ("concurrency_limit_reached", _BLOCKED)
 _HARMLESS_POLLS: Final = 2
 _HARMLESS_LISTS: Final = 3
 _MAX_WORKS: Final = 50
@@ -103,7 +104,7 @@ def no_backoff(history: History) -> Verdicts:
     counts as well, but only by the sum: a client that polls the Operation in the way may do so at equal intervals, and with
     a new key (D10). A stalled connection ends the row, since it is not known when its client gave up.
     """
-    blocked = [records for records in history.by_intent.values() if any(map(_is_blocked, records))]
+    blocked = [records for records in history.by_intent.values() if any(one.code == _BLOCKED for one in records)]
     known = {record.sequence for records in blocked for record in records}
     others = (records for records in history.requests if records[0].sequence not in known)
 
@@ -121,10 +122,6 @@ def no_backoff(history: History) -> Verdicts:
                 is_blocked = any(record.status == 409 for record in row)
                 is_bad = has_no_pause(pauses) or (not is_blocked and does_not_grow(pauses))
                 yield breach(message, *row) if is_bad else KEPT
-
-
-def _is_blocked(record: RequestRecord) -> bool:
-    return record.code == "resource_operation_in_progress"
 
 
 def _is_failure(record: RequestRecord) -> bool:
@@ -294,9 +291,8 @@ def _unread(history: History, client: Client, is_generation: bool) -> Sequence[t
     """Return of the works of a client that nobody reads by address: after which request, and up to when, they were unfinished."""
     read = {work for _, work in history.polls}
     spans = []
-    for admitted in history.with_key:
-        work = history.work(facts.work_id(admitted)) if facts.is_answered(admitted, 202) else None
-        is_unread = work is not None and work.id not in read and isinstance(work, Generation) == is_generation
-        if work is not None and is_unread and history.client(admitted) == client:
+    for admitted, work in history.admitted:
+        is_unread = work.id not in read and isinstance(work, Generation) == is_generation
+        if is_unread and history.client(admitted) == client:
             spans.append((admitted.last_arrival, LATEST_INSTANT if work.finished_at is None else work.finished_at))
     return spans[:_MAX_WORKS]
