@@ -64,6 +64,7 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
             "committed": True,
             "work": None,
             "connection": None,
+            "last_arrival": 1,
             "timed": True,
             "rule": None,
             "duration_ms": entry["duration_ms"],

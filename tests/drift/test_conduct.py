@@ -9,8 +9,12 @@ from msgspec import structs
 
 from image_workflow_emulator.drift.as_records import examine_recording
 from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.drift.recordings import read_recording
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, as_har, photoshoot_of
+from tests.examiner.examples import ExampleClient
+from tests.examiner.rule_examples import EXAMPLES
+from tests.support.emulator_client import MakeEmulator
 
 RECORDINGS = Path(__file__).parent / "recordings"
 FAILS_ONCE = {
@@ -143,3 +147,33 @@ def test_a_file_that_holds_no_call_of_the_service_is_refused(content: str, tmp_p
     outcome = run_command("conduct", str(tmp_path / "other.har"))
     assert outcome.status == 2
     assert "other.har: " in outcome.complaint
+
+
+@pytest.mark.parametrize("clock", ["manual", "auto"])
+@pytest.mark.parametrize("rule", EXAMPLES)
+def test_the_journal_of_a_run_is_judged_as_the_run_was(make_emulator: MakeEmulator, clock: str, rule: str) -> None:
+    service = make_emulator(clock=clock)
+    ExampleClient(service).play(EXAMPLES[rule][0])
+    running = service.told("GET", "/conduct?ended=true")
+    journal = service.told("GET", "/requests?limit=1000")
+    recorded = examine_recording(read_recording(json.dumps(journal).encode(), "journal.json"), CONTRACT)
+    assert recorded is not None
+    hidden = set(recorded.not_checked) - set(running["not_checked"])
+    assert {"credential-sent-to-bytes"} == hidden
+    seen = [(finding.rule, finding.severity, finding.requests) for finding in recorded.conduct.findings]
+    assert [
+        (finding["rule"], finding["severity"], finding["requests"])
+        for finding in running["findings"]
+        if finding["rule"] not in hidden
+    ] == seen
+
+
+def test_each_sandbox_of_a_journal_is_judged_by_itself(make_emulator: MakeEmulator) -> None:
+    entries = []
+    for number in range(3):
+        service = make_emulator(clock="manual")
+        service.get("/assets/none")
+        entries += [{**entry, "sandbox": f"s{number}"} for entry in service.told("GET", "/requests")["data"]]
+    recorded = examine_recording(read_recording(json.dumps({"data": entries}).encode(), "journal.json"), CONTRACT)
+    assert recorded is not None
+    assert ([], 3) == (recorded.conduct.findings, len(recorded.places))

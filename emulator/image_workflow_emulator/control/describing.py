@@ -24,7 +24,7 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.records.record import RequestRecord
 
-_AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code", "connection")
+_AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code", "connection", "last_arrival")
 _MAY_HOLD_A_KEY: Final = ("path", "content_type", "emulator_fault", "user_agent", "idempotency_key")
 _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 

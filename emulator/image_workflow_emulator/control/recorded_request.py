@@ -56,6 +56,8 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     """The id of the Operation or Generation that it admitted."""
     connection: str | None = None
     """The client's end of its connection; None where the server does not know it."""
+    last_arrival: int = 0
+    """The number of the last request that had come when it was answered."""
     timed: bool = True
     """Whether its time tells how long its client waited: an auto clock skips the waits that it asks for."""
     rule: Mapping[str, Any] | None = None

@@ -4,19 +4,20 @@ Owns what a recording can show of the client's conduct, and says of each rule th
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 from msgspec import Struct
 
 from image_workflow_emulator.contract import BASE_PATH, Contract
-from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession, operation_admitting
+from image_workflow_emulator.control.recorded_request import RecordedRequest
+from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
 from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
-from image_workflow_emulator.examiner.conduct import judge
-from image_workflow_emulator.examiner.findings import Conduct
+from image_workflow_emulator.examiner.conduct import Totals, judge
+from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Judged
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
 from image_workflow_emulator.service.records.record import RequestRecord, digest
 
@@ -38,11 +39,18 @@ class _Record(RequestRecord, eq=False):
     """A record whose answer and code are known from the recording alone."""
 
     recorded_code: str | None = None
+    is_lost: bool = False
+    is_asked_for: bool = False
 
     @property
     def loss(self) -> str | None:
         """How the answer was lost: nobody knows."""
-        return "lost" if self.status is None else None
+        return "lost" if self.status is None or self.is_lost else None
+
+    @property
+    def is_injected(self) -> bool:
+        """Whether the journal says that a scenario or a header asked for the problem."""
+        return self.is_asked_for
 
     @property
     def code(self) -> str | None:
@@ -51,21 +59,43 @@ class _Record(RequestRecord, eq=False):
 
 
 def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract) -> RecordedConduct | None:
-    """Judge the client that was recorded; None if no exchange is a call of the service."""
-    traffic = Traffic(exchanges, contract)
-    if not traffic.calls:
+    """Judge the client that was recorded, each sandbox by itself; None if no exchange is a call of the service."""
+    total, reasons, places = Totals(), dict[str, str](), dict[int, str]()
+    for run in _runs(exchanges):
+        traffic = Traffic(run, contract)
+        if traffic.calls:
+            records = list(_records(traffic, max(places, default=0)))
+            now = max(record.left_at for record in records)
+            conduct = judge(records, _RecordedWorks(traffic, records), now, has_ended=True)
+            total.add("", conduct, {})
+            reasons |= _not_checked(traffic, conduct.not_checked)
+            places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
+    if not places:
         return None
-    records = list(_records(traffic))
-    now = max(record.left_at for record in records)
-    conduct = judge(records, _RecordedWorks(traffic), now, has_ended=True)
-    places = {call.number + 1: call.where for call in traffic.calls}
-    return RecordedConduct(conduct, _not_checked(traffic, conduct.not_checked), places)
+    judged = Judged(requests=len(places), left=0)
+    findings = sorted((one for _, one in total.findings), key=lambda one: SEVERITIES.index(one.severity))
+    return RecordedConduct(Conduct(findings=findings, checked=total.checked, judged=judged), reasons, places)
+
+
+def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedExchange]]:
+    """Group the exchanges of a journal by sandbox, each time anew where its numbers begin again: it was reset."""
+    runs = dict[tuple[str, int], list[RecordedExchange]]()
+    last = dict[str, tuple[int, int]]()
+    for exchange in sorted(exchanges, key=lambda one: one.arrived_at or 0):
+        number, resets = exchange.entry.sequence if exchange.entry else 0, 0
+        if exchange.entry:
+            earlier, resets = last.get(exchange.sandbox, (0, 0))
+            resets += number <= earlier
+            last[exchange.sandbox] = number, resets
+        runs.setdefault((exchange.sandbox, resets), []).append(exchange)
+    return runs.values()
 
 
 def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
-    reasons = dict.fromkeys(not_timed, "the recording has no times")
+    is_journal = traffic.base_url.startswith(JOURNAL_ORIGIN)
+    reasons = dict.fromkeys(not_timed, f"{'an auto clock' if is_journal else 'the recording'} has no times")
     is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
-    if not is_shown or traffic.base_url.startswith(JOURNAL_ORIGIN):  # a journal shows it of operations alone
+    if not is_shown or is_journal:  # a journal shows it of operations alone
         reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"
     return reasons
 
@@ -73,7 +103,8 @@ def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
 # Records --------------------------------------------------------------------------------------------------------------
 
 
-def _records(traffic: Traffic) -> Iterator[RequestRecord]:
+def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
+    """Iterate over the requests of a run; `last` is the last number in other runs."""
     admitted = _admitted_unseen(traffic)
     arrivals = [call.at if call.arrived_at is None else call.arrived_at for call in traffic.calls]
     for call, arrived in zip(traffic.calls, arrivals, strict=True):
@@ -82,14 +113,14 @@ def _records(traffic: Traffic) -> Iterator[RequestRecord]:
         is_json = bool(call.body) or (not call.is_success and isinstance(json_of(call.request_body), dict))
         body_digest = f"unknown body {call.number}" if call.is_partial else digest(call.request_body or b"")
         answer = call.answer if "id" in call.answer or "object" not in call.answer else {}
-        yield _Record(
-            sequence=call.number + 1,
+        record = _Record(
+            sequence=last + call.number + 1,
             at=call.at,
             arrived_ms=float(arrived),
             left_at=call.at + (round(took_ms) if arrived == call.at else 0),  # an emulator's clock may stand still
             duration_ms=took_ms,
             is_timed=call.is_timed and not call.is_coarse,
-            last_arrival=bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
+            last_arrival=last + bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
             request_id="",
             method=call.method,
             path=_path(call, traffic),
@@ -109,6 +140,22 @@ def _records(traffic: Traffic) -> Iterator[RequestRecord]:
             response_body=orjson.dumps(answer) if operation else None,
             recorded_code=call.code,
         )
+        if call.entry is not None:
+            _add_known(record, call.entry, last)
+        yield record
+
+
+def _add_known(record: _Record, entry: RecordedRequest, last: int) -> None:
+    """Add what the journal knows of a request and no recording of the service shows."""
+    record.unknown_credential = None if entry.credential is None else str(entry.credential.get("id"))
+    record.shows_key = "…" in f"{entry.query}{entry.idempotency_key}"  # where the key was masked
+    record.sequence, record.last_arrival = last + entry.sequence, last + entry.last_arrival
+    record.path = entry.path
+    record.connection, record.is_timed = entry.connection, entry.timed
+    record.is_committed, record.work_id = entry.committed, entry.work
+    record.is_unheard, record.is_lost = entry.abandoned, entry.lost
+    record.is_asked_for = entry.rule is not None or entry.emulator_fault is not None
+    record.status = entry.status
 
 
 def _header(name: str, value: str) -> tuple[bytes, bytes]:
@@ -161,22 +208,26 @@ def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
 class _RecordedWorks:
     """The work and the uploads as the recording last shows them."""
 
-    def __init__(self, traffic: Traffic) -> None:
+    def __init__(self, traffic: Traffic, records: Sequence[RequestRecord]) -> None:
         self._traffic = traffic
+        self._admitted = {record.work_id for record in records}
 
     def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work as it was seen last: what the rules ask of it, and nothing in all other fields."""
         work = self._traffic.works.get(identifier)
-        if work is None:
+        known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
+        if work is not None:
+            assets = [output["asset"] for output in work.last.get("outputs", ())]
+            known |= {
+                "reserved_credits": work.credits("reserved") or 0,
+                "charged_credits": work.credits("charged"),
+                "finished_at": instant_of(work.last.get("finished_at")),
+                "outputs": tuple(Output(asset_id=asset and asset["id"]) for asset in assets),
+            }
+        elif identifier not in self._admitted:
             return None
-        known = {
-            "id": work.id,
-            "reserved_credits": work.credits("reserved") or 0,
-            "charged_credits": work.credits("charged"),
-            "finished_at": instant_of(work.last.get("finished_at")),
-            "outputs": (),
-        }
-        kind: Any = Operation if work.last["object"] == "operation" else Generation
+        is_operation = work.last["object"] == "operation" if work else identifier.startswith("op")
+        kind: Any = Operation if is_operation else Generation
         found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
         return found
 

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 import orjson
 from msgspec import Struct
 
+from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.settings import UsageError
 
@@ -43,6 +44,10 @@ class RecordedExchange(Struct, frozen=True):
     """Whether its instant is known in whole seconds only, which is no evidence for waits."""
     arrived_at: int | None = None
     """The host's time of its arrival, where `at` is the time of an emulator's clock."""
+    sandbox: str = ""
+    """The sandbox of the emulator that recorded it."""
+    entry: RecordedRequest | None = None
+    """What the emulator's journal has of it."""
 
 
 def json_of(body: bytes | None) -> Any:

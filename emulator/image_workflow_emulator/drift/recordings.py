@@ -295,6 +295,8 @@ def _exchange_of_journal(entry: _JournalEntry, where: str) -> RecordedExchange:
         surface=entry.bytes,
         is_partial="is not shown" in (entry.note or "") and entry.bytes is None,
         arrived_at=instant_of(entry.arrived_at),
+        sandbox=entry.sandbox,
+        entry=entry,
     )
 
 
