@@ -134,6 +134,7 @@ def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> No
         ("scenarios", "`scenarios` is `scenario list` now"),
         ("scenarios check a.yaml", "`scenarios check FILE` is `scenario check FILE` now"),
         ("seed given.yaml", "`seed FILE` is `given FILE` now"),
+        ("sweep --pairs -- true", "pairs of faults are gone: `--only` tries one cell after another"),
         ("readings --format json", "`readings` is `contract readings` now"),
     ],
 )
@@ -162,7 +163,7 @@ def test_no_line_of_a_help_is_wider_than_80_and_one_option_has_one_description()
     for name in ("", *COMMANDS):
         shown = helped(*name.split(), "--help")
         assert max(map(len, shown.splitlines())) <= 80
-        for option, words in re.findall(r"^  (--ignore|--all)\b \S*((?:.|\n {4,})*)", shown, re.MULTILINE):
+        for option, words in re.findall(r"^  (--ignore|--report|--all)\b \S*((?:.|\n {4,})*)", shown, re.MULTILINE):
             described.setdefault(option, set()).add(" ".join(words.split()))
     assert {1} == {len(words) for words in described.values()}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema_rs import Draft202012Validator
 
 from image_workflow_emulator.cli.arguments import with_verb
 from image_workflow_emulator.cli.main import main
@@ -321,6 +322,12 @@ def test_operations_are_listed_without_an_emulator() -> None:
 @pytest.mark.parametrize("kind", ["scenario", "world"])
 def test_the_schema_of_a_kind_of_file_is_printed(kind: str) -> None:
     assert run_command("contract", "schema", kind).output == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")
+
+
+def test_the_schema_of_what_is_given_accepts_entries_and_refuses_an_unknown_kind() -> None:
+    validator = Draft202012Validator(json.loads(run_command("contract", "schema", "given").output))
+    assert validator.is_valid({"given": [{"product": {"name": "Linen shirt", "photos": 2}}]})
+    assert not validator.is_valid({"given": [{"produkt": {"name": "Linen shirt"}}]})
 
 
 def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> None:

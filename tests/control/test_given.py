@@ -11,7 +11,7 @@ import pytest
 from image_workflow_emulator.testing import EmulatorError, Sandbox, create_app
 from tests.cli.command import run_command
 from tests.packaging.pages import fences
-from tests.support.served import ROOT, serving
+from tests.support.served import EMULATOR, ROOT, run_program, serving
 from tests.support.state_files import parts_of
 
 SEED = """\
@@ -118,8 +118,8 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
         ]
         assert made[0]["id"].startswith("prd_")
         ((_, shown),) = fences(ROOT / "docs/testing.md", "yaml")
-        good.write_text(shown)
-        assert run_command("given", str(good), "--team", "Other", EMULATOR_URL=server.url).status == 0
+        seeded = run_program(*EMULATOR, "given", "-", "--team", "Other", given=shown, EMULATOR_URL=server.url)
+        assert (0, "") == (seeded.status, seeded.complaint)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`contract`: what is shipped about the API. Needs no emulator."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,4 +52,19 @@ def contract_show(call: Invocation) -> None:
 
 def contract_schema(call: Invocation) -> None:
     """Print the JSON Schema of a kind of file."""
-    print_bytes(shipped_path(f"contract/{call.options.kind}.schema.json").read_bytes())
+    if call.options.kind == "given":
+        print_json(_given_schema())
+    else:
+        print_bytes(shipped_path(f"contract/{call.options.kind}.schema.json").read_bytes())
+
+
+def _given_schema() -> dict[str, Any]:
+    """Return the schema of the files of `given`, which the contract of the control plane has."""
+    schemas, wanted = shipped_document("contract/control-plane.yaml")["components"]["schemas"], ["Given"]
+    for name in wanted:
+        wanted += (one for one in re.findall(r"#/components/schemas/(\w+)", str(schemas[name])) if one not in wanted)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$ref": "#/components/schemas/Given",
+        "components": {"schemas": {name: schemas[name] for name in wanted}},
+    }

@@ -3,8 +3,10 @@
 `requests` and `scenario` have files of their own.
 """
 
+import json
 import re
 import shlex
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,14 +14,15 @@ from typing import Any
 from image_workflow_emulator.cli.failures import REFUSED_VALUES, naming_scenario
 from image_workflow_emulator.cli.invocation import Invocation, print_json
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
+from image_workflow_emulator.documents.yaml_reader import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.settings import CommandError, SettingError, UsageError
-from image_workflow_emulator.testing.control_client import STATE_SECONDS, ZIP, mode_of, path_step
+from image_workflow_emulator.testing.control_client import STATE_SECONDS, YAML, ZIP, mode_of, path_step
 from image_workflow_emulator.testing.errors import EmulatorError
-from image_workflow_emulator.testing.options import put_in_place, read_state_file
+from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file
 
 # The clock ------------------------------------------------------------------------------------------------------------
 
@@ -189,9 +192,9 @@ def reset(call: Invocation) -> None:
 
 def given(call: Invocation) -> None:
     """Make what a file lists in a sandbox, before clients come."""
-    from image_workflow_emulator.testing.sandbox import Given
-
-    made = Given(call.control).file(call.options.file, team=call.options.team)
+    file, query = call.options.file, {"file": call.options.file, "team": call.options.team}
+    content = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else read_file(file)
+    made = json.loads(call.control.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS))["data"]
     rows = [(one["object"].replace("_", " "), one["id"], one.get("name") or one.get("status")) for one in made]
     call.show({"data": made}, ("KIND", "ID", "NAME"), rows)
 

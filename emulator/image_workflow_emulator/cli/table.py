@@ -252,7 +252,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "contract show": Command("print the contract (OpenAPI 3.1; the default)", formats=("yaml", "json")),
     "contract operations": Command("list the operations with prices and problem codes", formats=_TABLE),
     "contract schema": Command(
-        "print the JSON Schema of a kind of file, for editors", "", {"kind scenario|world": "the kind"}
+        "print the JSON Schema of a kind of file, for editors", "", {"kind scenario|world|given": "the kind"}
     ),
     "contract readings": Command("list the readings of the specification, where it is silent", formats=_TABLE),
 }
@@ -267,8 +267,10 @@ RETIRED: Final[Mapping[str, str]] = {
     "operations": "`operations` is `contract operations` now",
     "schema": "`schema KIND` is `contract schema KIND` now",
     "readings": "`readings` is `contract readings` now",
-    **dict.fromkeys(("exec --junit", "coverage --html", "drift --junit"), _REPORT),
+    **dict.fromkeys(("exec --junit", "coverage --html", "drift --junit", "sweep --junit"), _REPORT),
     **dict.fromkeys(("drift record", "drift --base-url", "drift --api-key", "drift --spend"), _RECORD),
+    "sweep --pairs": "pairs of faults are gone: `--only` tries one cell after another",
+    "sweep --resume": "`--resume FILE` is `--shard K/N` now, and `--merge FILE` joins the reports",
     **dict.fromkeys(("drift --target", "drift --out", "drift --keep-text"), _RECORD),
 }
 """Commands, verbs and options that are gone, each with what to use now. They have no row above."""
