@@ -80,30 +80,20 @@ _GET_TEAM = Handler(commit=lambda call, _: call.caller)
 
 
 def _list(name: str) -> Handler:
-    """Return the handler of a list of one of the store's collections."""
+    """Return the handler of a list of one of the store's collections, or of a kind of ingredient."""
 
     def check_cursor(call: Call, _found: None) -> Page[Any]:
-        return _page(call, name, getattr(call.sandbox.store, name), [call.team_id])
+        store = call.sandbox.store
+        return _page(call, name, store.ingredients[name] if name in INGREDIENT_KINDS else getattr(store, name))
 
     return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
 
 
-def _list_ingredients(kind: str) -> Handler:
-    def check_cursor(call: Call, _found: None) -> Page[Any]:
-        scope = call.query.get("scope", "all")
-        owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
-        return _page(call, kind, call.sandbox.store.ingredients[kind], owners)
-
-    return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
-
-
-def _page(call: Call, name: str, collection: Collection[Any], owners: list[str | None]) -> Page[Any]:
+def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
     """Return a page of what the query selects; a cursor is not bound to `limit` (D02)."""
-    query, shown = call.query, collection.shown
-    asked = call.team_id, *query.items()
+    query, shown, readings = call.query, collection.shown, call.sandbox.readings
+    asked, is_late = (call.team_id, *query.items()), readings.list_freshness == "lag"
     page: Page[Any] | None = shown.get(asked)
-    readings = call.sandbox.readings
-    is_late = readings.list_freshness == "lag"
     if page is not None and not is_late:
         return page
     filters = {key: value for key, value in query.items() if key not in ("limit", "after")}
@@ -111,7 +101,8 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
         del filters["scope"]  # the meaning of an absent scope
     words = sorted(f"{key}={value}" for key, value in filters.items())
     request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *words))
-    filters.pop("scope", None)  # it has selected the owners
+    scope = filters.pop("scope", "all")
+    owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
     sections = [collection.ids(owner, filters) for owner in owners]
     if is_late:  # D74; what no Team owns was there before
         items, seen_until = collection.items, call.now - LIST_LAG_MS
@@ -133,7 +124,7 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
 def _ingredient_handlers(kind: str) -> dict[str, Handler]:
     create, update, delete = authoring.HANDLERS[kind]
     return {
-        f"{operation_id('list', kind)}s": _list_ingredients(kind),
+        f"{operation_id('list', kind)}s": _list(kind),
         operation_id("create", kind): create,
         operation_id("get", kind): _read(lookups.INGREDIENTS[kind]),
         operation_id("update", kind): update,

@@ -6,16 +6,7 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 
 import asyncio
 
-from image_workflow_emulator.http.requests import (
-    Body,
-    Connection,
-    Message,
-    Receive,
-    Request,
-    Send,
-    until_gone,
-    watching,
-)
+from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, until_gone, watching
 from image_workflow_emulator.http.responses import PIECE_BYTES, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
@@ -51,16 +42,15 @@ class Wire:
         if is_whole and not (is_refused_early or bytes_per_second):
             await self._connection().send_whole(response.status, (*response.headers, self._request.embedding), body)
             return
-        await send(self._start(response))
+        await self._send_head(response)
         if bytes_per_second is not None or len(body) > PIECE_BYTES:
             if await self._send_pieces(body, bytes_per_second):
                 return
             body = b""
+        await send({"type": "http.response.body", "body": body, "more_body": is_refused_early})
         if is_refused_early:
-            await send({"type": "http.response.body", "body": body, "more_body": True})
             await self._body.drain()
-            body = b""
-        await send({"type": "http.response.body", "body": body})
+            await send({"type": "http.response.body"})
 
     async def _send_pieces(self, body: bytes, bytes_per_second: int | None) -> bool:
         """Send bytes in pieces, at a speed of real time if one is given; return whether the client has gone."""
@@ -72,14 +62,14 @@ class Wire:
                 return True
         return False
 
-    def _start(self, response: Response) -> Message:
+    async def _send_head(self, response: Response) -> None:
         headers = (*response.headers, self._request.embedding)
-        return {"type": "http.response.start", "status": response.status, "headers": headers}
+        await self._send({"type": "http.response.start", "status": response.status, "headers": headers})
 
     async def send_half(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
         if response.body and self._request.method != "HEAD":
-            await self._send(self._start(response))
+            await self._send_head(response)
             await self._send_pieces(response.body[: len(response.body) // 2], bytes_per_second)
 
     async def pause(self, span_ms: int) -> bool:
