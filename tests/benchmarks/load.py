@@ -43,11 +43,9 @@ class Connection:
         self.stream = socket.create_connection(("127.0.0.1", self.port))
         self.stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def ask(self, request: bytes, *more: bytes) -> Answer:
+    def ask(self, request: bytes) -> Answer:
         """Send a request and read its answer whole. Raises UnexpectedAnswerError unless it is a success."""
         self.stream.sendall(request)
-        for chunk in more:
-            self.stream.sendall(chunk)
         data = bytearray()
         while (end := data.find(b"\r\n\r\n")) < 0:
             self._receive(data)
@@ -116,20 +114,6 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
     selector.close()
     took.sort()
     return Answers(len(took), took[len(took) * 99 // 100] * 1000)
-
-
-def measure_upload(port: int, path: str, headers: dict[str, str], size: int) -> float:
-    """Send bytes to an address; return the milliseconds until the answer."""
-    connection = Connection(port)
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}\r\n"
-    head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    chunk = bytes(CHUNK_BYTES)
-    chunks = [chunk] * (size // CHUNK_BYTES) + [chunk[: size % CHUNK_BYTES]]
-    start = time.perf_counter()
-    connection.ask(f"{head}\r\n".encode(), *chunks)
-    elapsed_ms = (time.perf_counter() - start) * 1000
-    connection.stream.close()
-    return elapsed_ms
 
 
 def measure_generation(port: int, key: str, path: str, body: Any, number: int) -> tuple[float, list[int]]:

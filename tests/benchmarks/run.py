@@ -26,13 +26,12 @@ if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on t
 
 from tests.benchmarks import instructions, load
 from tests.benchmarks.load import Connection
-from tests.benchmarks.requests import Template, make_asset, photo, photoshoot, prepared_requests, raw_request, template
+from tests.benchmarks.requests import Template, make_asset, photo, photoshoot, prepared_requests, raw_request
 from tests.benchmarks.servers import EMULATOR, RAW, TEAMS, RunningServer, key, running, write_world
 
 FAST_CLOCK = ("--clock", "x400")
 UNENDING = "timings: {first_output: 10d}\n"
 """Generations go on for all of the measurement: 10 days are over after half an hour of the fast clock."""
-UPLOAD_BYTES = 70 * 1024 * 1024
 NUMBERS_PER_ROUND = 1_000_000
 
 
@@ -148,20 +147,6 @@ def under_load(bench: Bench, server: RunningServer, requests: list[Template]) ->
     return Load(answers, (server.cpu_seconds() - worked) / answers.number * 1e6)
 
 
-def measure_uploads(bench: Bench) -> Figures:
-    """Milliseconds for the largest file."""
-    figures = Figures("upload of 70 MiB", "ms")
-    body = {"content_type": "image/jpeg", "size_bytes": UPLOAD_BYTES}
-    create = template("POST", "/v1/uploads", key(0), body, is_numbered=True)
-    with bench.servers("--clock", "auto") as (emulator, raw):
-        for _ in range(bench.rounds):
-            recipe = Connection(emulator.port).ask(create.number(next(bench.numbers))).json()["upload"]
-            path = "/" + recipe["url"].split("/", 3)[3]
-            took = bench.away(load.measure_upload, emulator.port, path, recipe["headers"], UPLOAD_BYTES)
-            figures.add(took, bench.away(load.measure_upload, raw.port, "/60", recipe["headers"], UPLOAD_BYTES))
-    return figures
-
-
 def measure_pictures(bench: Bench) -> list[Figures]:
     """A photoshoot from order to four files; a 4k picture, and who has to wait for it."""
     shoot = Figures("photoshoot to four files", "ms", "150 ms")
@@ -207,7 +192,6 @@ def main() -> None:
         bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
         rows = measure_start(bench)
         rows += measure_requests(bench)
-        rows.append(measure_uploads(bench))
         rows += measure_pictures(bench)
     print_table([*(row.row() for row in rows), *instructions.rows()])
 

@@ -29,7 +29,6 @@ from image_workflow_emulator.service.sandbox import admission, scenarios
 from image_workflow_emulator.service.sandbox.calls import Call, Caller, OwnCheck
 from image_workflow_emulator.service.sandbox.sandbox import HeldAdmission, Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.service.sandbox.scenarios import injected_problem
 from image_workflow_emulator.web.pictures import PictureWorker
 
 _HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
@@ -250,7 +249,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
         """Return the problem that the service itself would answer with."""
         self.fire()
-        return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after, self.is_read)
+        return scenarios.injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after, self.is_read)
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem; an auto clock then skips the wait that it asks of the client."""

@@ -5,7 +5,6 @@ The event loop never runs Pillow, and no code of the server does. After an await
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -68,20 +67,13 @@ class PictureWorker:
         self._ahead[place].add_done_callback(finish)
 
     async def _data(self, images: ImageStore, key: str) -> bytes:
-        """Draw a picture, and what it is made from, unless it is here.
-
-        What is at hand stays here until nothing needs it, since the images may drop it, if memory is short.
-        """
+        """Draw a picture, and what it is made from, unless it is here. The images may drop any of them, if memory is short."""
         recipes = images.to_draw(key)
-        uses = Counter(source for recipe in recipes.values() for source in set(recipe.inputs))
-        at_hand = {source: data for source in (key, *uses) if (data := images.pictures[source].data) is not None}
+        sources = {key, *(source for recipe in recipes.values() for source in recipe.inputs)}
+        at_hand = {source: data for source in sources if (data := images.pictures[source].data) is not None}
         for drawn, recipe in recipes.items():
             inputs = [at_hand[source] for source in recipe.inputs]
             at_hand[drawn] = images.drawn(recipe) or await self._draw_once(images, recipe, inputs)
-            for source in set(recipe.inputs):
-                uses[source] -= 1
-                if not uses[source]:
-                    del at_hand[source]
         return at_hand[key]
 
     async def decode(self, data: bytes, content_type: str, readings: Readings) -> DecodedUpload:
