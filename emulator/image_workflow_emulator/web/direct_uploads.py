@@ -9,14 +9,13 @@ import io
 
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem, invalid_request
 from image_workflow_emulator.domain.resources import UploadSession
-from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
+from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step, allowing
 from image_workflow_emulator.web.rendering import DIRECT_UPLOADS_PREFIX
 
 
@@ -36,12 +35,6 @@ def _check_address(exchange: Exchange) -> None:
     """404: the address is one that a session gave out."""
     home = None if exchange.request.query_string else exchange.home
     uploads.find_signed(home, exchange.resource_id, _parts(exchange.request)[2])
-
-
-def _check_method(exchange: Exchange) -> None:
-    """405: bytes are posted."""
-    if exchange.request.method != "POST":
-        raise not_allowed(exchange.request.method, ["POST"])
 
 
 def _check_credential(exchange: Exchange) -> None:
@@ -138,7 +131,7 @@ _UPLOAD = Route(
     codes=BYTE_CODES,
     entrance=(
         Step(Check.RESOURCE, _check_address),
-        Step(Check.ROUTE, _check_method),
+        allowing("POST"),
         Step(Check.CREDENTIAL, _check_credential),
     ),
     before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),

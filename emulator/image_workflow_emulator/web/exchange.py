@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
-from image_workflow_emulator.http.problem_responses import problem_response
+from image_workflow_emulator.http.problem_responses import not_allowed, problem_response
 from image_workflow_emulator.http.requests import Body, Request
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.http.stopping import Stop
@@ -48,6 +48,16 @@ class Step(NamedTuple):
 
     check: Check
     run: Callable[["Exchange"], None]
+
+
+def allowing(*methods: str) -> Step:
+    """Return the check of a path that takes some methods: any other is 405 (D06)."""
+
+    def check(exchange: "Exchange") -> None:
+        if exchange.request.method not in methods:
+            raise not_allowed(exchange.request.method, methods)
+
+    return Step(Check.ROUTE, check)
 
 
 class Route(Struct, frozen=True, kw_only=True):

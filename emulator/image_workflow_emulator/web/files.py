@@ -5,17 +5,14 @@ from hmac import compare_digest
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem
-from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
+from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step, allowing
 from image_workflow_emulator.web.rendering import EXTENSIONS, FILES_PREFIX
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
-_METHODS = ["GET", "HEAD"]
 _MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
 TARGET_LIFETIME_MS = 60_000
 """How long the address lives that a redirect gives (D19)."""
@@ -29,13 +26,15 @@ def find(sandboxes: Sandboxes, request: Request) -> Found:
 
 def _check_link(exchange: Exchange) -> None:
     """404: the link was handed out, and its picture is alive."""
-    _check_picture(exchange.home, exchange.resource_id)
-
-
-def _check_method(exchange: Exchange) -> None:
-    """405: a file can be read, and nothing else."""
-    if exchange.request.method not in _METHODS:
-        raise not_allowed(exchange.request.method, _METHODS)
+    sandbox, name = exchange.home, exchange.resource_id
+    stem, _, extension = name.rpartition(".")
+    key, _, secret = stem.rpartition("-")
+    picture = None if sandbox is None else sandbox.images.public(key)
+    if sandbox is None or picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
+        raise _no_such_file(name)
+    asset = sandbox.store.assets.items.get(key)
+    if extension != EXTENSIONS[asset.format if asset else "png"]:  # pictures of ingredients are PNG
+        raise _no_such_file(name)
 
 
 def _key_of(name: str) -> str:
@@ -54,7 +53,8 @@ async def _render(exchange: Exchange, key: object) -> Response:
         (b"etag", etag),
         (b"accept-ranges", b"bytes"),
     )
-    if _matches(request.headers.get(b"if-none-match"), etag):
+    known = [tag.strip().removeprefix(b"W/") for tag in request.headers.get(b"if-none-match", b"").split(b",")]
+    if etag in known or known == [b"*"]:
         return Response(304, headers, b"")
     data = images.pictures[key].data
     if data is None:
@@ -95,7 +95,7 @@ def _check_target(exchange: Exchange) -> None:
 _DOWNLOAD = Route(
     byte_surface="download",
     codes=BYTE_CODES,
-    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), Step(Check.ROUTE, _check_method)),
+    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), allowing("GET", "HEAD")),
     after_admission=(Step(Check.RESOURCE, _check_link),),
     commit=lambda exchange, _: _key_of(exchange.resource_id),
     render=_render,
@@ -103,31 +103,11 @@ _DOWNLOAD = Route(
 )
 
 
-def _check_picture(sandbox: Sandbox | None, name: str) -> None:
-    """Raise Problem not_found for anything but a link that is alive."""
-    if sandbox is None:
-        raise _no_such_file(name)
-    stem, _, extension = name.rpartition(".")
-    key, _, secret = stem.rpartition("-")
-    picture = sandbox.images.public(key)
-    if picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
-        raise _no_such_file(name)
-    asset = sandbox.store.assets.items.get(key)
-    if extension != EXTENSIONS[asset.format if asset else "png"]:  # pictures of ingredients are PNG
-        raise _no_such_file(name)
-
-
 def _no_such_file(name: str) -> Problem:
     return Problem(
         "not_found",
         f"{excerpt(name)}: there is no such file; its Asset may be deleted",
         remedy="use the url that a live Asset shows, unchanged",
-    )
-
-
-def _matches(header: bytes | None, etag: bytes) -> bool:
-    return header is not None and (
-        header.strip() == b"*" or etag in [tag.strip().removeprefix(b"W/") for tag in header.split(b",")]
     )
 
 

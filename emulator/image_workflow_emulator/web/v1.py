@@ -44,18 +44,11 @@ class V1:
 
     def _find_path(self, path: str) -> tuple[Mapping[str, Route], str]:
         """Return the routes of a path by method, and the id in it; no routes if there is no such path."""
-        methods = self._routes.get(path)
-        if methods is not None:
-            return methods, ""
-        collection, _, last_step = path.rpartition("/")
-        methods = self._routes.get(f"{collection}/{{}}") if last_step else None
-        if methods is not None:
-            return methods, last_step
-        steps = path.split("/")  # "", "v1", collection, id, act
-        if len(steps) != 5 or not steps[3]:
-            return _NO_METHODS, ""
-        resource_id, steps[3] = steps[3], "{}"
-        return self._routes.get("/".join(steps), _NO_METHODS), resource_id
+        methods, steps = self._routes.get(path), path.split("/")  # "", "v1", collection, id, act
+        if methods is None and len(steps) in (4, 5) and steps[3]:
+            resource_id, steps[3] = steps[3], "{}"
+            return self._routes.get("/".join(steps), _NO_METHODS), resource_id
+        return methods or _NO_METHODS, ""
 
     def _refuse_unrouted(self, exchange: Exchange, _found: object = None) -> NoReturn:
         """404 or 405: no operation has this path, or this method of it (D06)."""
@@ -63,10 +56,8 @@ class V1:
         methods, _ = self._find_path(path)
         if methods:
             raise not_allowed(exchange.request.method, sorted(methods))
-        found, remedy = (
-            f"{excerpt(path)}: there is no such path",
-            "use a path of the contract, which GET /_emulator/contract shows",
-        )
+        found = f"{excerpt(path)}: there is no such path"
+        remedy = "use a path of the contract, which GET /_emulator/contract shows"
         if not path.startswith(BASE_PATH + "/"):
             found = f"{found}; the API is under {BASE_PATH}"
             remedy = f"put {BASE_PATH} before the path, or use one that the contract has"
