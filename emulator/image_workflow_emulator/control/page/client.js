@@ -8,18 +8,10 @@ import { ask, ROOT } from "./service.js";
 const BASE = new URL("../v1/", ROOT);
 
 /**
- * @typedef {object} Answer
- * @property {number | null} status null where the answer was lost on its way
- * @property {any} body its JSON; null where it has none
- * @property {{sequence: number, replayed: boolean} | null} entry the journal's, where the answer names it
+ * Send a request with a path below `/v1` and a body of JSON, and return whatever is answered; a refusal is an answer too.
+ * `status` is null where the answer was lost on its way, `entry` is the journal's, where the answer names it.
  */
-
-/**
- * Send a request and return whatever is answered; a refusal is an answer too. The path is below `/v1`, the body JSON.
- * @param {any} request
- * @returns {Promise<Answer>}
- */
-export async function sendAsClient({ method, path, key, headers = {}, body }) {
+export async function sendAsClient(/** @type {any} */ { method, path, key, headers = {}, body }) {
   const sent = /** @type {Record<string, string>} */ ({ ...headers, Authorization: `Bearer ${key}` });
   if (body !== undefined) sent["Content-Type"] = "application/json";
   try {

@@ -10,10 +10,7 @@ const MAX_SHOWN = 100;
 const HEIGHT = 40;
 const WIDTH = 600;
 
-/**
- * The changes of what is available, newest first, reckoned back from what there is now.
- * @param {any[]} works all of the Team's
- */
+/** The changes of what a Team has, newest first, reckoned back from what there is now through all its work. */
 function changesOf(team, works) {
   const all = [
     ...(team.credit_changes ?? []).map(({ at, change }) => ({ at, change, what: "set by hand or by a scenario" })),

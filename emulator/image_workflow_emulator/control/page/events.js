@@ -15,13 +15,6 @@ const BURST = 300;
 const BURST_WINDOW_MS = 1000;
 const BURST_PAUSE_MS = 300;
 
-/**
- * @typedef {object} Listener
- * @property {(event: {kind: string, data: any}) => void} heard
- * @property {(isAgain: boolean) => void} connected
- * @property {(reason: string) => void} lost
- */
-
 /** The id of the last event that was heard, in whatever tab. */
 let lastId = "";
 
@@ -34,7 +27,7 @@ export async function share(listener, signal) {
   signal.addEventListener("abort", () => others.close());
   others.onmessage = ({ data: [what, value, id] }) => {
     lastId = id;
-    listener[/** @type {keyof Listener} */ (what)](value);
+    listener[what](value);
   };
   const passOn = (what) => (value) => {
     others.postMessage([what, value, lastId]);

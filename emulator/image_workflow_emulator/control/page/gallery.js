@@ -155,10 +155,7 @@ export function altOf({ source, format, team, id }) {
   return `${sentence(source)} ${format} of ${team.name}, ${id}`;
 }
 
-/**
- * An order, or the uploads.
- * @param {any[]} assets newest first
- */
+/** An order, or the uploads, with its Assets, newest first. */
 function card(work, assets) {
   const recipe = work ? recipeOf(work) : "";
   const id = assets[0].source_generation_id;
@@ -178,7 +175,7 @@ function card(work, assets) {
   `;
 }
 
-/** @param {import("./pictures.js").Shown[]} all of the same order */
+/** A picture among all of the same order. */
 function tile(shown, all) {
   const { id, format, width, height, size_bytes: bytes, team } = shown.asset;
   const facts = [bytes === null ? "" : size(bytes), team.name].filter(Boolean).join(" · ");

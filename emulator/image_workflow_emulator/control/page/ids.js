@@ -17,10 +17,7 @@ export function isId(text) {
   return idsIn(text)[0] === text;
 }
 
-/**
- * A link to what is known about a thing.
- * @param {string} [text] its name, where that is known
- */
+/** A link to what is known about a thing, with its name where that is known. */
 export function idLink(id, text) {
   const href = document.getElementById("tabs") ? `#/${id}` : pageAddress(`/${id}`);
   return html`<a class="id" href=${href} title=${text ? id : null}>${text || html`<code>${id}</code>`}</a>`;

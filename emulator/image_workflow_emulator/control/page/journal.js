@@ -17,13 +17,6 @@ const FIELDS = {
 };
 const TERM = /(?:(\w+):)?("[^"]*"?|[^\s"]+)/g;
 
-/**
- * @typedef {object} Term
- * @property {string} text as it was written
- * @property {string} field empty for a word that may stand anywhere
- * @property {string} value in small letters
- */
-
 /** The terms of a search such as `status:4xx op:getTeam team:Demo rule:"a name" words`. */
 export function termsOf(search) {
   return [...search.matchAll(TERM)].map(([text, name = "", value]) => {

@@ -7,13 +7,6 @@ import { idLink } from "./ids.js";
 import { address, hasPublicPictures, send } from "./service.js";
 import { actButton, copy, download, html, render, useEffect, useRef } from "./ui.js";
 
-/**
- * @typedef {object} Shown
- * @property {string} url the address that the control plane gave: its last part names the picture
- * @property {string} alt
- * @property {string} [recipe] what was ordered
- */
-
 /** What loads an image once it comes into view. */
 const waiting = new WeakMap();
 const inView = new IntersectionObserver(
@@ -52,8 +45,8 @@ function Fetched({ path, alt }) {
 }
 
 /**
- * What can be done with a picture.
- * @param {Shown[]} [all] those that it stands among, to go through when it is opened large
+ * What can be done with a picture, of which the address (`url`), the alternative text (`alt`) and what was ordered
+ * (`recipe`) are known. `all` are those that it stands among, to go through when it is opened large.
  */
 export function pictureActs(shown, all = [shown]) {
   const opens = () => openLarge(all, all.indexOf(shown));

@@ -52,10 +52,7 @@ function numbered(entries) {
   return { data, last_sequence: Math.max(0, ...data.map((one) => one.sequence)) };
 }
 
-/**
- * What answers in the place of the emulator.
- * @param {string} name of the file
- */
+/** What answers in the place of the emulator, for a file of this name. */
 export function answersOf(name, { answers, pictures }) {
   return (method, path, /** @type {any} */ query = {}) => {
     if (method !== "GET") throw new Refusal(405, "read_only", `${name} is a file: it can be read, not changed`);

@@ -154,10 +154,7 @@ export function dismissRefusal(which = "[role=alert]") {
   if (byId("notices").querySelector(which)) render(null, byId("notices"));
 }
 
-/**
- * Put a text on the clipboard.
- * @param {Element} button says for a moment that it was done
- */
+/** Put a text on the clipboard; the button says for a moment that it was done. */
 export async function copy(text, button) {
   if (navigator.clipboard) await navigator.clipboard.writeText(text);
   else copyFromField(text);

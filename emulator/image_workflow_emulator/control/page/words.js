@@ -41,8 +41,3 @@ export function sentence(word) {
   const text = word.replace(/[._]/g, " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
-
-/** A value as formatted JSON. */
-export function formatted(value) {
-  return JSON.stringify(value, null, 2);
-}

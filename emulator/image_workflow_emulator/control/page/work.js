@@ -147,7 +147,6 @@ function shownOf(slot, work) {
   return { url: slot.url ?? "", alt, recipe: recipeOf(work) };
 }
 
-/** @param {import("./pictures.js").Shown[]} pictures of all slots */
 function slotTile(slot, work, pictures) {
   const shown = pictures.find(({ url }) => url === slot.url);
   const label = slot.slot ? `Output ${slot.slot}` : "Result";

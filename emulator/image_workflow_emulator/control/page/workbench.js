@@ -39,10 +39,7 @@ export function makeRule({ sequence, operation, code, request_body: body, creden
   );
 }
 
-/**
- * Open a rule in the editor.
- * @param {string} rule without indentation
- */
+/** Open a rule, a text without indentation, in the editor. */
 export function openRule(rule) {
   waiting = rule;
   location.hash = "#scenario/edit";
