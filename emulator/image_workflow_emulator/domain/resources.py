@@ -6,6 +6,7 @@ None of them can be part of a circle, so the garbage collector need not look at 
 collection, which stops everything else, takes three quarters of the time.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, structs
@@ -150,6 +151,8 @@ class Ingredient(Struct, frozen=True, gc=False):
     kind: ClassVar[IngredientKind]
     prefix: ClassVar[str]
     picture_count: ClassVar[int] = 1
+    described_as: ClassVar[str] = ""
+    """The description of a new one, where no field of a body gives it."""
 
     @property
     def picture_keys(self) -> list[str]:
@@ -180,6 +183,7 @@ class Background(Ingredient, frozen=True, gc=False):
 
     kind = "background"
     prefix = "bkg"
+    described_as = "A background made from a picture."
 
 
 class Pose(Ingredient, frozen=True, gc=False):
@@ -190,6 +194,7 @@ class Pose(Ingredient, frozen=True, gc=False):
 
     kind = "pose"
     prefix = "pos"
+    described_as = "A pose read from a picture."
 
 
 class FashionModel(Ingredient, frozen=True, gc=False):
@@ -200,6 +205,11 @@ class FashionModel(Ingredient, frozen=True, gc=False):
 
     kind = "fashion_model"
     prefix = "fmd"
+
+
+INGREDIENT_TYPES: Mapping[str, type[Ingredient]] = {
+    kind.kind: kind for kind in (PhotographyStyle, Background, Pose, FashionModel)
+}
 
 
 class WorkError(Struct, frozen=True, gc=False):

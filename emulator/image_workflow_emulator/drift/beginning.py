@@ -10,23 +10,12 @@ from typing import Any, Final
 import orjson
 from msgspec import Struct, ValidationError, convert
 
-from image_workflow_emulator.domain.resources import (
-    Asset,
-    Background,
-    FashionModel,
-    Ingredient,
-    PhotographyStyle,
-    Pose,
-    Product,
-)
+from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, Asset, Product
 from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import leaves
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
-_INGREDIENTS: Final[Mapping[str, type[Ingredient]]] = {
-    kind.kind: kind for kind in (PhotographyStyle, Background, Pose, FashionModel)
-}
-_ORDER: Final = ("asset", "product", *_INGREDIENTS)
+_ORDER: Final = ("asset", "product", *INGREDIENT_TYPES)
 _REFERRED: Final = {
     **{f"{kind}_id{plural}": kind for kind in _ORDER for plural in ("", "s")},
     "primary_asset_id": "asset",
@@ -101,7 +90,7 @@ def put(resource: Found, sandbox: Sandbox, mapped: Mapping[str, str]) -> str:
         product = _made(Product, "prd", sandbox, shown, asset_ids=photos, primary_asset_id=primary)
         sandbox.store.products.add(product)
         return str(product.id)
-    kind = _INGREDIENTS[resource.kind]
+    kind = INGREDIENT_TYPES[resource.kind]
     ingredient = _made(kind, kind.prefix, sandbox, shown, source_asset_ids=[], version=1)
     sandbox.store.ingredients[ingredient.kind].add(ingredient)
     for key in ingredient.picture_keys:

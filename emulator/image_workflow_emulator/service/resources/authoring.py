@@ -8,50 +8,26 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from image_workflow_emulator.domain.intents import Intent
 from image_workflow_emulator.domain.pricing import AUTHORING_PRICES
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.recipes import CardRecipe
-from image_workflow_emulator.domain.resources import (
-    Background,
-    FashionModel,
-    Ingredient,
-    Operation,
-    OperationOutcome,
-    PhotographyStyle,
-    Pose,
-)
+from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, Ingredient, Operation, OperationOutcome
 from image_workflow_emulator.scenario.scenario import WorkOutcome
 from image_workflow_emulator.service.resources import work
 from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, found_by_path, refer, refer_to_all
-from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits
+from image_workflow_emulator.service.sandbox.admission import Order, check_budget, check_credits
 from image_workflow_emulator.service.sandbox.calls import Call, Handler
 from image_workflow_emulator.service.sandbox.premade import CARD_SIZE
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 
-class Authoring(Struct, frozen=True):
-    """How one kind is authored: its class, and the field of its sources in a body."""
-
-    resource: type[Ingredient]
-    sources: str
-    described_as: str = ""
-    """The description of a new one, where no field of the body gives it."""
-
-
-AUTHORING: Mapping[str, Authoring] = {
-    "photography_style": Authoring(PhotographyStyle, "asset_ids"),
-    "background": Authoring(Background, "asset_id", "A background made from a picture."),
-    "pose": Authoring(Pose, "asset_id", "A pose read from a picture."),
-    "fashion_model": Authoring(FashionModel, "asset_ids"),
-}
-
-
-class Change(Struct, frozen=True):
+class Change(Order, frozen=True):
     """What a write asks for: a new ingredient where there is no target, and new metadata alone where there are no sources."""
 
+    kind: str
     target: Ingredient | None
     source_ids: tuple[str, ...]
 
@@ -79,34 +55,20 @@ def _check_state(call: Call, ingredient: Ingredient) -> Ingredient:
 
 def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
     """422: the Assets that the work is made from are there."""
-    field = AUTHORING[kind].sources
-    sources = call.intent.get(field, [])
-    if field == "asset_ids":
-        refer_to_all(call, ASSET, "/asset_ids", sources)
-    elif sources:
-        refer(call, ASSET, "/asset_id", sources)
-        sources = [sources]
-    return Change(target, tuple(sources))
+    if "asset_id" in call.intent:
+        source_ids = [refer(call, ASSET, "/asset_id", call.intent["asset_id"]).id]
+    else:
+        source_ids = [asset.id for asset in refer_to_all(call, ASSET, "/asset_ids", call.intent.get("asset_ids", ()))]
+    price, places = (AUTHORING_PRICES[kind], 1) if source_ids else (0, 0)
+    return Change(price, places, kind, target, tuple(source_ids))
 
 
-def _check_budget(call: Call, change: Change) -> Change:
-    if change.source_ids:
-        check_budget(call)
-    return change
-
-
-def _check_credits(kind: str, call: Call, change: Change) -> Change:
-    if change.source_ids:
-        check_credits(call, AUTHORING_PRICES[kind])
-    return change
-
-
-def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
+def _metadata(intent: Intent) -> dict[str, Any]:
     """Return the attributes that a body sets: its fields, the sources aside."""
     return {
         "background_kind" if field == "kind" else field: tuple(value) if isinstance(value, list) else value
         for field, value in intent.items()
-        if field != AUTHORING[kind].sources
+        if field not in ("asset_id", "asset_ids")
     }
 
 
@@ -118,38 +80,36 @@ def source_to_examine(call: Call) -> str | None:
     return None if call.sandbox.images.pictures[asset_id].scene else str(asset_id)
 
 
-def _change(kind: str, call: Call, change: Change) -> Ingredient | Operation:
+def _change(call: Call, change: Change) -> Ingredient | Operation:
     """Change metadata at once, or admit the replacement of the sources (section 4; metadata sent along waits, D25)."""
     if change.source_ids or change.target is None:
-        return _admit(kind, call, change)
-    changed = structs.replace(change.target, updated_at=call.now, **_metadata(kind, call.intent))
-    call.sandbox.store.ingredients[kind].replace(changed)
+        return _admit(call, change)
+    changed = structs.replace(change.target, updated_at=call.now, **_metadata(call.intent))
+    call.sandbox.store.ingredients[change.kind].replace(changed)
     return changed
 
 
 def _delete(call: Call, ingredient: Ingredient) -> None:
     """Delete a Team's ingredient for good; admitted Generations captured what they need of it."""
     call.sandbox.store.ingredients[ingredient.kind].remove(ingredient)
-    for key in ingredient.picture_keys:
-        call.sandbox.images.withdraw(key)
+    call.sandbox.images.withdraw(ingredient.picture_keys)
 
 
-def _admit(kind: str, call: Call, change: Change) -> Operation:
+def _admit(call: Call, change: Change) -> Operation:
     """Admit the making of an ingredient; until it succeeds there is no trace of it (section 3, rule 3)."""
-    target, source_ids, price = change.target, change.source_ids, AUTHORING_PRICES[kind]
-    sandbox = call.sandbox
-    operation_type = f"{kind}.{'create' if target is None else 'update'}"
-    outcome = _plan(call, kind, work.decide(call, operation_type), source_ids, price)
+    sandbox, target, source_ids = call.sandbox, change.target, change.source_ids
+    operation_type = f"{change.kind}.{'create' if target is None else 'update'}"
+    outcome = _plan(call, change, work.decide(call, operation_type))
     operation = Operation(
         id=sandbox.identifiers.next("op"),
         type=operation_type,
-        target_id=target.id if target else _target_of_create(sandbox, kind),
+        target_id=target.id if target else _target_of_create(sandbox, change.kind),
         result_id=None,
         error=None,
         outcome=outcome,
-        **work.queued(call, price),
+        **work.queued(call, change.price),
     )
-    work.admit(call, operation.id, price, outcome.finishes_at)
+    work.admit(call, operation.id, change, outcome.finishes_at)
     sandbox.store.operations.add(operation)
     sandbox.images.hold(source_ids)
     if work.skips_queue(sandbox):
@@ -166,23 +126,21 @@ def _admit(kind: str, call: Call, change: Change) -> Operation:
 def _target_of_create(sandbox: Sandbox, kind: str) -> str | None:
     """Return the target that the Operation of a create names before it exists: none, unless D27 is read otherwise."""
     is_known = sandbox.readings.target == "target-at-once"
-    return sandbox.identifiers.next(AUTHORING[kind].resource.prefix) if is_known else None
+    return sandbox.identifiers.next(INGREDIENT_TYPES[kind].prefix) if is_known else None
 
 
-def _plan(call: Call, kind: str, planned: WorkOutcome, source_ids: tuple[str, ...], price: int) -> OperationOutcome:
+def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
     """Decide the outcome of the work at admission, from the scenario and the scene of the source (D30)."""
-    sandbox = call.sandbox
-    charge = price
-    if kind == "background":
-        scene = planned.scene or sandbox.images.pictures[source_ids[0]].scene
-        charge = price if scene == "foreground" else 0
+    sandbox, kind, charge = call.sandbox, change.kind, change.price
+    if kind == "background" and (planned.scene or sandbox.images.pictures[change.source_ids[0]].scene) != "foreground":
+        charge = 0
     duration_ms = getattr(sandbox.timings, f"{kind}_ms") if planned.duration_ms is None else planned.duration_ms
-    if work.skips_queue(sandbox) and price == 0 and planned.duration_ms is None:  # D71
+    if work.skips_queue(sandbox) and change.price == 0 and planned.duration_ms is None:  # D71
         duration_ms = 0
     starts_at = call.now + work.queue_ms(sandbox)
     finishes_at = None if planned.stall else starts_at + duration_ms
     failed = work.failure(planned.fail) if planned.fail else None
-    return OperationOutcome(starts_at, finishes_at, failed, 0 if failed else charge, source_ids)
+    return OperationOutcome(starts_at, finishes_at, failed, 0 if failed else charge, change.source_ids)
 
 
 def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
@@ -204,16 +162,15 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
 
 def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingredient:
     """Create the ingredient of an Operation, or replace it by its new version."""
-    kind_name = operation.ingredient_kind
-    kind = AUTHORING[kind_name]
-    collection = sandbox.store.ingredients[kind_name]
-    changes = _metadata(kind_name, operation.request)
+    resource = INGREDIENT_TYPES[operation.ingredient_kind]
+    collection = sandbox.store.ingredients[resource.kind]
+    changes = _metadata(operation.request)
     sources = operation.outcome.source_keys
     if operation.target_id not in collection.items:
-        if kind.described_as:
-            changes["description"] = kind.described_as
-        ingredient = kind.resource(
-            id=operation.target_id or sandbox.identifiers.next(kind.resource.prefix),
+        if resource.described_as:
+            changes["description"] = resource.described_as
+        ingredient = resource(
+            id=operation.target_id or sandbox.identifiers.next(resource.prefix),
             team_id=operation.team_id,
             source_asset_ids=sources,
             created_at=now,
@@ -224,8 +181,7 @@ def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingre
         collection.add(ingredient)
     else:
         previous = collection.items[operation.target_id]
-        for key in previous.picture_keys:
-            sandbox.images.withdraw(key)
+        sandbox.images.withdraw(previous.picture_keys)
         ingredient = structs.replace(
             previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
         )
@@ -257,16 +213,15 @@ def _handlers(kind: str) -> tuple[Handler, Handler, Handler]:
     )
     admission = (
         (Check.REFERENCES, partial(_check_sources, kind)),
-        (Check.CONCURRENCY, _check_budget),
-        (Check.CREDITS, partial(_check_credits, kind)),
+        (Check.CONCURRENCY, check_budget),
+        (Check.CREDITS, check_credits),
     )
-    commit = partial(_change, kind)
     return (
-        Handler(checks=admission, commit=commit),
-        Handler(checks=(*changeable, *admission), commit=commit),
+        Handler(checks=admission, commit=_change),
+        Handler(checks=(*changeable, *admission), commit=_change),
         Handler(checks=changeable, commit=_delete),
     )
 
 
-HANDLERS: Mapping[str, tuple[Handler, Handler, Handler]] = {kind: _handlers(kind) for kind in AUTHORING}
+HANDLERS: Mapping[str, tuple[Handler, Handler, Handler]] = {kind: _handlers(kind) for kind in INGREDIENT_TYPES}
 """By kind: how one is created, updated and deleted."""

@@ -21,18 +21,17 @@ from image_workflow_emulator.scenario.scenario import WorkOutcome
 from image_workflow_emulator.service.resources import work
 from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_to_all
 from image_workflow_emulator.service.resources.products import add_asset
-from image_workflow_emulator.service.sandbox.admission import check_budget, check_credits, check_memory
+from image_workflow_emulator.service.sandbox.admission import Order, check_budget, check_credits, check_memory
 from image_workflow_emulator.service.sandbox.calls import Call, Handler, OwnCheck
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
 
 
-class Plan(Struct, frozen=True):
-    """The plan of a Generation: its price, its subjects, and the recipe of each slot in order."""
+class Plan(Order, frozen=True):
+    """The plan of a Generation: its subjects, and the recipe of each slot in order."""
 
     workflow: str
-    price: int
     resolved_asset_ids: tuple[str, ...]
     recipes: tuple[Recipe, ...]
 
@@ -48,7 +47,8 @@ class Chosen(Struct, frozen=True):
 
 
 def _plan(call: Call, workflow: str, asset_ids: tuple[str, ...], recipes: tuple[Recipe, ...]) -> Plan:
-    return Plan(workflow, generation_price(workflow, call.intent), asset_ids, recipes)
+    places = work.places_of(call.sandbox, len(recipes))
+    return Plan(generation_price(workflow, call.intent), places, workflow, asset_ids, recipes)
 
 
 # Product Photography --------------------------------------------------------------------------------------------------
@@ -181,18 +181,8 @@ def _plan_upscale(call: Call, asset: Asset) -> Plan:
 # Admission ------------------------------------------------------------------------------------------------------------
 
 
-def _check_budget(call: Call, plan: Plan) -> Plan:
-    check_budget(call, work.places_of(call.sandbox, len(plan.recipes)))
-    return plan
-
-
-def _check_credits(call: Call, plan: Plan) -> Plan:
-    check_credits(call, plan.price)
-    return plan
-
-
 def _admit(call: Call, plan: Plan) -> Generation:
-    sandbox, workflow, price = call.sandbox, plan.workflow, plan.price
+    sandbox, workflow = call.sandbox, plan.workflow
     outcome = work.decide(call, workflow, len(plan.recipes))
     starts_at = call.now + work.queue_ms(sandbox)
     slots = _plan_slots(sandbox, plan, call.intent, outcome, starts_at)
@@ -205,10 +195,10 @@ def _admit(call: Call, plan: Plan) -> Generation:
         outputs=(Output(),) * len(slots),
         starts_at=starts_at,
         plan=slots,
-        **work.queued(call, price),
+        **work.queued(call, plan.price),
     )
     finishes_at = None if outcome.stall else max(slot.finishes_at or 0 for slot in slots)
-    work.admit(call, generation.id, price, finishes_at, len(slots))
+    work.admit(call, generation.id, plan, finishes_at)
     sandbox.store.generations.add(generation)
     if not work.skips_queue(sandbox):
         sandbox.timeline.schedule(starts_at, "generation_started", generation.id)
@@ -281,8 +271,8 @@ def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
 
 def _handler(*planning: OwnCheck) -> Handler:
     """Return what admits a workflow; the last of the checks that are its own finds the plan."""
-    checks = (Check.PAUSE, check_memory), *planning, (Check.CONCURRENCY, _check_budget), (Check.CREDITS, _check_credits)
-    return Handler(checks=checks, commit=_admit)
+    order = (Check.CONCURRENCY, check_budget), (Check.CREDITS, check_credits)
+    return Handler(checks=((Check.PAUSE, check_memory), *planning, *order), commit=_admit)
 
 
 BY_WORKFLOW: Mapping[str, Handler] = {

@@ -131,7 +131,7 @@ def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
             structs.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
         )
     store.assets.remove(asset)
-    call.sandbox.images.withdraw(asset.id)
+    call.sandbox.images.withdraw([asset.id])
     return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))
 
 

@@ -11,6 +11,7 @@ from image_workflow_emulator.domain.resources import Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.scenario import FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
+from image_workflow_emulator.service.sandbox.admission import Order
 from image_workflow_emulator.service.sandbox.calls import Call
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
@@ -82,11 +83,11 @@ def queued(call: Call, price: int) -> dict[str, Any]:
     }
 
 
-def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs: int = 1) -> None:
+def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> None:
     """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
     call.record.work_id = work_id
-    call.caller.account.ledger.reserve(work_id, price)
-    call.caller.account.budget.take(work_id, finishes_at, places_of(call.sandbox, outputs))
+    call.caller.account.ledger.reserve(work_id, order.price)
+    call.caller.account.budget.take(work_id, finishes_at, order.places)
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
 

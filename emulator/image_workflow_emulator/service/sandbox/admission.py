@@ -3,6 +3,10 @@
 In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
 """
 
+from typing import TypeVar
+
+from msgspec import Struct
+
 from image_workflow_emulator.domain.idempotency import MAX_RECORDS
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.domain.problems import Problem
@@ -119,10 +123,20 @@ def check_subscription(call: Call) -> None:
         )
 
 
-def check_budget(call: Call, places: int = 1) -> None:
+class Order(Struct, frozen=True):
+    """What a write asks for: its price in Credits, and its places in the concurrency budget, 0 where it admits no work."""
+
+    price: int
+    places: int
+
+
+SomeOrder = TypeVar("SomeOrder", bound=Order)
+
+
+def check_budget(call: Call, order: SomeOrder) -> SomeOrder:
     """429: the Team's concurrency budget has places for more work (section 8, D40, D42)."""
     budget, team = call.caller.account.budget, call.caller.account.team
-    if budget.used + places > team.concurrency_limit:
+    if order.places and budget.used + order.places > team.concurrency_limit:
         wait_ms = budget.wait_ms(call.now)
         raise Problem(
             "concurrency_limit_reached",
@@ -131,11 +145,12 @@ def check_budget(call: Call, places: int = 1) -> None:
             retry_after=max(seconds_up(wait_ms), 1),
             retry_wait_ms=wait_ms,
         )
+    return order
 
 
-def check_credits(call: Call, price: int) -> None:
+def check_credits(call: Call, order: SomeOrder) -> SomeOrder:
     """402: the Team can pay the full price (section 4)."""
-    account = call.caller.account
+    account, price = call.caller.account, order.price
     available = account.ledger.available
     if available < price:
         raise Problem(
@@ -145,6 +160,7 @@ def check_credits(call: Call, price: int) -> None:
             remedy=f"add {count_of(price - available, 'Credit')}",
             cause=call.sandbox.causes.get(("credits", account.team.id)),
         )
+    return order
 
 
 def check_memory(call: Call, _found: object) -> None:

@@ -111,10 +111,11 @@ class ImageStore:
                     to_release.extend(picture.recipe.inputs)
                 self._leave(picture.content, key)
 
-    def withdraw(self, key: str) -> None:
-        """Remove a picture's link and release it, when its Asset or ingredient is deleted."""
-        self.pictures[key].is_public = False
-        self.release([key])
+    def withdraw(self, keys: Iterable[str]) -> None:
+        """Remove the links of pictures and release them, when their Asset or ingredient is deleted."""
+        for key in keys:
+            self.pictures[key].is_public = False
+            self.release([key])
 
     def public(self, key: str) -> Picture | None:
         """Return the picture behind a link, or None if the link is dead."""
