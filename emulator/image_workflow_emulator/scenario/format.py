@@ -30,7 +30,7 @@ from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
-from image_workflow_emulator.kernel.wording import excerpt, first_of
+from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
 from image_workflow_emulator.scenario.faults.deprecated import DEPRECATED
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Word, value_of
 from image_workflow_emulator.scenario.faults.hold import HOLD
@@ -96,26 +96,35 @@ def _schemas() -> Schemas:
 
 def _suggest(steps: Steps, given: Any) -> list[str]:
     """Return what was probably meant by a value that the schema only calls wrong."""
-    codes = [code for code, kind in CATALOGUE.items() if str(given) in (code, str(kind.status))]
+    text = "" if isinstance(given, dict | list) else str(given)[:MAX_EXCERPT_CHARACTERS]
     match steps:
         case ("clock",):
-            return [f"{{mode: {mode}}}" for mode in nearest(str(given), CLOCK_MODES)]
-        case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
+            return [f"{{mode: {mode}}}" for mode in nearest(text, CLOCK_MODES)]
+        case ("rules", _, "match", "work", *_) if text in _OUTPUT_MODES:
             return ["product_photography"]
-        case ("rules", _, "then", "problem"):
-            return [code for code in codes if code != given]
-        case ("rules", _, "then", "latency" | "rate" as word):
-            return [f"network: {{{word}: {given}}}"]
-        case ("rules", _, "then", word) if word in LOSSES:
+        case ("rules", _, "then", *inner):
+            return _suggest_word(inner, text)
+        case ("rules", _, "when", "times") if text.isdecimal():
+            return [f"nth: 1-{text}"]
+        case ("rules", _, "times") if text.isdecimal():
+            return [f"when: {{nth: 1-{text}}}"]
+    return []
+
+
+def _suggest_word(steps: Sequence[str | int], text: str) -> list[str]:
+    """Return what was probably meant by a value under `then`."""
+    codes = [code for code, kind in CATALOGUE.items() if text in (code, str(kind.status))]
+    match steps:
+        case ["problem"]:
+            return [code for code in codes if code != text]
+        case ["latency" | "rate" as word] if text:
+            return [f"network: {{{word}: {text}}}"]
+        case [word] if word in LOSSES:
             return [f"network: {word}"]
-        case ("rules", _, "then", str()) if codes:
+        case [_]:
             return [f"problem: {code}" for code in codes]
-        case ("rules", _, "then"):
+        case []:
             return [f"{{problem: {code}}}" for code in codes]
-        case ("rules", _, "when", "times") if isinstance(given, int):
-            return [f"nth: 1-{given}"]
-        case ("rules", _, "times") if isinstance(given, int):
-            return [f"when: {{nth: 1-{given}}}"]
     return []
 
 
@@ -184,8 +193,8 @@ def _change(given: Mapping[str, Any]) -> Change:
 
 def read_rules(document: Document, contract: Contract) -> tuple[Rule, ...]:
     """Read the rules, whose shape is valid."""
-    rules = enumerate(document.texts.get("rules", ()))
-    return tuple(_read_rule(document, index, texts, contract) for index, texts in rules)
+    rules = document.texts.get("rules", ())
+    return tuple(_read_rule(document, index, texts, contract) for index, texts in enumerate(rules))
 
 
 def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> Rule:

@@ -165,7 +165,7 @@ class When(Struct, frozen=True):
 ALWAYS: Final = When()
 
 
-def value_of(facts: Facts, subject: Subject) -> str:
+def subject_of(facts: Facts, subject: Subject) -> str:
     """Return what identifies the subject; empty if the request has none, and for work unless it is the Team."""
     name = {"resource": "resource_id", "team": "team_id"}.get(subject, subject)
     return str(getattr(facts, name))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.matching import Facts, is_team, value_of
+from image_workflow_emulator.scenario.matching import Facts, is_team, subject_of
 from image_workflow_emulator.scenario.scenario import (
     NO_OUTCOME,
     AdmissionChange,
@@ -129,7 +129,7 @@ class Playbook:
     def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
         """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
         when, counts = rule.when, self.counts[rule.name]
-        number = counts.count(None if when.per is None else value_of(facts, when.per))
+        number = counts.count(None if when.per is None else subject_of(facts, when.per))
         draw = self._draw("rule", rule) if when.probability < 1 else 0.0
         return when.holds(number, now - self.began_at, draw)
 
@@ -139,8 +139,10 @@ class Playbook:
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
         timed = self.scenario.timeline[index]
-        later = self._openings[bisect(self._openings, (now, index)) :][:1]
-        return timed, later[0][0] if later and isinstance(timed.change, AdmissionChange) else None
+        later = bisect(self._openings, (now, index))
+        if later == len(self._openings) or not isinstance(timed.change, AdmissionChange):
+            return timed, None
+        return timed, self._openings[later][0]
 
     def scheduled(self) -> list[tuple[int, int]]:
         """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
