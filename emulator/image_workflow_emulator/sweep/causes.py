@@ -59,6 +59,8 @@ class Swept(Struct, eq=False):
     shard: str | None = None
     least_percent: float = 100.0
     why_stopped: str = ""
+    number: int = 0
+    """How many runs there were."""
 
     @property
     def ended(self) -> list[Run]:
@@ -122,7 +124,7 @@ class Swept(Struct, eq=False):
             summary=self._summary(),
             findings=findings,
             counts={outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
-            | {"not_run": len(self.not_run)},
+            | {"not_run": len(self.not_run), "runs": self.number},
             checked={outcome: len(self.ended) for outcome in OUTCOMES[1:]},
             tables=[
                 ReportTable(title="Calls by outcome", columns=("operation", "outcome", "faults"), rows=self._rows())
@@ -159,7 +161,7 @@ class Swept(Struct, eq=False):
         """Return the number of runs by outcome, and what was not run or is flaky, each in a sentence."""
         ended, plan = self.ended, self.plan
         words = ", ".join(f"{sum(run.outcome == one for run in ended)} {one}" for one in OUTCOMES)
-        sentences = [f"{count_of(len(ended), 'cell')} tried: {words}"]
+        sentences = [f"{count_of(len(ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"]
         flaky = [run.cell for run in ended if run.is_flaky]
         if flaky:
             sentences.append(f"flaky: {first_of(flaky)} failed, and did not when repeated")

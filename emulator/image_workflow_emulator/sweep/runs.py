@@ -149,6 +149,8 @@ class Runner:
         self._processes: set[Process] = set()
         self._emulator: Emulator | None = None
         self._kinds: dict[str, str] = {}
+        self.number = 0
+        """How many runs there were."""
         self._pauses_seconds = 0.0
 
     def stop(self) -> None:
@@ -170,7 +172,7 @@ class Runner:
         """Run the command as it is. Raises CommandError."""
         with self._run_folder() as folder:
             output, began_ms = folder / "output", host_elapsed_ms()
-            status, whole = self._execute(folder, self._options, output, self._timeout_seconds)
+            status, whole = self._execute(folder, self._options, output, None)
             places, _ = self._places(folder)
             self._clean = Clean(
                 status,
@@ -324,6 +326,7 @@ class Runner:
                 start_new_session=True,  # Ctrl-C is for the sweep
             )
             self._processes.add(process)
+            self.number += 1
             return process
 
     def _wait(self, process: "Process", seconds: float | None, notes: Path | None) -> bool:

@@ -67,6 +67,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
             sweeping.run(swept)
         except _Stopped as early:
             stopped, swept.why_stopped = early.number, "since the sweep was stopped"
+    swept.number = sweeping.runner.number
     report = swept.report()
     report.status = 128 + stopped if stopped else report.status
     return report

@@ -1,0 +1,166 @@
+"""Many cells in one run: what each test of a suite shows of its own cell."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sweep.test_sweep import report_of, suite, sweep
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no signal ends a test there")
+
+CLIENT = """
+import os, time
+import httpx, pytest
+
+def get(sandbox, attempts=1):
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    for attempt in range(attempts):
+        answer = httpx.get(sandbox.base_url + "/team", headers=headers)
+        if answer.status_code == 200:
+            return
+        time.sleep(PAUSE)
+    raise AssertionError(answer.status_code)
+
+PAUSE = 0.01
+"""
+
+
+def outcomes(folder: Path, tests: str, *options: str, words: tuple[str, ...] = (), status: int = 0) -> Any:
+    """Sweep a file of tests; return by cell and test how it ended."""
+    file = folder / "test_it.py"
+    file.write_text(CLIENT + tests)
+    found, report = report_of(folder, [*options], suite(file, *words))
+    assert status == found
+    return {(row["cell"], row["test"].rpartition("::")[2]): row["outcome"] for row in report["cells"]} | {"": report}
+
+
+def test_one_run_has_another_cell_in_every_test_also_in_parametrized_ones(tmp_path: Path) -> None:
+    tests = """
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_it(image_workflow, attempts): get(image_workflow, attempts)
+def test_nothing(): open(NAME, "a").write("run ")
+""".replace("NAME", repr(str(tmp_path / "runs")))
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited")
+    assert {"test_it[1]": "failed", "test_it[2]": "survived"} == {name[1]: found[name] for name in found if name}
+    assert found[""]["counts"]["runs"] == 3
+    assert (tmp_path / "runs").read_text() == "run "  # in the clean run alone
+    (cause,) = found[""]["causes"]
+    assert cause["command"].endswith(f"--test '{cause['tests'][0]}' -- " + cause["command"].rpartition(" -- ")[2])
+    again = sweep(
+        ["--only", cause["cells"][0], "--test", cause["tests"][0], "--strict"], suite(tmp_path / "test_it.py")
+    )
+    assert again.status == 1
+
+
+@pytest.mark.parametrize("words", [(), pytest.param(("-p", "xdist", "-n", "2"), marks=pytest.mark.verify)])
+def test_tests_that_share_a_sandbox_have_a_cell_together(tmp_path: Path, words: tuple[str, ...]) -> None:
+    tests = """
+@pytest.fixture(scope="module")
+def shop(image_workflow_emulator):
+    with image_workflow_emulator.sandbox() as sandbox: yield sandbox
+def test_first(shop): get(shop, 2)
+def test_second(shop): get(shop, 1)
+def test_third(image_workflow): get(image_workflow, 1)
+"""
+    found = outcomes(tmp_path, tests, "--only", "getTeam#[12]:internal_error", words=words)
+    del found[""]
+    if words:
+        assert found["getTeam#1:internal_error", "test_third"] == "failed"
+        return
+    assert found == {
+        ("getTeam#1:internal_error", "shop"): "survived",
+        ("getTeam#2:internal_error", "shop"): "failed",
+        ("getTeam#1:internal_error", "test_third"): "failed",
+    }
+
+
+def test_a_scenario_of_the_test_itself_stays(tmp_path: Path) -> None:
+    tests = """
+@pytest.mark.image_workflow(scenario={"scenario": "own", "rules": [{"match": {"operation": "getTeam"}, "when": {"nth": 1}, "then": {"problem": "internal_error"}}]})
+def test_marked(image_workflow):
+    get(image_workflow, 3)
+    assert any(request.code == "internal_error" for request in image_workflow.requests())
+def test_changed(image_workflow):
+    image_workflow.use("internal-error")
+    get(image_workflow, 3)
+"""
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited")
+    assert (
+        found["getTeam#1:rate_limited", "test_marked"] == found["getTeam#1:rate_limited", "test_changed"] == "survived"
+    )
+    assert all(row["struck"] for row in found[""]["cells"])
+
+
+def test_a_test_that_fails_when_it_is_repeated_is_flaky(tmp_path: Path) -> None:
+    tests = """
+def test_tired(image_workflow):
+    if os.path.exists(NAME): pytest.fail("once is enough")
+    open(NAME, "w")
+    get(image_workflow, 2)
+""".replace("NAME", repr(str(tmp_path / "mark")))
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited", "--strict", "recoverable")
+    assert found[""]["flaky"] == ["getTeam#1:rate_limited"]
+
+
+def test_a_test_that_does_not_end_is_ended_and_the_others_of_its_run_are_judged(tmp_path: Path) -> None:
+    tests = """
+def test_endless(image_workflow):
+    try: get(image_workflow)
+    except AssertionError: time.sleep(600)
+def test_other(image_workflow): get(image_workflow, 2)
+"""
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited", "--timeout", "1", status=1)
+    assert found["getTeam#1:rate_limited", "test_endless"] == "hung"
+    assert found["getTeam#1:rate_limited", "test_other"] == "survived"
+
+
+@pytest.mark.verify
+def test_a_run_that_cannot_be_ended_by_a_test_is_killed_and_the_others_are_repeated(tmp_path: Path) -> None:
+    tests = """
+import signal
+def test_endless(image_workflow):
+    try: get(image_workflow)
+    except AssertionError:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        time.sleep(600)
+def test_other(image_workflow): get(image_workflow, 2)
+"""
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited", "--timeout", "1", status=1)
+    assert found["getTeam#1:rate_limited", "test_endless"] == "hung"
+    assert found["getTeam#1:rate_limited", "test_other"] == "survived"
+
+
+def test_the_pauses_of_a_client_are_no_hanging(tmp_path: Path) -> None:
+    tests = "PAUSE = 2\ndef test_patient(image_workflow): get(image_workflow, 4)\n"
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1+:rate_limited", "--timeout", "4")
+    assert found["getTeam#1+:rate_limited", "test_patient"] == "failed"
+
+
+def test_what_a_test_leaves_undone_or_makes_twice_is_its_own(tmp_path: Path) -> None:
+    tests = """
+def make(sandbox, keys):
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    for key in keys:
+        try:
+            return httpx.post(sandbox.base_url + "/poses", json={}, headers=headers) and httpx.post(
+                sandbox.base_url + "/uploads", json={"content_type": "image/png", "size_bytes": 5}, headers=headers | {"Idempotency-Key": key})
+        except httpx.RequestError: pass
+def test_it(image_workflow): make(image_workflow, "ab")
+"""
+    found = outcomes(tmp_path, tests, "--only", "createUpload#1:lost-after-commit")
+    (row,) = found[""]["cells"]
+    assert "write-retried-with-new-key" in [one["rule"] for one in row["findings"]]
+
+
+@pytest.mark.verify
+def test_what_one_change_of_the_client_mends_is_one_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_DEFECTS", "DELETE once")
+    command = suite(Path(__file__).with_name("shop_suite.py"), "--noconftest")
+    _, report = report_of(tmp_path, ["--only", "deleteProduct#1:[lc]*"], command)
+    (cause,) = report["causes"]
+    assert ["cut", "lost-after-commit", "lost-before-commit"] == sorted(
+        cell.partition(":")[2] for cell in cause["cells"]
+    )
+    assert "404 is done" in cause["remedy"]
