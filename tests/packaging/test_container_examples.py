@@ -26,7 +26,7 @@ def test_an_example_names_variables_that_there_are(path: Path) -> None:
 def test_the_commands_of_the_workflows_can_be_typed() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
     commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
-    assert {"exec", "wait"} == {parse_arguments(shlex.split(command)).command for command in commands}
+    assert {"exec", "sweep", "wait"} == {parse_arguments(shlex.split(command)).command for command in commands}
 
 
 def test_the_application_of_the_compose_file_reads_its_team() -> None:

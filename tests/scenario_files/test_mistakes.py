@@ -19,7 +19,7 @@ def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:
     return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]
 
 
-FAULTS = "problem, hold, network, deprecated"
+FAULTS = "problem, hold, network, deprecated, client"
 
 
 def check(complaints: list[str], expected: str) -> None:

@@ -39,7 +39,7 @@ class Shop:
                 headers["Idempotency-Key"] = f"key-{next(self._keys)}"
             try:
                 answer = httpx.request(method, self._base_url + path, json=body, headers=headers, timeout=1)
-                value = answer.json() if answer.content else None
+                value: Any = answer.json() if answer.content else None
             except (httpx.RequestError, ValueError):
                 time.sleep(0.02)
                 continue

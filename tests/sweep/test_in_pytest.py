@@ -1,11 +1,15 @@
 """Many cells in one run: what each test of a suite shows of its own cell."""
 
+import json
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.served import ROOT
 from tests.sweep.test_sweep import report_of, suite, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no signal ends a test there")
@@ -164,3 +168,49 @@ def test_what_one_change_of_the_client_mends_is_one_cause(tmp_path: Path, monkey
         cell.partition(":")[2] for cell in cause["cells"]
     )
     assert "404 is done" in cause["remedy"]
+
+
+CLIENT_TESTS = """
+def post(sandbox):
+    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": "a"}
+    body = {"content_type": "image/png", "size_bytes": 5}
+    return httpx.post(sandbox.base_url + "/uploads", json=body, headers=headers)
+def test_reads(image_workflow): get(image_workflow)
+def test_writes(image_workflow): assert post(image_workflow).status_code == 201
+"""
+
+
+def test_a_client_without_keys_or_credential_is_noticed_and_other_defects_are_not(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, CLIENT_TESTS, "--faults", "client")
+    noticed = {name[0] for name, outcome in found.items() if outcome == "noticed"}
+    assert noticed == {"client:drop-key", "client:drop-authorization"}
+    report = found[""]
+    assert ["client:new-key", "client:one-key"] == [one["where"] for one in report["findings"]]
+    assert {("unnoticed", "warning")} == {(one["rule"], one["severity"]) for one in report["findings"]}
+    options = ["--only", "client:one-key", "--strict", "all"]
+    assert sweep(options, suite(tmp_path / "test_it.py")).status == 1
+
+
+@pytest.mark.verify
+def test_eight_shards_merged_say_what_one_sweep_says(tmp_path: Path) -> None:
+    file, reports = tmp_path / "test_it.py", []
+    file.write_text(CLIENT + CLIENT_TESTS)
+    text = (ROOT / "examples" / "container" / "sweep-shards.yml").read_text(encoding="utf-8")
+    of_shard, of_all = (
+        shlex.split(words)[2:] for words in re.findall("- run: (image-workflow-emulator sweep .*)", text)
+    )
+    few = ["--only", "*#1:[cr]*"]
+    status, whole = report_of(tmp_path, [*few, "--faults", "all", "--strict", "recoverable"], suite(file))
+    for number in range(1, 9):
+        reports.append(str(tmp_path / f"shard-{number}.json"))
+        options = [word.replace("shard-$SHARD.json", reports[-1]).replace("$SHARD", str(number)) for word in of_shard]
+        assert sweep([*few, *options[: options.index("--")]], suite(file)).status == 0
+    joined = tmp_path / "sweep.json"
+    merging = of_all[: of_all.index("shard-*.json")]
+    assert sweep([*merging, *reports, "--report", str(joined)], []).status == status == 1
+    content = json.loads(joined.read_text())
+    assert all(content[name] == whole[name] for name in ("classes", "causes", "not_run", "command"))
+    assert sweep(["--merge", *reports[1:]], []).status == 3
+    lacking = [*few, "--faults", "all", "--merge", *reports[1:], "--report", str(joined)]
+    assert sweep(lacking, suite(file)).status == 0
+    assert json.loads(joined.read_text())["counts"]["runs"] < whole["counts"]["runs"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from image_workflow_emulator.cli.emitters import json_text
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.scenario.format import parse_scenario
@@ -19,6 +20,7 @@ from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expect
 from image_workflow_emulator.sweep.plan import Plan, Trial, choose
 from image_workflow_emulator.sweep.run_files import paused_seconds
 from image_workflow_emulator.sweep.runs import Outcome, Run
+from image_workflow_emulator.sweep.shards import merged
 from image_workflow_emulator.sweep.sweeping import Progress
 
 CONTRACT = load_contract()
@@ -46,6 +48,9 @@ def entry(operation: str, status: int | None = 200, **more: Any) -> dict[str, An
         "code": None,
         "replayed": False,
         "lost": False,
+        "abandoned": False,
+        "committed": False,
+        "work": None,
         "rule": None,
         **more,
     }
@@ -132,21 +137,22 @@ def test_a_reset_begins_the_journal_of_a_sandbox_again() -> None:
     assert [2, 1, 1] == list(map(len, lives_of(entries)))
 
 
-def product(key: str, status: int = 201, **more: Any) -> dict[str, Any]:
-    return entry("createProduct", status, idempotency_key=key, **more)
+def product(key: str, **more: Any) -> dict[str, Any]:
+    return entry("createProduct", 201, idempotency_key=key, **{"committed": True, **more})
+
+
+def pose(rule: str) -> dict[str, Any]:
+    return entry("createPose", 202, idempotency_key="c", committed=True, work="op_1", rule={"name": rule})
 
 
 @pytest.mark.parametrize(
     ("journal", "is_found"),
     [
-        ([product("a", lost=True), product("a", replayed=True)], False),
+        ([product("a", lost=True), product("a", replayed=True, committed=False)], False),
         ([product("a", lost=True), product("b")], True),
-        ([product("a", status=500, rule={"name": "createProduct#1:internal_error-after-commit"}), product("b")], True),
-        ([product("a", lost=True), product("b"), entry("deleteProduct", 204)], False),
-        (
-            [product("a"), entry("createPose", 202, idempotency_key="c", rule={"name": "createPose#1:fail-timed_out"})],
-            False,
-        ),
+        ([product("a", lost=True), product("b"), entry("deleteProduct", 204, committed=True)], False),
+        ([product("a"), pose("createPose#1:fail-timed_out")], False),
+        ([product("a"), pose("own")], True),
     ],
 )
 def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back(
@@ -337,3 +343,29 @@ def test_progress_elsewhere_is_a_line_every_half_minute_and_tells_the_time_of_th
         "3 of 7 cells: 3 failed, about 40 s left",
         "6 of 7 cells: 6 failed, about 10 s left",
     ]
+
+
+# Shards ---------------------------------------------------------------------------------------------------------------
+
+
+def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
+    faults = ["rate_limited", "cut", "lost-after-commit", "internal_error", "stall", "garbled"]
+    whole = swept(
+        *(run(f"createProduct#1:{fault}", "damaged", TWICE) for fault in faults),
+        *(run(f"getTeam#1:{fault}", "failed", test="test_a") for fault in faults),
+    )
+    whole.plan.order()
+    files = []
+    for number in range(1, 9):
+        plan = whole.plan.shard(number, 8)
+        shard = Swept(
+            plan, {trial: whole.runs[trial] for trial in plan.trials}, ["pytest"], (), Gate(), 0.2, f"{number}/8"
+        )
+        assert shard.percent() == 100
+        file = tmp_path / f"{number}.json"
+        file.write_text(json_text(shard.report()))
+        files.append(str(file))
+    assert json_text(merged(files, Gate()).report()) == json_text(whole.report())
+    lacking = merged(files[:-1], Gate()).report()
+    assert "no report of the shards 8/8" in lacking.summary
+    assert swept(run("getTeam#1:cut", "survived"), not_run=["getTeam#1:stall"]).report().status == 3

@@ -86,7 +86,8 @@ def suite(test: Path, *options: str) -> list[str]:
 
 def sweep(options: list[str], command: list[str], **variables: str) -> Outcome:
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), **variables}
-    return run_command("sweep", "--jobs", "2", *options, "--", *command, **environment)
+    words = ["--", *command] if command else []
+    return run_command("sweep", "--jobs", "2", *options, *words, **environment)
 
 
 def report_of(folder: Path, options: list[str], command: list[str]) -> tuple[int, Any]:

@@ -53,7 +53,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         options.parser.print_help()
         raise SystemExit(0)
     options.words = given[end + 1 :]
-    if WITH_COMMAND.get(typed) and not options.words:
+    if WITH_COMMAND.get(typed) and not options.words and not getattr(options, "merge", None):
         options.parser.error("expected -- and a command after the options")
     return options
 

@@ -89,7 +89,7 @@ _SWEEP: Final[Arguments] = {
     "--jobs N": "how many runs at once (default: the number of processors)",
     "--only GLOB": "try every cell that fits, such as 'createProduct#*'",
     "--test NODEID": "where the command is pytest: try cells in this test only",
-    "--faults KINDS": "recoverable, problems, network, outputs or all, with commas between them (default: recoverable; other faults are tried once)",
+    "--faults KINDS": "recoverable, problems, network, outputs, all or client, with commas between them (default: recoverable; other faults are tried once)",
     "--timeout SECONDS": "how long a test or the command may take; one that takes longer twice is hung (default: 3 times the longest so far, at least 10, and twice that at the second attempt)",
     "--budget SPAN": "how long everything after the clean run may take, such as 10m (default: 60s at a terminal)",
     **IGNORE,
@@ -98,6 +98,12 @@ _SWEEP: Final[Arguments] = {
         "help": "exit with 1 also if a cell failed that a client can recover from, or any cell (alone: all; default: recoverable where CI is set, else off)",
         "nargs": "?",
         "const": "all",
+    },
+    "--shard K/N": "try only this part of the plan, such as 2/8; --merge joins the reports of all parts",
+    "--merge FILE": {
+        "nargs": "+",
+        "default": [],
+        "help": "join the JSON reports of shards, and exit as one sweep would; with a command, try what they lack",
     },
     "--least PERCENT": {
         "type": float,

@@ -31,6 +31,7 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
+from image_workflow_emulator.scenario.faults.client import CLIENT
 from image_workflow_emulator.scenario.faults.deprecated import DEPRECATED
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Word, value_of
 from image_workflow_emulator.scenario.faults.hold import HOLD
@@ -52,7 +53,7 @@ from image_workflow_emulator.scenario.scenario import (
 )
 from image_workflow_emulator.scenario.world import WorldNames, check_world, credential_change, read_team, read_world
 
-FAULTS: Final = (PROBLEM, HOLD, NETWORK, DEPRECATED)
+FAULTS: Final = (PROBLEM, HOLD, NETWORK, DEPRECATED, CLIENT)
 
 _DURATION: Final = {"duration": value_of("duration", "How long the work takes once it has begun.")}
 _SCENE: Final = {

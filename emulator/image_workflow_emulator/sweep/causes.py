@@ -5,8 +5,8 @@ docs/survive.md about it. Must not know how a run is made.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct, structs
 
@@ -15,7 +15,7 @@ from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT,
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
-from image_workflow_emulator.sweep.cells import Cell, circumstance
+from image_workflow_emulator.sweep.cells import DEFECTS, Cell, circumstance
 from image_workflow_emulator.sweep.evidence import MADE_TWICE
 from image_workflow_emulator.sweep.expected import Gate
 from image_workflow_emulator.sweep.plan import Plan, Trial
@@ -61,6 +61,8 @@ class Swept(Struct, eq=False):
     why_stopped: str = ""
     number: int = 0
     """How many runs there were."""
+    missing: Sequence[str] = ()
+    """The shards whose reports were not merged."""
 
     @property
     def ended(self) -> list[Run]:
@@ -72,10 +74,10 @@ class Swept(Struct, eq=False):
         """The trials that have not ended."""
         return [trial for trial in self.plan.trials if trial not in self.runs]
 
-    def line_to_repeat(self, run: Run) -> str:
-        """Return the command line that repeats a run."""
-        test = ["--test", run.test] if run.test else []
-        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", run.cell, *test, "--", *self.words])
+    def line_to_repeat(self, cell: str, test: str) -> str:
+        """Return the command line that repeats a cell."""
+        in_test = ["--test", test] if test else []
+        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", cell, *in_test, "--", *self.words])
 
     @property
     def causes(self) -> list[Cause]:
@@ -93,18 +95,34 @@ class Swept(Struct, eq=False):
         first, (remedy, section) = runs[0], _remedy(runs[0])
         cells = list(dict.fromkeys(run.cell for run in runs))
         tests = list(dict.fromkeys(run.test for run in runs if run.test))
-        return Cause(_summary(runs), first.outcome, remedy, section, cells, tests, self.line_to_repeat(first))
+        return Cause(
+            _summary(runs), first.outcome, remedy, section, cells, tests, self.line_to_repeat(first.cell, first.test)
+        )
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
-        planned = {trial.cell.class_name for trial in self.plan.trials}
-        done = planned - {trial.cell.class_name for trial in self.not_run}
-        return 100 * len(done) / len(planned) if planned else 100.0
+        planned = {trial.cell.class_name for trial in self.plan.trials} if self.shard else self.plan.classes.keys()
+        left = {trial.cell.class_name for trial in self.not_run}
+        return 100 * len({run.trial.cell.class_name for run in self.ended} - left) / max(len(planned), 1)
+
+    @property
+    def unnoticed(self) -> list[str]:
+        """The cells of a broken client that no test noticed, although requests were changed."""
+        found: dict[str, list[Run]] = {}
+        for run in self.ended:
+            found.setdefault(run.cell, []).append(run)
+        left = {str(trial.cell) for trial in self.not_run}
+        return [
+            cell
+            for cell, runs in found.items()
+            if {run.outcome for run in runs} == {"unnoticed"} and any(run.struck for run in runs) and cell not in left
+        ]
 
     def report(self) -> Report:
         """Return the report."""
         causes, failing = self.causes, [run for run in self.ended if self.gate.fails(run)]
-        is_short = self.percent() < self.least_percent
+        is_short, unnoticed = self.percent() < self.least_percent, self.unnoticed
+        is_failed = bool(failing) or (bool(unnoticed) and self.gate.strict == "all")
         outcomes = {cell: run.outcome for cell, run in ((run.cell, run) for run in self.ended)}
         findings = [
             ReportFinding(
@@ -117,10 +135,21 @@ class Swept(Struct, eq=False):
             )
             for cause in causes
         ]
+        findings += [
+            ReportFinding(
+                rule="unnoticed",
+                severity="error" if self.gate.strict == "all" else "warning",
+                where=cell,
+                message=f"no test of yours would notice if {DEFECTS[Cell.read(cell).fault]}",
+                remedy="add a test that fails then, or a limit for the conduct of the client (docs/conduct.md)",
+                command=self.line_to_repeat(cell, ""),
+            )
+            for cell in unnoticed
+        ]
         plan = self.plan
         return Report(
             kind="sweep",
-            ok=not failing and not is_short,
+            ok=not is_failed and not is_short,
             summary=self._summary(),
             findings=findings,
             counts={outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
@@ -154,13 +183,14 @@ class Swept(Struct, eq=False):
                 "clean_seconds": round(self.clean_seconds, 3),
                 "shard": self.shard,
             },
-            status=1 if failing else INCOMPLETE if is_short else 0,
+            status=1 if is_failed else INCOMPLETE if is_short else 0,
         )
 
     def _summary(self) -> str:
         """Return the number of runs by outcome, and what was not run or is flaky, each in a sentence."""
         ended, plan = self.ended, self.plan
-        words = ", ".join(f"{sum(run.outcome == one for run in ended)} {one}" for one in OUTCOMES)
+        counts = {one: sum(run.outcome == one for run in ended) for one in OUTCOMES}
+        words = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one] or "noticed" not in one)
         sentences = [f"{count_of(len(ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"]
         flaky = [run.cell for run in ended if run.is_flaky]
         if flaky:
@@ -173,6 +203,8 @@ class Swept(Struct, eq=False):
             sentences.append(
                 f"incomplete: {count_of(len(self.not_run), 'cell')} not tried, {self.why_stopped}; {tried}"
             )
+        if self.missing:
+            sentences.append(f"incomplete: no report of the shards {first_of(self.missing)}")
         members = {cell for cells in plan.classes.values() for cell in cells}
         similar = len(members - {trial.cell for trial in plan.trials}) + len(plan.left_out)
         if similar and self.shard is None:
@@ -187,6 +219,8 @@ class Swept(Struct, eq=False):
         found: dict[tuple[int, bool, int], dict[str, None]] = {}
         for run in self.ended:
             cell = run.trial.cell
+            if not cell.number:
+                continue
             place = order.index(cell.operation), cell.lasts, -OUTCOMES.index(run.outcome)
             found.setdefault(place, {})[cell.fault] = None
         return [
@@ -239,8 +273,3 @@ def _summary(runs: Sequence[Run]) -> str:
         if MADE_TWICE in run.errors
         else f"{name}: {', '.join(run.errors)} after {faults}"
     )
-
-
-def trials_of(rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
-    """Read trials from the rows of a report."""
-    return [Trial(Cell.read(row["cell"]), row["test"]) for row in rows]

@@ -16,7 +16,9 @@ from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.sweep.evidence import Call, Evidence, Work
 
 GROUPS: Final = ("problems", "network", "outputs")
-"""The kinds of faults that can be chosen."""
+"""The kinds of faults of the service that can be chosen."""
+CLIENT: Final = "client"
+"""The kind of faults of the client, which stands for an operation in their cells: `client:drop-key`."""
 LOST_BEFORE: Final = "lost-before-commit"
 LOST_AFTER: Final = "lost-after-commit"
 FAILED_AFTER: Final = "internal_error-after-commit"
@@ -43,7 +45,7 @@ RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
 """The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
 _MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {"invalid_reference"}
 """The problems after which a client may make anew what it refers to."""
-_CALL: Final = re.compile(r"(?P<operation>\w+)#(?P<number>\d+)(?P<lasts>\+?):(?P<fault>[\w-]+)")
+_CALL: Final = re.compile(r"(?P<operation>\w+)(#(?P<number>\d+)(?P<lasts>\+?))?:(?P<fault>[\w-]+)")
 
 
 class Cell(Struct, frozen=True, order=True):
@@ -63,12 +65,12 @@ class Cell(Struct, frozen=True, order=True):
         found = _CALL.fullmatch(text)
         if found is None:
             raise ValueError(text)
-        return cls(found["operation"], int(found["number"]), found["fault"], bool(found["lasts"]))
+        return cls(found["operation"], int(found["number"] or 0), found["fault"], bool(found["lasts"]))
 
     @property
     def call(self) -> str:
         """The call, such as `createProduct#2`."""
-        return f"{self.operation}#{self.number}{'+' if self.lasts else ''}"
+        return f"{self.operation}#{self.number}{'+' if self.lasts else ''}" if self.number else self.operation
 
     @property
     def class_name(self) -> str:
@@ -78,6 +80,8 @@ class Cell(Struct, frozen=True, order=True):
     @property
     def group(self) -> str:
         """The kind of its fault."""
+        if self.operation == CLIENT:
+            return CLIENT
         if self.fault in _OUTCOMES:
             return "outputs"
         return "network" if self.fault in _FAULTS and self.fault != FAILED_AFTER else "problems"
@@ -95,10 +99,12 @@ class Cell(Struct, frozen=True, order=True):
     @property
     def is_answered_once(self) -> bool:
         """Whether a client has no reason to make again what it made: nothing is missing, and nothing was made in vain."""
-        return not self.fault.startswith("output-1") and self.fault not in _MISSING
+        return self.number > 0 and not self.fault.startswith("output-1") and self.fault not in _MISSING
 
     def scenario(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """Return it as a scenario. `kinds`: by operation, the kind of work that it admits."""
+        if self.operation == CLIENT:
+            return {"scenario": "sweep", "rules": [{"name": str(self), "then": {"client": self.fault}}]}
         when = {"nth": f">={self.number}" if self.lasts else str(self.number), "per": "team"}
         if self.group == "outputs":
             match, then = {"work": kinds[self.operation]}, _OUTCOMES[self.fault]
@@ -106,6 +112,17 @@ class Cell(Struct, frozen=True, order=True):
             match = {"bytes" if self.operation in BYTE_SURFACES else "operation": self.operation}
             then = _FAULTS[self.fault][0] if self.fault in _FAULTS else {"problem": self.fault}
         return {"scenario": "sweep", "rules": [{"name": str(self), "match": match, "when": when, "then": then}]}
+
+
+DEFECTS: Final[Mapping[str, str]] = {
+    "drop-key": "your client sent no Idempotency-Key",
+    "new-key": "your client sent another Idempotency-Key at each attempt",
+    "one-key": "your client sent the same Idempotency-Key with all writes",
+    "drop-query": "your client sent no query",
+    "ignore-hint": "your client did not read Retry-After",
+    "drop-authorization": "your client sent no API key",
+}
+"""What each fault of the client is, in words."""
 
 
 def circumstance(fault: str) -> str:
@@ -122,7 +139,8 @@ def cells_of(evidence: Evidence, all_codes: Mapping[str, Iterable[str]]) -> dict
 
     `all_codes`: what each operation can return.
     """
-    return dict([*_of_calls(evidence.calls, all_codes), *_of_works(evidence.works)])
+    of_client = ((Cell(CLIENT, 0, defect), "") for defect in DEFECTS if evidence.calls)
+    return dict([*_of_calls(evidence.calls, all_codes), *_of_works(evidence.works), *of_client])
 
 
 def _of_calls(calls: Iterable[Call], all_codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:

@@ -72,7 +72,7 @@ def evidence_of(journals: Iterable[Sequence[Entry]], contract: Contract) -> Evid
         for work in _works(journal):
             known_work = works.setdefault(f"{work.operation}#{work.number}", work)
             known_work.outputs = max(known_work.outputs, work.outputs)
-        made = Counter(name for name, _ in set(filter(None, map(_made_by, journal))))
+        made = Counter(filter(None, map(_made_by, journal)))
         gone = Counter({"createProduct": made.pop("deleteProduct", 0)})
         found.made |= made
         found.left |= made - gone
@@ -154,14 +154,8 @@ def _is_counted(entry: Entry) -> bool:
     return entry["rule"] is not None or code not in CATALOGUE or CATALOGUE[code].check not in _UNCOUNTED
 
 
-def _made_by(entry: Entry) -> tuple[str, str] | None:
-    """Return what made a Product or work, or deleted a Product: an operation with an Idempotency-Key, else with a path.
-
-    Replays count too: the answer that they repeat may have been hidden by a fault.
-    """
-    name, fault = entry["operation"] or "", (entry["rule"] or {"name": ""})["name"].partition(":")[2]
-    is_done = entry["status"] in (200, 201, 202, 204) or fault == "internal_error-after-commit"
-    is_new = name.startswith("create") and name != "createUpload"
-    if not is_done or fault.startswith("fail-") or not (is_new or name == "deleteProduct" or entry["status"] == 202):
-        return None
-    return name, entry["idempotency_key"] or entry["path"]
+def _made_by(entry: Entry) -> str | None:
+    """Return the operation that made a Product or work, or deleted a Product; None if the request did neither."""
+    was_in_vain = ":fail-" in (entry["rule"] or {"name": ""})["name"]
+    is_counted = entry["work"] or entry["operation"] in ("createProduct", "deleteProduct")
+    return entry["operation"] if entry["committed"] and is_counted and not was_in_vain else None

@@ -12,11 +12,11 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.sweep.cells import FAILED_AFTER, FAULT_NAMES, GROUPS, LOST_AFTER, Cell
+from image_workflow_emulator.sweep.cells import CLIENT, FAILED_AFTER, FAULT_NAMES, GROUPS, LOST_AFTER, Cell
 
-CHOICES: Final = ("recoverable", *GROUPS, "all")
+CHOICES: Final = ("recoverable", *GROUPS, CLIENT, "all")
 _MONEY_FIRST: Final = (LOST_AFTER, FAILED_AFTER, *FAULT_NAMES, *CATALOGUE)
 _LASTING_SAMPLE: Final = "rate_limited"
 """The lasting fault that is tried early: a client that never gives up shows it there."""
@@ -38,6 +38,11 @@ class Plan(Struct, eq=False):
     classes: dict[str, list[Cell]] = field(default_factory=dict)
     left_out: dict[Cell, str] = field(default_factory=dict)
 
+    def order(self) -> None:
+        """Sort the trials by what matters most."""
+        contract = load_contract()
+        self.trials.sort(key=lambda trial: (_urgency(trial.cell, contract), trial.test))
+
     def shard(self, number: int, shards: int) -> "Plan":
         """Return the part of it that is one of some shards, counted from 1."""
         return Plan(self.trials[number - 1 :: shards], self.classes, self.left_out)
@@ -50,23 +55,24 @@ def choose(
 
     `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every test.
     """
-    groups = set(faults or (("all",) if only is not None else ("recoverable",)))
+    groups = set(faults or (("all", CLIENT) if only is not None else ("recoverable",)))
     plan, tests = Plan(), dict[Cell, list[str]]()
     for test, cells in found.items():
         for cell, why in cells.items():
-            is_chosen = bool({"all", "recoverable", cell.group} & groups)
+            is_chosen = cell.group in groups or (cell.group != CLIENT and bool({"all", "recoverable"} & groups))
             if is_chosen and (only is None or fnmatchcase(str(cell), only)):
                 if why:
                     plan.left_out.setdefault(cell, why)
                 else:
                     tests.setdefault(cell, []).append(test)
     plan.left_out = {cell: why for cell, why in plan.left_out.items() if cell not in tests}
-    is_whole, load = "all" in groups or only is not None, Counter[str]()
+    is_whole, load = bool({"all", CLIENT} & groups) or only is not None, Counter[str]()
     ordered = sorted(tests, key=lambda cell: _urgency(cell, contract))
     for cell in _of_each_class(plan, ordered, groups, is_whole=is_whole):
         for test in tests[cell] if is_whole else [min(tests[cell], key=load.__getitem__)]:
             load[test] += 1
             plan.trials.append(Trial(cell, test))
+    plan.order()
     return plan
 
 

@@ -51,6 +51,6 @@ def paused_seconds(journal: Sequence[Mapping[str, Any]]) -> float:
     pauses = [
         parse_timestamp(after["arrived_at"]) - parse_timestamp(before["arrived_at"])
         for before, after in pairwise(journal)
-        if before["lost"] or before["rule"] or (before["status"] or 500) >= 400
+        if before["lost"] or before["abandoned"] or before["rule"] or (before["status"] or 500) >= 400
     ]
     return sum(pauses[:MAX_REPETITIONS]) / 1000

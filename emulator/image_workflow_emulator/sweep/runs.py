@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct, field, json, structs
 
@@ -27,7 +27,7 @@ from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.scenario.library import shipped_library
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, CommandError
-from image_workflow_emulator.sweep.cells import SLOW_SECONDS, Cell
+from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
 from image_workflow_emulator.sweep.evidence import MADE_TWICE, Entry, Evidence, evidence_of, lives_of, made_twice
 from image_workflow_emulator.sweep.plan import Trial
 from image_workflow_emulator.sweep.run_files import (
@@ -45,9 +45,9 @@ from image_workflow_emulator.testing.options import read_file
 
 Process: TypeAlias = subprocess.Popen[bytes]
 
-Outcome = Literal["survived", "failed", "hung", "damaged"]
-OUTCOMES: Final[tuple[Outcome, ...]] = ("survived", "failed", "hung", "damaged")
-"""From the best to the worst."""
+Outcome = Literal["survived", "unnoticed", "noticed", "failed", "hung", "damaged"]
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+"""From the best to the worst; of a fault of the client, whether a test failed or its conduct had an error."""
 WHOLE: Final = ""
 """Stands for the command where it has no tests of its own sandboxes."""
 _PLUGIN: Final = "image_workflow_emulator.sweep.in_pytest"
@@ -55,7 +55,7 @@ _LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
 _STOP_SECONDS: Final = 5.0
 """How long a run may take to end when it is asked to."""
-_STALLED_SECONDS: Final = 30.0
+_STALLED_SECONDS: Final = 10.0
 """How much longer than its time limit a test may be silent: the signal did not end it."""
 _POLL_SECONDS: Final = 0.5
 
@@ -357,6 +357,8 @@ class Runner:
             findings += made_twice(self._clean.evidence[trial.test], place.evidence())
         harmful = any(one["severity"] == "error" for one in findings)
         outcome: Outcome = "hung" if status is None else "damaged" if harmful else "failed" if status else "survived"
+        if cell.operation == CLIENT:
+            outcome = "unnoticed" if outcome == "survived" else "noticed"
         rules = (entry["rule"]["name"] for one in place.journals for entry in one if entry["rule"])
         if status is not None and not cell.is_silent:
             self._longest_seconds = max(self._longest_seconds, seconds)

@@ -31,6 +31,7 @@ from image_workflow_emulator.sweep.cells import cells_of
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.plan import CHOICES, Plan, Trial, choose
 from image_workflow_emulator.sweep.runs import OUTCOMES, Clean, Run, Runner, agreed, flags, is_sure
+from image_workflow_emulator.sweep.shards import merged, shard_of
 
 _USUAL_BUDGET_SECONDS: Final = 60.0
 _SILENT_RUNS: Final = 8
@@ -56,6 +57,8 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
     fits no cell; CommandError if the runs cannot be started.
     """
     sweeping, stopped = _Sweeping(options, environment), 0
+    if not options.words:
+        return sweeping.merged().report()
     _stop_at_signals()
     with contextlib.closing(sweeping.runner):
         try:
@@ -80,6 +83,7 @@ class _Sweeping:
         """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
         self._options, self._environment = options, environment
         self._timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
+        self._shard = shard_of(options.shard) if options.shard else None
         self._faults = tuple(options.faults.split(",")) if options.faults else ()
         if set(self._faults) - set(CHOICES):
             raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
@@ -99,17 +103,29 @@ class _Sweeping:
         emulator = {name: value for name, value in given.items() if value}
         self.runner = Runner(emulator, options.ignore, options.words, self._timeout_seconds, environment)
 
+    def merged(self) -> Swept:
+        """Join the reports of shards."""
+        swept = merged(self._options.merge, self._gate)
+        swept.least_percent = self._options.least
+        return swept
+
     def begun(self) -> Swept:
         """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
-        clean = self.runner.clean()
         self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
+        clean = self.runner.clean()
         if clean.status != 0:
             end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
             sys.stderr.write(clean.output)
             raise UsageError(f"the command must succeed without a fault; its clean run {end}")
         plan = self._plan(clean)
-        least = self._options.least
-        return Swept(plan, {}, self._options.words, self._repeat, self._gate, clean.seconds, least_percent=least)
+        if self._shard is not None:
+            plan = plan.shard(*self._shard)
+        options = self._options
+        swept = Swept(plan, {}, options.words, self._repeat, self._gate, clean.seconds, options.shard, options.least)
+        if options.merge:
+            known = merged(options.merge, self._gate).runs
+            swept.runs = {trial: known[trial] for trial in plan.trials if trial in known}
+        return swept
 
     def _plan(self, clean: Clean) -> Plan:
         contract, only, test = load_contract(), self._options.only, self._options.test
@@ -175,12 +191,14 @@ class _Sweeping:
     def _tell(self, swept: Swept, run: Run, progress: "Progress") -> None:
         """Print a run that shows something to fix, or was asked for."""
         is_found = self._gate.is_weakness(run) or run.is_flaky
-        if self._options.format == "text" and (is_found or (self._options.only and run.outcome != "survived")):
+        if self._options.format == "text" and (
+            is_found or (self._options.only and run.outcome not in ("survived", "noticed"))
+        ):
             progress.clear()
             flaky = ", but not when it was repeated" if run.is_flaky else ""
             lines = [f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"]
             lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
-            print(*map(printable, [*lines, f"  {swept.line_to_repeat(run)}"]), sep="\n", flush=True)
+            print(*map(printable, [*lines, f"  {swept.line_to_repeat(run.cell, run.test)}"]), sep="\n", flush=True)
         progress.note(run)
 
 

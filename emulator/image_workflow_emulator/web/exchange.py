@@ -31,6 +31,7 @@ from image_workflow_emulator.service.sandbox.sandbox import HeldAdmission, Sandb
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.pictures import PictureWorker
 
+_KEY_HEADER = b"idempotency-key"
 _HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 
 _REFRESH_SECONDS = 0.25
@@ -288,6 +289,20 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
             return Response(204, (request_id,), b"")
         headers = (JSON_TYPE, (b"content-length", b"100"), request_id)
         return Response(self.route.success, headers, b'{"object":'.ljust(100))
+
+    def replace_key(self, key: str | None) -> bool:
+        """Give the request another Idempotency-Key, or none, if it has one; return whether it had."""
+        if self.request.headers.pop(_KEY_HEADER, None) is None:
+            return False
+        if key is not None:
+            self.request.headers[_KEY_HEADER] = key.encode()
+        self.record.key_header = None if key is None else key.encode()
+        return True
+
+    def drop_query(self) -> bool:
+        """Take the query away; return whether there was one."""
+        had_query, self.request.query_string = bool(self.request.query_string), b""
+        return had_query
 
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the body at this speed."""

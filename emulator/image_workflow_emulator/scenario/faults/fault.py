@@ -79,6 +79,10 @@ class FaultContext(Protocol):
         """The instant at which the sandbox began, in milliseconds."""
 
     @property
+    def request_id(self) -> str:
+        """The id of the request."""
+
+    @property
     def rule_header(self) -> tuple[Header, ...]:
         """The header that names the scenario's rule; empty if the header Emulator-Fault asked for the fault."""
 
@@ -96,6 +100,12 @@ class FaultContext(Protocol):
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem as the answer to this request."""
+
+    def replace_key(self, key: str | None) -> bool:
+        """Give the request another Idempotency-Key, or none, if it has one; return whether it had."""
+
+    def drop_query(self) -> bool:
+        """Take the query away; return whether there was one."""
 
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the request's body at this speed in real time."""

@@ -1,0 +1,53 @@
+"""`client: drop-key` and others: the request is changed on its way in, as if its client were broken. Do its tests notice?"""
+
+from typing import Final, Literal, get_args
+
+from msgspec import structs
+
+from image_workflow_emulator.http.responses import Response
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Word
+
+ClientDefect = Literal["drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"]
+CLIENT_DEFECTS: Final[tuple[ClientDefect, ...]] = get_args(ClientDefect)
+_ONE_KEY: Final = "one-key"
+
+
+class ClientFault(Fault, frozen=True):
+    """The request loses a part, or gets another; `ignore-hint` takes Retry-After out of its answer. It acts where there is one."""
+
+    defect: ClientDefect
+
+    async def entrance(self, context: FaultContext) -> Response | None:
+        """Change the request before it is checked. Raises Problem where its credential is missing."""
+        match self.defect:
+            case "drop-authorization":
+                raise context.problem("authentication_required", None, None)
+            case "drop-query":
+                is_changed = context.drop_query()
+            case "ignore-hint":
+                is_changed = False
+            case _:
+                keys = {"new-key": context.request_id, "one-key": _ONE_KEY}
+                is_changed = context.replace_key(keys.get(self.defect))
+        if is_changed:
+            context.fire()
+        return None
+
+    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
+        """Send the answer, without a hint that is to be ignored."""
+        kept = tuple(header for header in response.headers if header[0] != b"retry-after")
+        if self.defect == "ignore-hint" and kept != response.headers:
+            context.fire()
+            response = structs.replace(response, headers=kept)
+        await connection.send(response)
+
+
+_DESCRIPTION: Final = (
+    "How the client is broken: its request is changed on its way in. The Idempotency-Key is dropped, new at each attempt, or "
+    "one for all; the query, the hint Retry-After or the credential is dropped."
+)
+CLIENT: Final = Word(
+    "client",
+    {"description": _DESCRIPTION, "enum": [*CLIENT_DEFECTS]},
+    lambda then: ClientFault(then["client"]),
+)
