@@ -263,7 +263,7 @@ def test_a_client_that_asks_for_ever_hangs_where_a_fault_lasts(tmp_path: Path) -
         ([], "raise SystemExit(3)", "exited with status 3", False),
         ([], "pass", "called no operation", False),
         (["--only", "getTaem#1:rate_limited"], SOUND, 'did you mean "getTeam#1:rate_limited"?', False),
-        (["--faults", "luck"], SOUND, "recoverable, problems, network, outputs, all", True),
+        (["--faults", "luck"], SOUND, "recoverable, problems, network, outputs, client, all", True),
         (["--budget", "soon"], SOUND, "--budget", True),
         (["--jobs", "0"], SOUND, "--jobs", True),
         (["--scenario", "no-such"], SOUND, "no-such", False),
