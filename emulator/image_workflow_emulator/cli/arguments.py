@@ -14,7 +14,16 @@ from functools import partial
 from typing import Any, NoReturn
 
 from image_workflow_emulator import DEFAULT_URL, __version__
-from image_workflow_emulator.cli.table import COMMANDS, GROUPS, REPORT, RETIRED, WITH_COMMAND, Arguments, Command
+from image_workflow_emulator.cli.table import (
+    COMMANDS,
+    GROUPS,
+    OF_FILES,
+    REPORT,
+    RETIRED,
+    WITH_COMMAND,
+    Arguments,
+    Command,
+)
 
 PROGRAM = "image-workflow-emulator"
 
@@ -150,7 +159,7 @@ def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
 def _listed_commands() -> Iterator[str]:
     for group, names in GROUPS.items():
         yield f"{group}:"
-        yield from (f"  {name:13}{COMMANDS[name].summary}" for name in names)
+        yield from (f"  {name:13}{COMMANDS[name].summary}" for name in names if name in COMMANDS)
         yield ""
     yield f"`{PROGRAM} help COMMAND` explains one of them."
 
@@ -190,7 +199,7 @@ def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
         return
     is_module = command.home.count(".") == 1
     run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
-    parser.set_defaults(run=run, with_files=command.with_files, reports=command.reports)
+    parser.set_defaults(run=run, with_files=OF_FILES.get(name), reports=command.reports)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:

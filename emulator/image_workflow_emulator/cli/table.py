@@ -32,8 +32,6 @@ class Command(NamedTuple):
     asks: Literal["emulator", "sandbox", "nothing"] | None = None
     """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says otherwise."""
     epilog: str | None = None
-    with_files: str = ""
-    """The function that runs it where files are given, instead of the one above."""
     reports: bool = False
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
 
@@ -243,7 +241,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "judge what clients do wrong",
         "cli.judges",
         _RECORDINGS,
-        with_files="drift.commands.conduct",
         asks="sandbox",
         reports=True,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
@@ -262,6 +259,11 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "contract readings": Command("list the readings of the specification, where it is silent", formats=_TABLE),
 }
+
+OF_FILES: Final[Mapping[str, str]] = {
+    "conduct": "drift.commands.conduct",
+}
+"""The functions that run commands where files are given, instead of those in their rows."""
 
 _RECORD: Final = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
 _REPORT: Final = "`--junit FILE` is `--report FILE.xml` now, and `--html FILE` is `--report FILE.html`"
