@@ -8,22 +8,22 @@ status alone. Cassettes hold no times: those of the service's answers stand in f
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import orjson
 import yaml
-from msgspec import Struct, convert, field
+from msgspec import convert
+from msgspec.structs import replace
 
 from image_workflow_emulator.control.recorded_request import RecordedRequest
-from image_workflow_emulator.drift.exchanges import RecordedExchange, RecordingError, Surface, instant_of
-from image_workflow_emulator.http.requests import encoded_path
+from image_workflow_emulator.drift.exchanges import RecordedExchange, RecordingError, instant_of
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.testing.har import har_entry
 from image_workflow_emulator.testing.options import read_file
 from image_workflow_emulator.testing.transport import lower_names
 
@@ -34,9 +34,7 @@ JOURNAL_ORIGIN: Final = "http://emulator"
 """Stands for the address of the emulator, which a journal does not hold."""
 _MAX_DEPTH: Final = 200
 _NOT_TEXT: Final = ("image/", "application/octet-stream")
-
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_Kind = TypeVar("_Kind")
 
 
 def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
@@ -58,29 +56,28 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
 
 def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
     """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises RecordingError."""
+    read: Callable[[Any], RecordedExchange]
     match _document(content, name):
         case {"log": {"entries": [*entries]}}:
-            return _exchanges(entries, _HarEntry, _exchange_of_har, name)
+            read = _exchange_of_har
         case {"interactions": [*entries]}:
-            return _exchanges(entries, _Interaction, _exchange_of_cassette, name)
+            read = _exchange_of_cassette
         case {"data": [*entries]} if all(isinstance(entry, dict) and "sequence" in entry for entry in entries):
-            return _exchanges(entries, _JournalEntry, _exchange_of_journal, name)
-    raise RecordingError(
-        f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
-    )
-
-
-def _exchanges(
-    entries: Sequence[Any], kind: type[_Kind], exchange_of: Callable[[_Kind, str], RecordedExchange], name: str
-) -> list[RecordedExchange]:
-    """Read entries by the types of their format, which all that follows relies on. Raises RecordingError."""
-    try:
-        found = [convert(entry, kind) for entry in entries]
-        if kind is _JournalEntry:  # whose newest entries come first
-            found.sort(key=attrgetter("sandbox", "sequence"))
-        return [exchange_of(entry, f"{name}, entry {number}") for number, entry in enumerate(found, start=1)]
-    except ValueError as error:
-        raise RecordingError(f"{name}: an entry is not an exchange of this format ({error})") from None
+            read = _exchange_of_journal
+            entries.sort(key=lambda entry: (str(entry.get("sandbox", "")), float(str(entry["sequence"]))))
+        case _:
+            raise RecordingError(
+                f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
+            )
+    exchanges = []
+    for number, entry in enumerate(entries, start=1):
+        where = f"{name}, entry {number}"
+        try:
+            exchanges.append(replace(read(entry), where=where))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise RecordingError(f"{where}: not an exchange of this format ({reason})") from None
+    return exchanges
 
 
 def _document(content: bytes, name: str) -> Any:
@@ -113,81 +110,48 @@ def _load_yaml(content: bytes, name: str) -> Any:
         raise RecordingError(f"{name}: cannot be read as YAML ({type(error).__name__})") from None
 
 
-# HTTP Archives --------------------------------------------------------------------------------------------------------
+# The formats ----------------------------------------------------------------------------------------------------------
 
 
-class _Pair(Struct):
-    name: str
-    value: str = ""
-
-
-class _Content(Struct, rename="camel"):
-    text: str | None = None
-    encoding: str | None = None
-    mime_type: str | None = None
-    size: float | None = None
-    params: Sequence[_Pair] = ()
-    file: Any = field(default=None, name="_file")
-
-
-class _HarRequest(Struct, rename="camel"):
-    method: str
-    url: str
-    headers: Sequence[_Pair] = ()
-    post_data: _Content | None = None
-    body_size: float | None = None
-
-
-class _HarResponse(Struct):
-    status: int | None = None
-    headers: Sequence[_Pair] = ()
-    content: _Content | None = None
-
-
-class _HarEntry(Struct, rename="camel"):
-    request: _HarRequest
-    response: _HarResponse | None = None
-    started_date_time: str | None = None
-    time: float | None = None
-
-
-def _exchange_of_har(entry: _HarEntry, where: str) -> RecordedExchange:
-    request, response = entry.request, entry.response or _HarResponse()
-    status = response.status if response.status and response.status > 0 else None  # browsers write 0 or -1
-    posted = request.post_data or _Content(size=request.body_size)
-    if posted.text is None and posted.params:
-        posted = _Content(text=urlencode([(pair.name, pair.value) for pair in posted.params]))
-    request_body, is_request_partial = _har_body(posted)
-    response_body, is_response_partial = _har_body(response.content or _Content())
+def _exchange_of_har(entry: Mapping[str, Any]) -> RecordedExchange:
+    request, response, took = entry["request"], entry.get("response") or {}, entry.get("time")
+    status = int(response.get("status") or 0)  # browsers write 0 or -1 where no answer came
+    request_body, is_request_partial = _har_body(request.get("postData") or {"size": request.get("bodySize")})
+    response_body, is_response_partial = _har_body(response.get("content") or {}) if status > 0 else (None, False)
     return RecordedExchange(
-        where=where,
-        at=instant_of(re.sub(r"(\.\d{6})\d+", r"\1", entry.started_date_time or "")),  # more digits than microseconds
-        took_ms=entry.time if entry.time is not None and entry.time >= 0 else None,
-        method=request.method.upper(),
-        url=request.url,
-        request_headers=_har_headers(request.headers),
+        where="",
+        at=instant_of(
+            re.sub(r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime")))
+        ),  # some write more digits than microseconds
+        took_ms=float(took) if isinstance(took, int | float) and took >= 0 else None,
+        method=str(request["method"]).upper(),
+        url=str(request["url"]),
+        request_headers=_har_headers(request),
         request_body=request_body,
-        status=status,
-        response_headers=_har_headers(response.headers),
-        response_body=response_body if status else None,
-        is_partial=is_request_partial or (is_response_partial and status is not None),
+        status=status if status > 0 else None,
+        response_headers=_har_headers(response),
+        response_body=response_body,
+        is_partial=is_request_partial or is_response_partial,
     )
 
 
-def _har_headers(pairs: Sequence[_Pair]) -> dict[str, str]:
+def _har_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers; those of HTTP/2 that stand for the request line (`:path`) are left out."""
-    return lower_names((pair.name, pair.value) for pair in pairs if not pair.name.startswith(":"))
+    pairs = [(str(header["name"]), str(header["value"])) for header in message.get("headers") or ()]
+    return lower_names(pair for pair in pairs if not pair[0].startswith(":"))
 
 
-def _har_body(content: _Content) -> tuple[bytes | None, bool]:
+def _har_body(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     """Return a body, and whether it is partial: left out, cut off, or bytes that were written as text."""
-    size = content.size or 0
-    if content.text is None:
-        return None, size > 0 or content.file is not None
-    if content.encoding != "base64":
-        body = content.text.encode()
-        return body or None, len(body) < size or (content.mime_type or "").startswith(_NOT_TEXT)
-    compact = "".join(content.text.split())
+    text, size = content.get("text"), float(content.get("size") or 0)
+    if text is None and content.get("params"):
+        text = urlencode([(str(pair["name"]), str(pair.get("value", ""))) for pair in content["params"]])
+    if text is None:
+        return None, size > 0 or "_file" in content
+    if content.get("encoding") != "base64":
+        body = str(text).encode()
+        return body or None, len(body) < size or str(content.get("mimeType", "")).startswith(_NOT_TEXT)
+    compact = "".join(str(text).split())
     whole = compact[: len(compact) // 4 * 4]
     try:
         body = base64.b64decode(whole, validate=True)
@@ -196,67 +160,40 @@ def _har_body(content: _Content) -> tuple[bytes | None, bool]:
     return body, len(whole) < len(compact) or len(body) < size
 
 
-# Cassettes of VCR.py --------------------------------------------------------------------------------------------------
-
-
-class _CassetteRequest(Struct):
-    method: str
-    uri: str
-    headers: Mapping[str, Sequence[str] | str] | None = None
-    body: Any = None
-
-
-class _StatusLine(Struct):
-    code: int
-
-
-class _CassetteResponse(Struct):
-    status: _StatusLine | int
-    headers: Mapping[str, Sequence[str] | str] | None = None
-    body: Any = None
-
-
-class _Interaction(Struct):
-    request: _CassetteRequest
-    response: _CassetteResponse
-
-
-def _exchange_of_cassette(entry: _Interaction, where: str) -> RecordedExchange:
-    request, response = entry.request, entry.response
-    headers = _cassette_headers(response.headers)
+def _exchange_of_cassette(entry: Mapping[str, Any]) -> RecordedExchange:
+    request, response = entry["request"], entry["response"]
+    headers, status = _cassette_headers(response), response["status"]
     return RecordedExchange(
-        where=where,
+        where="",
         at=_date_of(headers),
         took_ms=None,
-        method=request.method.upper(),
-        url=request.uri,
-        request_headers=_cassette_headers(request.headers),
-        request_body=_cassette_body(request.body),
-        status=response.status.code if isinstance(response.status, _StatusLine) else response.status,
+        method=str(request["method"]).upper(),
+        url=str(request["uri"]),
+        request_headers=_cassette_headers(request),
+        request_body=_cassette_body(request.get("body")),
+        status=int(status["code"] if isinstance(status, dict) else status),
         response_headers=headers,
-        response_body=_cassette_body(response.body),
+        response_body=_cassette_body(response.get("body")),
         is_coarse=True,
     )
 
 
-def _cassette_headers(headers: Mapping[str, Sequence[str] | str] | None) -> dict[str, str]:
+def _cassette_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return headers, whose values are lists in newer cassettes and texts in older ones."""
-    listed = ((name, [values] if isinstance(values, str) else values) for name, values in (headers or {}).items())
-    return lower_names((name, value) for name, values in listed for value in values)
+    headers = (message.get("headers") or {}).items()
+    listed = ((name, values if isinstance(values, list) else [values]) for name, values in headers)
+    return lower_names((str(name), str(value)) for name, values in listed for value in values)
 
 
 def _cassette_body(body: Any) -> bytes | None:
-    """Read a body: a text, bytes, or either of them under `string` or `base64_string`. Raises ValueError."""
-    match body:
-        case {"base64_string": str() as text}:
-            return base64.b64decode(text)
-        case {"string": str() | bytes() | None as inner}:
-            return _cassette_body(inner)
-        case str() | bytes():
-            return (body.encode() if isinstance(body, str) else body) or None
-        case None:
-            return None
-    raise ValueError("a body is neither text nor bytes")
+    """Read a body: a text, bytes, or either of them under `string` or `base64_string`."""
+    if isinstance(body, dict):
+        if "base64_string" in body:
+            return base64.b64decode(str(body["base64_string"]))
+        body = body.get("string")
+    if body is None or isinstance(body, bytes):
+        return body or None
+    return str(body).encode()
 
 
 def _date_of(headers: Mapping[str, str]) -> int | None:
@@ -266,42 +203,13 @@ def _date_of(headers: Mapping[str, str]) -> int | None:
     return None
 
 
-# The journal of the emulator ------------------------------------------------------------------------------------------
-
-
-class _JournalEntry(RecordedRequest, frozen=True):
-    sandbox: str = ""
-    bytes: Surface | None = None
-    note: str | None = None
-    response_headers: Mapping[str, str] | None = None
-
-
-def _exchange_of_journal(entry: _JournalEntry, where: str) -> RecordedExchange:
-    names = ("idempotency-key", "user-agent", "content-type", "emulator-fault")
-    headers = {name: value for name in names if (value := getattr(entry, name.replace("-", "_")))}
-    if entry.credential:  # the journal has only the beginning of a key: the credential's id tells keys apart
-        headers["authorization"] = f"Bearer {entry.credential.get('id')}"
-    return RecordedExchange(
-        where=where,
-        at=instant_of(entry.at),
-        took_ms=entry.duration_ms,
-        method=entry.method,
-        url=JOURNAL_ORIGIN + encoded_path(entry.path) + (f"?{entry.query}" if entry.query else ""),
-        request_headers=headers,
-        request_body=_journal_body(entry.request_body),
-        status=None if entry.lost else entry.status,
-        response_headers=lower_names((entry.response_headers or {}).items()),
-        response_body=_journal_body(entry.response_body),
-        surface=entry.bytes,
-        is_partial="is not shown" in (entry.note or "") and entry.bytes is None,
-        arrived_at=instant_of(entry.arrived_at),
-        sandbox=entry.sandbox,
-        entry=entry,
+def _exchange_of_journal(entry: Mapping[str, Any]) -> RecordedExchange:
+    exchange, surface = _exchange_of_har(har_entry(entry, JOURNAL_ORIGIN)), entry.get("bytes")
+    return replace(
+        exchange,
+        surface=surface if surface in ("upload", "download") else None,
+        is_partial="is not shown" in str(entry.get("note")) and surface is None,
+        arrived_at=instant_of(entry.get("arrived_at")),
+        sandbox=str(entry.get("sandbox", "")),
+        entry=convert(entry, RecordedRequest),
     )
-
-
-def _journal_body(value: Any) -> bytes | None:
-    """Return a body, which the journal shows as JSON, or as text where it is none."""
-    if value is None:
-        return None
-    return value.encode() if isinstance(value, str) else orjson.dumps(value)

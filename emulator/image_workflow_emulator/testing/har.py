@@ -13,10 +13,11 @@ from image_workflow_emulator.http.requests import encoded_path
 def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
     """Return entries of the journal of the emulator at `url` as HAR, in the emulator's time."""
     creator = {"name": "image-workflow-emulator", "version": __version__}
-    return {"log": {"version": "1.2", "creator": creator, "entries": [_har_entry(entry, url) for entry in entries]}}
+    return {"log": {"version": "1.2", "creator": creator, "entries": [har_entry(entry, url) for entry in entries]}}
 
 
-def _har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
+def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
+    """Return an entry of the journal of the emulator at `url` as an entry of a HAR. Raises KeyError for a field that lacks."""
     query, took, answered = entry["query"] or "", entry["duration_ms"] or 0, entry["response_headers"] or {}
     pairs = parse_qsl(query, keep_blank_values=True)
     names = ("idempotency-key", "user-agent", "content-type", "emulator-fault")
