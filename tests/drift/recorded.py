@@ -154,7 +154,7 @@ def toured(readings: str, *, evolution: bool = False) -> RecordedService:
     for stop in STOPS:
         stop(service)
         service.wait(60)
-    for stop in (_failures, _pause, _old_key, _no_credits):
+    for stop in (_upscale, _failures, _pause, _old_key, _no_credits):
         stop(service)
     return service
 
@@ -257,6 +257,11 @@ def _no_credits(service: RecordedService) -> None:
     service.control("PATCH", f"/teams/{_team(service)}", {"credits": 0})
     for _ in range(2):
         service.call("createUpscaleGeneration", body, key="poor")
+
+
+def _upscale(service: RecordedService) -> None:
+    body = {"asset_id": service.upload(2_500, 900).json["id"], "target_resolution": "4k", "output_format": "png"}
+    service.finished(service.call("createUpscaleGeneration", body))
 
 
 def _old_key(service: RecordedService) -> None:

@@ -102,3 +102,22 @@ def test_no_secret_of_a_recording_is_in_a_report(tmp_path: Path) -> None:
     texts = [outcome.output + outcome.complaint for outcome in outcomes] + [report.read_text() for report in reports]
     assert all(len(text) > 100 for text in texts)
     assert not [text for text in texts if CANARY in text or KEY in text]
+
+
+def test_files_after_an_option_are_judged_too(tmp_path: Path) -> None:
+    one, other = (written(tour()[:9], tmp_path / name) for name in ("one.har", "other.har"))
+    report = tmp_path / "report.json"
+    run_command("drift", one, "--report", str(report), other)
+    assert json.loads(report.read_text())["compared"] == 18
+
+
+def test_an_unknown_reading_is_answered_with_those_of_its_decision(tmp_path: Path) -> None:
+    outcome = run_command("drift", written(tour()[:9], tmp_path / "a.har"), "--readings", "D02=no-such-reading")
+    assert (2, True) == (outcome.status, "expected one of D02=clamps, D02=plain" in outcome.complaint)
+
+
+@pytest.mark.parametrize("words", [["record"], ["--base-url", "https://x/v1"], ["a.har", "--spend", "5"]])
+def test_what_is_gone_is_answered_with_what_serves_instead(words: list[str]) -> None:
+    outcome = run_command("drift", *words)
+    assert outcome.status == 2
+    assert "record with mitmproxy, VCR.py or a browser: docs/drift.md" in outcome.complaint

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from image_workflow_emulator.domain.readings import chosen, parse_readings
 from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import RecordedExchange
-from tests.drift.recorded import CONTRACT, judged, tour
+from tests.drift.recorded import CONTRACT, RecordedService, judged, tour
 
 Change = Callable[[RecordedExchange], RecordedExchange]
 Spot = Callable[[RecordedCall], bool]
@@ -89,7 +90,7 @@ def tampered(spot: Spot, change: Change) -> list[RecordedExchange]:
     return [change(exchange) if exchange.where == place else exchange for exchange in recording()]
 
 
-finished = succeeded("getGeneration", status="completed")
+finished = succeeded("getGeneration", status="completed", workflow="product_photography")
 PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "an answer without Request-Id": (succeeded("getTeam"), headers(request_id=None)),
     "a list without Request-Id": (succeeded("listProducts"), headers(request_id=None)),
@@ -137,6 +138,19 @@ PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "a completed output without an Asset": (finished, body(lambda work: work["outputs"][-1].update(asset=None))),
     "a failed output without an error": (finished, first_output(error=None)),
     "a charge that nothing explains": (finished, body(lambda work: work["credits"].update(charged=9))),
+    "a price that nothing explains": (
+        succeeded("createUpscaleGeneration"),
+        body(lambda work: work["credits"].update(reserved=1)),
+    ),
+    "an echo of something else": (
+        succeeded("createProductPhotographyGeneration"),
+        body(lambda work: work["request"].update(resolution="4k")),
+    ),
+    "a default page of 30": (
+        succeeded("listProducts"),
+        body(lambda page: page.update(data=page["data"] * 30)),
+    ),
+    "an Asset whose size changes": (succeeded("listAssets"), listed(lambda asset: asset.update(size_bytes=5))),
     "finished work without its end": (finished, members(finished_at=None)),
     "another workflow": (finished, members(workflow="upscale")),
     "an Operation of another type": (succeeded("createPose"), members(type="pose.update")),
@@ -256,3 +270,67 @@ def test_a_harmless_change_is_not_noticed(name: str) -> None:
     assert () == report.breaches
     assert () == report.differences
     assert not [row.what for row in report.rows if row.verdict == "neither"]
+
+
+# Once, and nothing else -------------------------------------------------------------------------------------------------
+
+
+def without_request_id(exchange: RecordedExchange) -> RecordedExchange:
+    return headers(request_id=None)(exchange)
+
+
+def product_answered_with_200(exchange: RecordedExchange) -> RecordedExchange:
+    is_product = exchange.status == 201 and exchange.url.endswith("/products")
+    return status(200)(exchange) if is_product else exchange
+
+
+def reference_refused_with_409(exchange: RecordedExchange) -> RecordedExchange:
+    return status(409)(exchange) if b'"invalid_reference"' in (exchange.response_body or b"") else exchange
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (without_request_id, "Request-Id"),
+        (product_answered_with_200, "status"),
+        (reference_refused_with_409, "/code"),
+    ],
+)
+def test_a_breach_is_reported_once_with_its_number_and_drags_nothing_along(change: Change, where: str) -> None:
+    report = judged(everywhere(change))
+    assert () == report.differences
+    assert [where] == [breach.where for breach in report.breaches]
+    assert report.breaches[0].times > 1
+    assert not [row for row in report.rows if row.verdict in ("other", "neither")]
+
+
+def test_a_price_is_compared_in_every_order() -> None:
+    def dearer(work: Any) -> None:
+        if work.get("workflow") and work["credits"]["reserved"] == 1:
+            work["credits"]["reserved"] = 2
+
+    report = judged(everywhere(when_json(dearer)))
+    assert ["/credits/reserved"] == [found.where for found in report.differences]
+    assert report.differences[0].times > 1
+
+
+@pytest.mark.parametrize("readings", ["plain", "stingy"])
+def test_times_in_whole_seconds_are_no_evidence_for_waits(readings: str) -> None:
+    exchanges = [replace(one, at=(one.at or 0) // 1_000 * 1_000, is_coarse=True) for one in tour(readings)]
+    report = judged(exchanges)
+    assert set(chosen(parse_readings(readings))) - {"D74=lag"} == set(report.readings)
+    assert () == report.breaches
+    assert () == report.differences
+    assert not [row for row in report.rows if row.verdict == "neither"]
+
+
+def test_a_corrected_body_under_the_same_key_shows_what_a_refusal_does_to_it() -> None:
+    def corrected(readings: str) -> tuple[str, ...]:
+        service = RecordedService(readings)
+        (photo,) = service.photos(1)
+        service.product("Shirt", ["ast_absent"], key="corrected")
+        service.product("Shirt", [photo], key="corrected")
+        return judged(service.exchanges).readings
+
+    assert () == corrected("plain")
+    assert ("D10=binds-refusals",) == corrected("D10=binds-refusals")

@@ -56,7 +56,10 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     end = given.index("--") if typed in WITH_COMMAND and "--" in given else len(given)
     _refuse_retired(parser, given[:end])
     options, unknown = parser.parse_known_args(with_verb(given[:end]))
-    if unknown:
+    files = getattr(options, "files", None)
+    if isinstance(files, list) and not any(word.startswith("-") for word in unknown):
+        files += unknown  # argparse takes those before the first option alone
+    elif unknown:
         options.parser.refuse(unknown, typed in WITH_COMMAND)
     if "run" not in options:
         options.parser.print_help()

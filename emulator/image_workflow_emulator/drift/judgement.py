@@ -22,7 +22,7 @@ from image_workflow_emulator.domain.readings import (
     by_decision,
     chosen,
 )
-from image_workflow_emulator.drift.calls import Traffic
+from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.comparison import Difference, breaches, compare, sizes
 from image_workflow_emulator.drift.exchanges import RecordedExchange, leaves
 from image_workflow_emulator.drift.observations import answers, keys_and_lists, uploads, work
@@ -120,10 +120,10 @@ _OBSERVED: Final = {
 
 
 def _folded(found: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return differences with those that are equal but for their exchange as one, with their number."""
+    """Return differences, equal ones as one with their number: of a call, or in what the specification settles."""
     first: dict[Difference, Difference] = {}
     for one in found:
-        kind = replace(one, exchange="")
+        kind = replace(one, exchange="", operation="" if one.sentence else one.operation)
         first[kind] = replace(first[kind], times=first[kind].times + 1) if kind in first else one
     return tuple(first.values())
 
@@ -168,30 +168,28 @@ def _places(seen: Iterable[Seen]) -> tuple[str, ...]:
 def _first_differences(replayed: Sequence[Replayed], replay: Replay) -> tuple[list[Difference], int]:
     """Return the differences that depend on no earlier one, and how many calls were passed over."""
     kept: list[Difference] = []
-    doubtful: set[str] = set()
-    silenced = 0
+    doubtful, mentioned, silenced = set[str](), set[str](), 0
     for item in replayed:
-        names = set(_names_in(item))
-        if names & doubtful:
+        named, shown, sent = set(_named(item.call)), set(_names(item.call.answer)), set(_names(item.call.body))
+        if (named | shown | sent) & doubtful:
             kept += breaches(item.call)  # which depend on nothing else
             silenced += 1
             continue
         found = list(compare(item, replay))
         kept += found
         if any(not difference.sentence for difference in found):
-            doubtful |= names - set(_names(item.call.body))  # which was there before, and is not what it changes
+            doubtful |= named | (shown - mentioned)  # what was mentioned before is not what it makes
+        mentioned |= shown | sent
     return kept, silenced
 
 
-def _names_in(item: Replayed) -> Iterator[str]:
-    """Iterate over the ids, links and keys that a call mentions."""
-    yield from item.call.parameters.values()
-    for holder in (item.call.body, item.call.answer):
-        yield from _names(holder)
-    if item.call.surface is not None:
-        yield item.call.url
-    if item.call.key is not None:
-        yield f"key {item.call.key}"
+def _named(call: RecordedCall) -> Iterator[str]:
+    """Iterate over what a call is about: the resource in its path, its address, its key."""
+    yield from call.parameters.values()
+    if call.surface is not None:
+        yield call.url
+    if call.key is not None:
+        yield f"key {call.key}"
 
 
 def _names(value: Mapping[str, Any]) -> Iterator[str]:

@@ -36,8 +36,8 @@ def key_binding(traffic: Traffic) -> Iterator[Seen]:
             continue
         is_payment = first.code in key_binding_codes("plain")
         if second.request_body == first.request_body:
-            is_bound = second.status == first.status and _request_id(second) == _request_id(first)
-            is_free = second.is_success or second.code == first.code
+            is_bound = second.status == first.status and _is_replay(first, second)
+            is_free = second.is_success or (second.code == first.code and _mark(second) != _mark(first))
         else:
             is_bound, is_free = second.code == "idempotency_key_reused", second.is_success
         if is_bound:
@@ -50,7 +50,7 @@ def key_retention(traffic: Traffic) -> Iterator[Seen]:
     """D12: a key that comes again a day later is new, or still known."""
     for first, second in _repetitions(traffic):
         if first.is_success and RETENTIONS_MS["plain"] <= second.at - first.at < RETENTIONS_MS["week"]:
-            if second.code == "idempotency_key_reused" or _request_id(second) == _request_id(first):
+            if second.code == "idempotency_key_reused" or _is_replay(first, second):
                 yield Seen("week", second)
             elif second.is_success:
                 yield Seen("plain", second)
@@ -66,7 +66,7 @@ def intent(traffic: Traffic) -> Iterator[Seen]:
         if fingerprint(meant[0]) == fingerprint(meant[1]):
             if second.code == "idempotency_key_reused":
                 yield Seen("as-sent", second)
-            elif _request_id(second) == _request_id(first):
+            elif _is_replay(first, second):
                 yield Seen("plain", second)
 
 
@@ -83,8 +83,13 @@ def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]
                 first[place] = call
 
 
-def _request_id(call: RecordedCall) -> str | None:
-    return call.response_headers.get("request-id")
+def _is_replay(first: RecordedCall, second: RecordedCall) -> bool:
+    """Whether the second answer is that of the first, by its Request-Id; by the id of what was made, if it has none."""
+    return _mark(first) is not None and _mark(first) == _mark(second)
+
+
+def _mark(call: RecordedCall) -> str | None:
+    return call.response_headers.get("request-id") or call.answer.get("id")
 
 
 # Lists and Products -----------------------------------------------------------------------------------------------------
