@@ -217,12 +217,13 @@ class _RecordedWorks:
         work = self._traffic.works.get(identifier)
         known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
         if work is not None:
-            assets = [output["asset"] for output in work.last.get("outputs", ())]
+            outputs = work.last.get("outputs", ()) if work.last["object"] == "generation" else ()
+            assets = [(output.get("asset") or {}).get("id") for output in outputs]
             known |= {
                 "reserved_credits": work.credits("reserved") or 0,
                 "charged_credits": work.credits("charged"),
                 "finished_at": instant_of(work.last.get("finished_at")),
-                "outputs": tuple(Output(asset_id=asset and asset["id"]) for asset in assets),
+                "outputs": tuple(Output(asset_id=asset) for asset in assets),
             }
         elif identifier not in self._admitted:
             return None
