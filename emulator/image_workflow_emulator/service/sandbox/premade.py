@@ -40,20 +40,20 @@ _MODELS = (
     ("Cleo", "35-45", "neutral"),
     ("Dora", "55+", "female"),
 )
-_PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[str]]] = (
-    (PhotographyStyle, _STYLES, ("description",)),
-    (Background, _BACKGROUNDS, ("background_kind", "description")),
-    (Pose, _POSES, ("supported_camera_distances", "description")),
-    (FashionModel, _MODELS, ("age_range", "gender")),
+_PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[str], Sequence[str]]] = (
+    (PhotographyStyle, _STYLES, ("description",), ()),
+    (Background, _BACKGROUNDS, ("background_kind", "description"), ("background_kind",)),
+    (Pose, _POSES, ("supported_camera_distances", "description"), ()),
+    (FashionModel, _MODELS, ("age_range", "gender"), ("gender", "age_range")),
 )
-"""Each kind, its rows, and the fields that follow the name in them."""
+"""Each kind, its rows, the fields that follow the name in them, and those whose words the pictures show."""
 
 
 def add_premade_ingredients(
     store: Store, images: ImageStore, identifiers: Identifiers, now: int, rounds: int = 1
 ) -> None:
     """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn."""
-    for resource, rows, fields in _PREMADE:
+    for resource, rows, fields, shown in _PREMADE:
         for index, (name, *values) in enumerate([*rows] * rounds):
             ingredient = resource(
                 id=identifiers.next(resource.prefix),
@@ -66,32 +66,23 @@ def add_premade_ingredients(
                 **dict(zip(fields, values, strict=True)),
             )
             store.ingredients[ingredient.kind].add(ingredient)
-            _plan_pictures(images, ingredient, index)
+            attributes = tuple(getattr(ingredient, name) for name in shown)
+            _plan_pictures(images, ingredient, attributes, index)
 
 
-def _plan_pictures(images: ImageStore, ingredient: Ingredient, index: int) -> None:
+def _plan_pictures(images: ImageStore, ingredient: Ingredient, attributes: tuple[str, ...], index: int) -> None:
     width, height = _BACKGROUND_SIZE if isinstance(ingredient, Background) else CARD_SIZE
     for preview, key in enumerate(ingredient.picture_keys):
         recipe = PremadeRecipe(
             kind=ingredient.kind,
             name=ingredient.name,
-            attributes=_attributes(ingredient),
+            attributes=attributes,
             index=index * ingredient.picture_count + preview,
             width=width,
             height=height,
             format="png",
         )
         images.plan(key, recipe)
-
-
-def _attributes(ingredient: Ingredient) -> tuple[str, ...]:
-    """Return the words of an ingredient that its pictures show."""
-    match ingredient:
-        case Background():
-            return (ingredient.background_kind,)
-        case FashionModel():
-            return ingredient.gender, ingredient.age_range
-    return ()
 
 
 def _numbered(name: str, index: int) -> str:

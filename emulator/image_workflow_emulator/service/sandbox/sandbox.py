@@ -163,9 +163,7 @@ class Sandbox(SandboxState):
             options.clock or scenario.clock.setting or ClockSetting("real"),
             scenario.clock.start if options.start is None else options.start,
         )
-        readings = next(
-            given for given in (options.readings, scenario.readings, options.found_readings) if given is not None
-        )
+        readings = options.readings or scenario.readings or options.found_readings
         self.become(
             SandboxState(
                 options=options,

@@ -9,21 +9,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from image_workflow_emulator.domain.resources import (
-    INGREDIENT_KINDS,
-    AnyResource,
-    Asset,
-    Generation,
-    Ingredient,
-    Operation,
-    Product,
-    UploadSession,
-)
+from image_workflow_emulator.domain import resources
 
 NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-Resource = TypeVar("Resource", bound=AnyResource)
+Resource = TypeVar("Resource", bound=resources.AnyResource)
 _ValueKey: TypeAlias = tuple[str | None, str, Any]
 """A Team, an attribute and a value."""
 
@@ -102,14 +93,16 @@ class Collection(Generic[Resource]):
 class Store:
     """All resources of a sandbox."""
 
-    uploads: Collection[UploadSession] = field(default_factory=Collection)
-    assets: Collection[Asset] = field(default_factory=lambda: Collection(("source",)))
-    products: Collection[Product] = field(default_factory=lambda: Collection(("asset_ids",)))
-    ingredients: dict[str, Collection[Ingredient]] = field(
-        default_factory=lambda: {kind: Collection() for kind in INGREDIENT_KINDS}
+    uploads: Collection[resources.UploadSession] = field(default_factory=Collection)
+    assets: Collection[resources.Asset] = field(default_factory=lambda: Collection(("source",)))
+    products: Collection[resources.Product] = field(default_factory=lambda: Collection(("asset_ids",)))
+    ingredients: dict[str, Collection[resources.Ingredient]] = field(
+        default_factory=lambda: {kind: Collection() for kind in resources.INGREDIENT_KINDS}
     )
-    operations: Collection[Operation] = field(default_factory=lambda: Collection(("status", "type", "target_id")))
-    generations: Collection[Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
+    operations: Collection[resources.Operation] = field(
+        default_factory=lambda: Collection(("status", "type", "target_id"))
+    )
+    generations: Collection[resources.Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
 
     def collections(self) -> dict[str, Collection[Any]]:
         """Return all collections by name."""
@@ -122,11 +115,11 @@ class Store:
             "generations": self.generations,
         }
 
-    def find_work(self, identifier: str) -> Operation | Generation | None:
+    def find_work(self, identifier: str) -> resources.Operation | resources.Generation | None:
         """Return a piece of work; None if there is none of this id."""
         return self.generations.items.get(identifier) or self.operations.items.get(identifier)
 
-    def find_upload(self, identifier: str) -> UploadSession | None:
+    def find_upload(self, identifier: str) -> resources.UploadSession | None:
         """Return an Upload Session; None if there is none of this id."""
         return self.uploads.items.get(identifier)
 
