@@ -5,7 +5,7 @@ warnings, since nothing breaks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -16,6 +16,9 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match
 from image_workflow_emulator.scenario.scenario import Rule, Scenario
 from image_workflow_emulator.scenario.world import WorldNames, WorldTeam
+
+_MAX_COMPARED: Final = 20
+"""So many rules that always act are looked for before others: a long file is no reason to wait."""
 
 # Names ----------------------------------------------------------------------------------------------------------------
 
@@ -31,11 +34,12 @@ def check_names(document: Document, texts: Mapping[str, Any], names: WorldNames 
     if names is None:
         return
     known = _with_world(names, texts.get("world", {}))
-    kinds = (("team", known.teams, "the name of a Team"), ("credential", known.keys, "a key of the world"))
+    teams, keys = known.usable(known.teams), known.usable(known.keys)
     for steps, given in _naming(texts):
-        for field, there_are, kind in kinds:
-            if field in given:
-                document.check_word((*steps, field), given[field], known.usable(there_are), kind)
+        if "team" in given:
+            document.check_word((*steps, "team"), given["team"], teams, "the name of a Team")
+        if "credential" in given:
+            document.check_word((*steps, "credential"), given["credential"], keys, "a key of the world")
 
 
 def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) -> None:
@@ -102,34 +106,26 @@ def _violations(body: Any, operations: Sequence[OperationContract], contract: Co
 
 def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[str]:
     """Return what of a scenario cannot have an effect, in words that name file and line."""
-    for index, rule in enumerate(scenario.rules):
-        before = next((earlier for earlier in scenario.rules[:index] if _always_precedes(earlier, rule)), None)
+    always: list[Rule] = []
+    for rule in scenario.rules:
+        before = next((earlier for earlier in always if _is_as_wide(earlier.match, rule.match)), None)
         never = f"{rule.file}:{rule.line}: " if rule.line else ""
         never += f'the rule "{rule.name}" can never act'
         if rule.when.probability == 0:
             yield f"{never}: its probability is 0"
         elif before is not None:
             yield f'{never}: "{before.name}" acts on all that it matches'
+        elif rule.when == ALWAYS and not rule.outcome.outputs and len(always) < _MAX_COMPARED:
+            always.append(rule)  # work without the slots of `outputs` is left to the next rule
     if not has_rate_limits and _limits_rates(scenario):
         yield f"the scenario {scenario.name} limits requests per minute, but rate limits are off here"
 
 
-def _always_precedes(one: Rule, other: Rule) -> bool:
-    """Whether a rule acts on everything that a later one matches."""
-    if one.when != ALWAYS:
-        return False
-    if one.outcome.outputs:  # work without these slots is left to the next rule
-        return False
-    return all(
-        _is_as_wide(getattr(one.match, name), getattr(other.match, name)) for name in one.match.__struct_fields__
-    )
-
-
-def _is_as_wide(one: Any, other: Any) -> bool:
-    """Whether one field of a match lets everything through that the same field of another one does."""
-    if isinstance(one, frozenset):
-        return one == other or EVERY in one or (bool(other) and other <= one)
-    return not one or bool(one == other)
+def _is_as_wide(one: Match, other: Match) -> bool:
+    """Whether a match lets everything through that another one does."""
+    has_names = EVERY in one.names or other.names <= one.names
+    fields = ((getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name != "names")
+    return has_names and all(not wide or wide == narrow for wide, narrow in fields)
 
 
 def _limits_rates(scenario: Scenario) -> bool:
