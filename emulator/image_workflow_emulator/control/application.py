@@ -86,11 +86,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "DELETE": Action(journal.clear_requests),
     },
     "/requests/{request}": {"GET": Action(journal.show_request)},
-    "/coverage": {
-        "GET": Action(
-            journal.show_coverage,
-        )
-    },
+    "/coverage": {"GET": Action(journal.show_coverage)},
     "/conduct": {"GET": Action(journal.show_conduct, query=("ended",))},
     "/events": {"GET": Action(events.stream_events)},
     "/admission": {"GET": Action(scenarios.show_admission), "PUT": Action(scenarios.set_admission, "json")},

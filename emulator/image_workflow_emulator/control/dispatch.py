@@ -19,6 +19,8 @@ from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control.fields import read_fields, read_parameters
+from image_workflow_emulator.control.reference import reference_page
+from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Problem, invalid_request
 from image_workflow_emulator.domain.readings import Readings
@@ -91,6 +93,11 @@ class ControlPlane:
         return shipped_library(self.contract)
 
     @cached_property
+    def reference(self) -> str:
+        """The parts of the reference in their frame; they do not change while the process runs."""
+        return reference_page(self.contract, shipped_document("contract/decisions.yaml")["decisions"])
+
+    @cached_property
     def library_entries(self) -> list[dict[str, str]]:
         """The library, read once: it is shipped, and does not change while the process runs."""
         return self.library.entries()
@@ -148,7 +155,7 @@ large as the emulator's memory for images."""
 MAX_IMAGE_BYTES = 70 * 1024 * 1024
 """The limit of an upload."""
 
-_DESCRIBED_AT_ONCE = 50
+_DESCRIBED_AT_ONCE = 10
 _MAX_VALUES = 50_000
 """Values in a body of JSON: more than twice those that a scenario may have."""
 

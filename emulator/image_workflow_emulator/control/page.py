@@ -13,8 +13,6 @@ from starlette.responses import Response
 
 from image_workflow_emulator.control import DOCUMENTS, PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.control.reference import reference_page
-from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
 
@@ -51,9 +49,7 @@ def show_page(call: ControlCall) -> Response:
 
 async def show_reference(call: ControlCall) -> Response:
     """GET /_emulator/reference: the contract, for people."""
-    template = (_FOLDER / "reference.html").read_text(encoding="utf-8")
-    decisions = shipped_document("contract/decisions.yaml")["decisions"]
-    return _document(call, await asyncio.to_thread(reference_page, template, call.plane.contract, decisions))
+    return _document(call, await asyncio.to_thread(lambda: call.plane.reference))
 
 
 def show_file(call: ControlCall) -> Response:

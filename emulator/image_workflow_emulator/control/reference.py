@@ -8,12 +8,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract, OperationContract
 
 Part = Mapping[str, Any]
 
+_FRAME: Final = Path(__file__).with_name("page") / "reference.html"
 _CODE: Final = re.compile(r"`([^`]+)`")
 _BOUNDS: Final = {
     "minimum": "at least",
@@ -30,8 +32,8 @@ _FILES: Final = 'The same as a file: <a href="contract.yaml">YAML</a>, <a href="
 _DECIDED: Final = "Where the specification says nothing or leaves a choice: what the emulator does, and what a client should do about it."
 
 
-def reference_page(template: str, contract: Contract, decisions: list[Part]) -> str:
-    """Fill the frame of the reference: the places `{contents}`, `{version}` and `{reference}` of a template."""
+def reference_page(contract: Contract, decisions: list[Part]) -> str:
+    """Fill the frame of the reference, with the places `{contents}`, `{version}` and `{reference}`."""
     document = contract.document
     reference, schemas = _Reference(contract), document["components"]["schemas"]
     codes = schemas["ProblemCode"]["enum"]
@@ -49,7 +51,7 @@ def reference_page(template: str, contract: Contract, decisions: list[Part]) -> 
     contents += [_chapter("Problem codes", codes), _chapter("Schemas", named)]
     contents.append(_chapter("Decisions", (f"{one['id']} {one['title']}" for one in decisions)))
     parts = {"contents": "".join(contents), "version": escape(contract.version), "reference": "".join(body)}
-    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], template)
+    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _FRAME.read_text(encoding="utf-8"))
 
 
 class _Reference:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane
+from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, in_slices
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
@@ -251,20 +251,21 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         (record.sequence, _request_facts(sandbox, record), _work_facts(sandbox, record))
         for record in islice(sandbox.journal.newest_first(), tried)
     ]
-    rules = [{"name": rule.name, "line": rule.line, **_compared(rule, recent, masks)} for rule in scenario.rules]
     return {
         "scenario": scenario.name,
-        "rules": rules,
+        "rules": await in_slices(scenario.rules, lambda rule: _compared(rule, recent, masks)),
         "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
     }
 
 
-def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, list[Any]]:
+def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, Any]:
     """Return the requests that a rule matches, whatever its `when` says, and those of its kind that miss one condition."""
     facts = {number: of_work if rule.match.kind == "work" else of_request for number, of_request, of_work in recent}
     misses = {number: list(islice(rule.match.misses(known), 2)) for number, known in facts.items() if known is not None}
     nearly = {number: one[0] for number, one in misses.items() if len(one) == 1 and not one[0].is_kind}
     return {
+        "name": rule.name,
+        "line": rule.line,
         "requests": [number for number, some in misses.items() if not some][:MAX_SHOWN],
         "nearly": [
             {"request": number, "reason": masks.of_text(str(miss))}
