@@ -9,9 +9,8 @@ from image_workflow_emulator.documents import shipped_document, shipped_path
 from tests.support.emulator_client import EmulatorUnderTest
 
 
-def test_health_tells_the_versions_and_the_ledger_is_served_as_json(emulator: EmulatorUnderTest) -> None:
+def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/health") == {"status": "ok", "version": __version__, "contract_version": "1.0.0"}
-    assert emulator.told("GET", "/decisions") == {"data": shipped_document("contract/decisions.yaml")["decisions"]}
 
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])

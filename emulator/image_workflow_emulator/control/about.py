@@ -12,7 +12,7 @@ from image_workflow_emulator import __version__
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.documents import shipped_document, shipped_path
+from image_workflow_emulator.documents import shipped_path
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import excerpt
@@ -40,11 +40,6 @@ def contract_as_yaml(call: ControlCall) -> Response:
     text = shipped_path(DOCUMENT).read_text(encoding="utf-8")
     servers = f"servers:\n  - url: {call.origin}{BASE_PATH}\n    description: This emulator\n"
     return Response(_SERVERS.sub(lambda _: servers, text, count=1), media_type="application/yaml")
-
-
-def list_decisions(_call: ControlCall) -> dict[str, Any]:
-    """GET /decisions: the ledger that the contract cites."""
-    return {"data": shipped_document("contract/decisions.yaml")["decisions"]}
 
 
 def list_readings(call: ControlCall) -> dict[str, Any]:

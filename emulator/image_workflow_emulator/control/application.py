@@ -47,7 +47,6 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/contract": {"GET": Action(about.contract_as_json)},
     "/contract.json": {"GET": Action(about.contract_as_json)},
     "/contract.yaml": {"GET": Action(about.contract_as_yaml)},
-    "/decisions": {"GET": Action(about.list_decisions)},
     "/scenario.schema.json": {"GET": Action(about.show_schema)},
     "/world.schema.json": {"GET": Action(about.show_schema)},
     "/docs": {"GET": Action(about.show_documentation)},
