@@ -90,14 +90,7 @@ def _drift_report(found: Judgement, fail_on: set[str]) -> Report:
         checked={row.decision: row.of for row in found.rows},
         tables=[ReportTable(title="Not in this recording", columns=["decision", "shown by"], rows=shown_by)],
         next=["image-workflow-emulator drift --pin image-workflow.readings.yaml FILE"] if found.readings else [],
-        details={
-            "compared": found.compared,
-            "decisions": to_builtins(found.rows),
-            "breaches": to_builtins(found.breaches),
-            "differences": to_builtins(found.differences),
-            "bugs": to_builtins(found.bugs),
-            "noise": found.noise,
-        },
+        details={"compared": found.compared, "decisions": to_builtins(found.rows), "noise": found.noise},
         status=int(has_failed),
     )
 
@@ -116,12 +109,12 @@ def _findings(found: Judgement, fail_on: set[str]) -> Iterator[ReportFinding]:
     for verdict, group in groups.items():
         for one in group:
             times = f", {one.times} times" if one.times > 1 else ""
-            sentence = f"; {one.sentence}" if one.sentence else ""
             yield ReportFinding(
                 rule=verdict,
                 severity=severities[verdict],
                 where=f"{one.exchange}, {one.operation} {one.where}",
-                message=f"recorded {one.recorded}, expected {one.expected}{times}{sentence}",
+                message=f"recorded {one.recorded}, expected {one.expected}{times}",
+                source=one.sentence or None,
             )
 
 
@@ -146,6 +139,7 @@ def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
             severity=finding.severity,
             where=first_of((found.places[number] for number in finding.requests), separator="; "),
             message=finding.message,
+            source=finding.source,
             remedy=finding.remedy,
             requests=finding.requests,
         )

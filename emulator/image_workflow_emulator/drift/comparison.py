@@ -26,6 +26,8 @@ _TEXTS: Final = {"product": ("name", "description"), "photography_style": ("name
 """By kind: the texts that a client gave, which are compared. Of other ingredients that is the name."""
 _ORIGIN: Final = frozenset({"source", "source_generation_id", "source_asset_ids", "scope"})
 """Where a resource comes from: not the same for one that was there before the recording."""
+_WITH_LOCATION: Final = ((201, "asset"), (201, "product"), (202, "operation"))
+_PAGE_SIZE: Final = 25
 _OPEN: Final = frozenset({"queued", "processing", "pending"})
 _PROBLEM: Final = "application/problem+json"
 _MAX_SHOWN: Final = 80
@@ -51,11 +53,10 @@ _Found: TypeAlias = tuple[str, str, str, str]
 
 def compare(replayed: Replayed, replay: Replay) -> Iterator[Difference]:
     """Iterate over the differences of one call. A different status ends the comparison: nothing else can be compared."""
-    found = list(breaches(replayed.call))
+    call, found = replayed.call, list(breaches(replayed.call))
     yield from found
     if all(breach.where not in ("status", "/code") for breach in found):
-        for where, recorded, expected, sentence in _differences(replayed, replay):
-            yield Difference(replayed.call.where, replayed.call.name, where, recorded, expected, sentence)
+        yield from (Difference(call.where, call.name, *one) for one in _differences(replayed, replay))
 
 
 def _differences(replayed: Replayed, replay: Replay) -> Iterator[_Found]:
@@ -80,7 +81,8 @@ def _outcome(status: int | None, code: object) -> str:
 def sizes(traffic: Traffic) -> Iterator[Difference]:
     """Iterate over the Assets whose size changes, or is not that of the file that was downloaded."""
     first: dict[str, int | None] = {}
-    lengths = {call.url: len(call.response_body or b"") for call in traffic.whole("download") if _is_file(call)}
+    files = (call for call in traffic.whole("download") if call.status == 200 and call.response_body)
+    lengths = {call.url: len(call.response_body or b"") for call in files}
     for looks in (looks for (kind, _), looks in traffic.shown.items() if kind == "asset"):
         for call, asset in looks:
             size = asset.get("size_bytes")
@@ -94,13 +96,13 @@ def sizes(traffic: Traffic) -> Iterator[Difference]:
 
 def breaches(call: RecordedCall) -> Iterator[Difference]:
     """Iterate over what contradicts a sentence of the specification, whatever reading one takes."""
-    if call.operation is not None and call.status is not None:
-        for where, recorded, expected, sentence in _breaches(call, call.status):
-            yield Difference(call.where, call.name, where, recorded, expected, sentence)
+    return (Difference(call.where, call.name, *one) for one in _breaches(call))
 
 
-def _breaches(call: RecordedCall, status: int) -> Iterator[_Found]:
-    assert call.operation is not None
+def _breaches(call: RecordedCall) -> Iterator[_Found]:
+    status = call.status
+    if call.operation is None or status is None:
+        return
     if not call.response_headers.get("request-id"):
         yield "Request-Id", "none", "one", "Every response carries a Request-Id (section 4)"
     if status not in call.operation.statuses and (status < 400 or call.code not in CATALOGUE):
@@ -134,8 +136,7 @@ def _breaches_of_problem(call: RecordedCall) -> Iterator[_Found]:
 
 def _breaches_of_success(call: RecordedCall) -> Iterator[_Found]:
     assert call.operation is not None
-    makes = call.status == 202 and call.answer.get("object") == "operation"
-    makes |= call.status == 201 and call.answer.get("object") in ("asset", "product")
+    makes = (call.status, call.answer.get("object")) in _WITH_LOCATION
     if makes and "location" not in call.response_headers:
         yield "Location", "none", "one", "A 201 of an Asset or Product and an authoring 202 carry Location (section 4)"
     for violation in call.violations:
@@ -156,9 +157,6 @@ def _breaches_of_list(call: RecordedCall) -> Iterator[_Found]:
     has_more = call.answer.get("page", {}).get("has_more") is True
     if "limit" not in call.query and (len(times) > _PAGE_SIZE or (has_more and len(times) < _PAGE_SIZE)):
         yield "/data", f"{len(times)} items", f"{_PAGE_SIZE} items", "The default page size is 25 (section 8)"
-
-
-_PAGE_SIZE: Final = 25
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
@@ -222,10 +220,6 @@ def _lists(where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator
 def _shown(value: Any) -> str:
     text = "null" if value is None else str(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
-
-
-def _is_file(call: RecordedCall) -> bool:
-    return call.status == 200 and call.method == "GET" and bool(call.response_body)
 
 
 def _ends_between(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
