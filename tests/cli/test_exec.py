@@ -70,6 +70,14 @@ def test_the_reason_of_a_failure_is_told_without_the_report_too() -> None:
     assert outcome == Outcome(1, "", "image-workflow-emulator: error: coverage: 0 % of the contract; wanted 5 %\n")
 
 
+def test_a_reader_of_the_report_that_has_left_does_not_change_the_status() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as unread:
+        command = [*EMULATOR, "exec", "--", *shell("exit 3")]
+        assert 3 == subprocess.run(command, cwd=ROOT, env=environment(), stderr=unread, check=False).returncode
+
+
 PRINT_VARIABLES = shell('echo "$IMAGE_WORKFLOW_BASE_URL $IMAGE_WORKFLOW_API_KEY $EMULATOR_URL $EMULATOR_CONTROL_TOKEN"')
 
 

@@ -4,6 +4,7 @@ Owns the limit of the JSON that is printed: standard output is often read by a m
 client or a file put into a report, the output is well-formed: control characters and lone surrogates become JSON escapes.
 """
 
+import contextlib
 import json
 import sys
 import textwrap
@@ -55,7 +56,8 @@ def conclude(judge: Judge, options: Namespace, environment: Mapping[str, str]) -
     elif vars(options).get("quiet"):
         pass  # `exec` has said what is needed
     elif report.kind == "exec":  # its command has standard output for itself
-        print("\n".join(text_lines(report, Style(sys.stderr, environment))), file=sys.stderr)
+        with contextlib.suppress(OSError):  # whose reader has left: the status is still that of the command
+            print("\n".join(text_lines(report, Style(sys.stderr, environment))), file=sys.stderr)
     else:
         print("\n".join(text_lines(report, Style(sys.stdout, environment))))
     return report.status
