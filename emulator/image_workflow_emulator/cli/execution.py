@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.exec_report import Execution, report_on
-from image_workflow_emulator.cli.failures import writable_files
 from image_workflow_emulator.cli.observers import Observed, Tally
 from image_workflow_emulator.cli.start_up import started
 from image_workflow_emulator.contract import BASE_PATH
@@ -35,7 +34,7 @@ from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
-from image_workflow_emulator.testing.options import write_file
+from image_workflow_emulator.testing.options import writable_file, write_file
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
@@ -60,7 +59,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
         vars(options), environment, {"port": "0", "access_log": "off", "journal_requests": "100000"}
     )
     _check_rules(options.ignore)
-    files = writable_files(options, *_FILES)
+    named = {name: vars(options)[name] for name in _FILES if vars(options)[name] is not None}
+    files = {name: writable_file(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
     with started(settings, environment) as (listener, address, application):
         run = _Run(options, environment, files, application, address)
         gc.freeze()  # what has been imported is never garbage

@@ -7,7 +7,7 @@ import json
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from operator import gt
@@ -93,12 +93,6 @@ def _address(environment: Mapping[str, str]) -> tuple[str, str]:
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
     print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
-
-
-def json_or_page(suffix: str, answer: Any, page: Callable[[], str]) -> str:
-    """Return the content of a report's file: a page for browsers where its name ends in .html, else JSON."""
-    is_page = suffix.lower() in (".html", ".htm")
-    return page() if is_page else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:

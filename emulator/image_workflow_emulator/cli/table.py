@@ -63,7 +63,6 @@ IGNORE: Final[Arguments] = {"--ignore RULE ...": "leave out what this rule finds
 """What every command takes whose findings have rules (those of drift are decisions)."""
 
 _TABLE: Final = ("table", "json")
-_TEXT: Final = ("text", "json")
 _VARIABLES: Final = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
 
 _EXEC: Final[Arguments] = {
