@@ -293,7 +293,7 @@ def test_a_number_beyond_all_bounds_or_spelled_otherwise_is_refused_everywhere(p
 
 
 @pytest.mark.parametrize("place", PLACES_OF_NUMBERS)
-@pytest.mark.parametrize("number", ["1e0", "1.0", "1e-400"])
+@pytest.mark.parametrize("number", ["1e0", "1.0", "1e-400", "1e-7"])
 def test_a_number_that_json_spells_otherwise_is_read(place: str, number: str) -> None:
     with contextlib.suppress(DocumentError):
         parse_scenario(f"scenario: x\n{place.format(number)}", "s.yaml", CONTRACT)

@@ -3,6 +3,7 @@
 Every parser takes text and raises ValueError. Instants and spans are `kernel.timestamps`'; the bound of a span is here.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
@@ -76,21 +77,19 @@ def parse_span_ms(text: str) -> int:
 
 def parse_range_ms(text: str) -> tuple[int, int]:
     """Read a span, or a range such as `100ms-2s`, in milliseconds: its least and its greatest value."""
-    least, _, greatest = text.partition("-")
-    span_ms = parse_span_ms(least), parse_span_ms(greatest or least)
-    if span_ms[0] > span_ms[1]:
+    least, *greatest = (parse_span_ms(part) for part in re.split("(?<!e)-", text, maxsplit=1))  # 1e-7 is a number
+    if greatest and greatest[0] < least:
         raise ValueError(text)
-    return span_ms
+    return least, greatest[0] if greatest else least
 
 
 def parse_probability(text: str) -> float:
     """Read a number from 0 to 1, or a percentage such as `10%`."""
-    if (
-        not _PROBABILITY.fullmatch(text)
-        or not (value := float(text.removesuffix("%")) / (100 if "%" in text else 1)) <= 1
-    ):
+    value = float(text.removesuffix("%")) if _PROBABILITY.fullmatch(text) else math.inf
+    chance = value / 100 if text.endswith("%") else value
+    if chance > 1:
         raise ValueError(text)
-    return value
+    return chance
 
 
 def clock_setting(mode: str, rate: float | None = None) -> ClockSetting:
