@@ -221,8 +221,10 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(vi
     expect(visit.opened_request("invalid_input")).to_contain_text("decided")
     assert visit.page.locator(".details").evaluate("details => details.scrollWidth <= details.clientWidth")
     visit.page.set_viewport_size({"width": 1024, "height": 768})
-    visit.region("Teams")
-    assert visit.page.evaluate("document.documentElement.scrollHeight") == 768
+    for place in ("teams", "scenario/edit"):
+        visit.open(f"/_emulator#{place}")
+        expect(visit.page.get_by_role("button", name="Check" if "edit" in place else "Pause admission")).to_be_visible()
+        assert visit.page.evaluate("document.documentElement.scrollHeight") == 768
     visit.page.set_viewport_size({"width": 720, "height": 450})
     view = visit.region("Requests").locator(".grid-view")
     visit.page.keyboard.press("Escape")
