@@ -167,6 +167,19 @@ def test_the_plaque_tells_what_was_asked_for(field: str, value: object) -> None:
     assert difference(photograph(PRODUCT), photograph(PRODUCT, **{field: value})) > 0
 
 
+@pytest.mark.parametrize(
+    ("field", "chosen"),
+    [
+        ("background_name", {"background_kind": "picture", "background_name": "Lime"}),
+        ("model_names", {"people": 1, "model_input_count": 1, "model_names": ("Ava",)}),
+    ],
+)
+def test_the_plaque_names_the_background_and_the_models(field: str, chosen: dict[str, object]) -> None:
+    nameless = {name: value for name, value in chosen.items() if name != field}
+    images = [photograph(PRODUCT, print_file(COLORS[1]), **fields) for fields in (nameless, chosen)]
+    assert difference(images[0], images[1]) > 0.1
+
+
 @pytest.mark.parametrize("chosen", ["photography_style", "pose"])
 def test_a_chip_has_the_swatch_of_what_was_chosen(chosen: str) -> None:
     assert count_of(photograph(PRODUCT, print_file(COLORS[1]), **{chosen: "Mine"}), COLORS[1], 12) > 50

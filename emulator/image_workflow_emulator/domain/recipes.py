@@ -60,7 +60,7 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     people: _Models = 0
     """How many are in the picture; those beyond the chosen Fashion Models are the service's choice."""
     photography_style: str | None = None
-    """The name of the chosen one; likewise of the pose and the colorway."""
+    """The name of the chosen one; likewise of those below."""
     pose: str | None = None
     background_name: str | None = None
     model_names: tuple[str, ...] = ()

@@ -107,6 +107,8 @@ def _plan_photography(call: Call, chosen: Chosen) -> Plan:
             people=people,
             photography_style=style.name if style else None,
             pose=pose.name if pose else None,
+            background_name=chosen.background.name if chosen.background else None,
+            model_names=tuple(model.name for model in chosen.models),
             colorway=colorway.get("name"),
             colorway_hex=colorway.get("hex"),
             slot=slot,
