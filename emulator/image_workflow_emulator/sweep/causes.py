@@ -6,7 +6,7 @@ docs/survive.md about it. Must not know how a run is made.
 
 import shlex
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
@@ -123,7 +123,6 @@ class Swept(Struct, eq=False):
         causes, failing = self.causes, [run for run in self.ended if self.gate.fails(run)]
         is_short, unnoticed = self.percent() < self.least_percent, self.unnoticed
         is_failed = bool(failing) or (bool(unnoticed) and self.gate.strict == "all")
-        outcomes = {cell: run.outcome for cell, run in ((run.cell, run) for run in self.ended)}
         findings = [
             ReportFinding(
                 rule=cause.outcome,
@@ -161,18 +160,7 @@ class Swept(Struct, eq=False):
             next=[cause.command for cause in causes[:1]],
             details={
                 "cells": [structs.asdict(run) for run in self.ended],
-                "classes": [
-                    {
-                        "class": name,
-                        "stands_for": list(map(str, cells)),
-                        "outcome": max(
-                            (outcomes[str(cell)] for cell in cells if str(cell) in outcomes),
-                            key=OUTCOMES.index,
-                            default=None,
-                        ),
-                    }
-                    for name, cells in plan.classes.items()
-                ],
+                "classes": [self._class(name, cells) for name, cells in plan.classes.items()],
                 "causes": [structs.asdict(cause) for cause in causes],
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
                 "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
@@ -185,6 +173,12 @@ class Swept(Struct, eq=False):
             },
             status=1 if is_failed else INCOMPLETE if is_short else 0,
         )
+
+    def _class(self, name: str, cells: Sequence[Cell]) -> dict[str, Any]:
+        """Return a class of cells with the worst outcome of those that were tried."""
+        names = list(map(str, cells))
+        outcomes = [run.outcome for run in self.ended if run.cell in names]
+        return {"class": name, "stands_for": names, "outcome": max(outcomes, key=OUTCOMES.index, default=None)}
 
     def _summary(self) -> str:
         """Return the number of runs by outcome, and what was not run or is flaky, each in a sentence."""

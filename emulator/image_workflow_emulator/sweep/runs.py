@@ -121,10 +121,7 @@ class Clean(Struct):
     seconds: float
     output: str
     places: Mapping[str, Place]
-    evidence: Mapping[str, Evidence] = {}
-
-    def __post_init__(self) -> None:
-        self.evidence = {name: place.evidence() for name, place in self.places.items()}
+    evidence: Mapping[str, Evidence]
 
 
 class Runner:
@@ -159,7 +156,7 @@ class Runner:
             self._is_stopped = True
             processes = list(self._processes)
         for process in processes:
-            _signal(process, signal.SIGTERM)
+            _end(process)
 
     def close(self) -> None:
         """Stop, and leave nothing."""
@@ -173,16 +170,12 @@ class Runner:
         with self._run_folder() as folder:
             output, began_ms = folder / "output", host_elapsed_ms()
             status, whole = self._execute(folder, self._options, output, None)
-            places, _ = self._places(folder)
-            self._clean = Clean(
-                status,
-                (host_elapsed_ms() - began_ms) / 1000,
-                output.read_text("utf-8", "replace"),
-                places or {WHOLE: whole},
-            )
-        self._longest_seconds = max((place.seconds for place in places.values()), default=self._clean.seconds)
-        for evidence in self._clean.evidence.values():
-            self._kinds |= {work.operation: work.kind for work in evidence.works}
+            seconds, text = (host_elapsed_ms() - began_ms) / 1000, output.read_text("utf-8", "replace")
+            places = self._places(folder)[0] or {WHOLE: whole}
+        evidence = {name: place.evidence() for name, place in places.items()}
+        self._clean = Clean(status, seconds, text, places, evidence)
+        self._longest_seconds = max(place.seconds for place in places.values()) if self.has_tests else seconds
+        self._kinds = {work.operation: work.kind for one in evidence.values() for work in one.works}
         return self._clean
 
     @property
@@ -341,10 +334,10 @@ class Runner:
                 break
         has_ended = process.poll() is not None and not self._is_stopped
         if not has_ended:
-            _signal(process, signal.SIGTERM)
+            _end(process)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_STOP_SECONDS)
-        _signal(process, signal.SIGKILL)
+        _end(process, by_force=True)
         process.wait()
         with self._lock:
             self._processes.discard(process)
@@ -387,19 +380,17 @@ def agreed(first: Run, second: Run) -> Run:
 
 def flags(options: Mapping[str, Any]) -> list[str]:
     """Return options of the emulator as they are typed."""
-    given = [(option.flag, options[option.field]) for option in OPTIONS if option.field in options]
-    return [
-        word
-        for flag, value in given
-        for text in (value if isinstance(value, list) else [value])
-        for word in (flag, text)
-    ]
+    words: list[str] = []
+    for option in OPTIONS:
+        value = options.get(option.field, ())
+        words += [word for text in ([value] if isinstance(value, str) else value) for word in (option.flag, text)]
+    return words
 
 
-def _signal(process: "Process", number: int) -> None:
-    """Send a signal to a run and everything that it started."""
+def _end(process: "Process", *, by_force: bool = False) -> None:
+    """Ask a run and everything that it started to end, or end it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()
         else:
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal.SIGKILL if by_force else signal.SIGTERM)

@@ -206,7 +206,8 @@ class _Waiting:
     """The trials that are to be run. A run has the next of each test; those whose client waits for an answer run apart."""
 
     def __init__(self, trials: list[Trial], jobs: int) -> None:
-        self._trials, self._jobs = dict.fromkeys(trials), jobs
+        # A client that waits again and again takes longest, so it begins first, and alone.
+        self._trials, self._jobs = dict.fromkeys(sorted(trials, key=_is_longest, reverse=True)), jobs
         self.attempts: Counter[Trial] = Counter()
         silent = Counter(trial.test for trial in trials if trial.cell.is_silent)
         self._most_silent = math.ceil(silent.total() / _SILENT_RUNS)
@@ -221,6 +222,7 @@ class _Waiting:
             for trial in self._trials:
                 if trial.cell.is_silent == is_silent and len(batch) < most:
                     batch.setdefault(trial.test, trial)
+                    most = 1 if _is_longest(trial) else most
             if batch:
                 break
         for trial in batch.values():
@@ -235,6 +237,10 @@ class _Waiting:
             return False
         self._trials = {trial: None, **self._trials}
         return True
+
+
+def _is_longest(trial: Trial) -> bool:
+    return trial.cell.is_silent and trial.cell.lasts
 
 
 class Progress:
