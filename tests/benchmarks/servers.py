@@ -46,7 +46,7 @@ class RunningServer:
 @contextmanager
 def running(*arguments: str) -> Iterator[RunningServer]:
     start = time.perf_counter()
-    with started(sys.executable, *arguments, stderr=subprocess.DEVNULL) as process:
+    with started(sys.executable, *arguments, stderr=subprocess.DEVNULL, PYTHONDONTWRITEBYTECODE="") as process:
         ready = next((line for line in process.stdout or () if line.startswith("ready ")), None)
         ready_ms = (time.perf_counter() - start) * 1000
         if ready is None:
