@@ -80,7 +80,7 @@ class Application:
             return
         request = Request(scope, self.settings.public_url)
         path: str = scope["path"]
-        is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
+        is_control = path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/")
         if path.startswith(FILES_PREFIX):
             request.embedding = self._guard.picture_policy(request)
         answer = self._answer_at_door(request, path, is_control)

@@ -148,16 +148,17 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
     # What surfaces use ----------------------------------------------------------------------------------------------
 
-    def enter(self) -> None:
-        """Find the caller as it is now, nothing waits any more, and settle the sandbox."""
-        caller, route = self.caller, self.route
-        if route.operation is not None and (caller is None or not self.sandboxes.is_current(caller)):
-            caller = self.caller = self.sandboxes.find_caller(self.request.bearer_key())
-        if caller is not None:
-            self.sandbox = caller.sandbox
-        self.now = engine.enter(self.sandbox)
-        if caller is not None:
-            self.call = Call(self.sandbox, caller, self.now, self.record, self.resource_id)
+    def enter(self, has_waited: bool) -> None:
+        """Settle the sandbox; after a wait, look for the caller and read the clock again."""
+        if has_waited:
+            if self.route.operation is not None and not (self.caller and self.sandboxes.is_current(self.caller)):
+                self.caller = self.sandboxes.find_caller(self.request.bearer_key())
+            if self.caller is not None:
+                self.sandbox = self.caller.sandbox
+            self.now = self.sandbox.clock.now()
+        engine.settle(self.sandbox, self.now)
+        if self.caller is not None:
+            self.call = Call(self.sandbox, self.caller, self.now, self.record, self.resource_id)
 
     @property
     def home(self) -> Sandbox | None:

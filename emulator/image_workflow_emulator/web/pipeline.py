@@ -26,17 +26,18 @@ from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError,
 async def answer(exchange: Exchange) -> Response | None:
     """Turn a request into a response; whatever goes wrong on the way becomes one here. None where its client has left."""
     try:
-        if exchange.body.has_more and exchange.route.operation is not None:
+        has_waited = exchange.body.has_more and exchange.route.operation is not None
+        if has_waited:
             await _read_body(exchange)
         is_given_up = False
         while True:
-            exchange.enter()
+            exchange.enter(has_waited)
             if is_given_up and exchange.caller is not None:
                 raise _given_up()
             try:
                 return await _carry_out(exchange)
             except SandboxReplacedError:
-                is_given_up = exchange.key_scope is not None
+                has_waited, is_given_up = True, exchange.key_scope is not None
                 exchange.start_over()
     except Problem as problem:
         response = exchange.refuse(problem)

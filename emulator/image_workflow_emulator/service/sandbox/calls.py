@@ -102,8 +102,6 @@ class Call(Struct, eq=False, gc=False):
     query: Mapping[str, str] = _NO_QUERY
     intent: Intent = {}
     decoded: DecodedUpload | None = None
-    found: Any = None
-    """What the last of the operation's checks found."""
 
     @property
     def team_id(self) -> str:
