@@ -1,6 +1,6 @@
 """Clients whose retries nobody here wrote: on each library good ones stay clean, and bad ones are found by their rule.
 
-The good ones are what the examiner's remedies say of each library (examiner/words.toml). A clock runs many
+The good ones are what the examiner's remedies say of each library (examiner/rules/rules.toml). A clock runs many
 times as fast as the real one, and the clients' pauses are so much shorter.
 """
 

@@ -130,7 +130,8 @@ class _Run(WatchedServer):
         from image_workflow_emulator.examiner.points import cover
 
         self.conduct = self.conduct or Totals()
-        conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True)
+        now, ignored = sandbox.clock.now(), frozenset(self._options.ignore)
+        conduct = judge(records, sandbox.store, now, has_ended=True, ignored=ignored)
         self.conduct.add(sandbox.id, conduct, cover(records, sandbox.store))
 
     def _saved(self) -> bytes:
@@ -162,7 +163,7 @@ class _Run(WatchedServer):
         options, least = self._options, self._options.coverage_fail_under
         is_covered = options.format == "json" or "coverage" in self._files or least is not None
         is_judged = options.conduct != "off" and self.conduct is not None
-        conduct = self.conduct.without(frozenset(options.ignore)) if is_judged and self.conduct else None
+        conduct = self.conduct if is_judged else None
         is_bad = options.conduct == "fail" and (conduct.has_errors if conduct else not self._observed.counts)
         is_low = least is not None and self._coverage["percent"] < least
         report = report_on(

@@ -23,15 +23,18 @@ _Place: TypeAlias = tuple[str, str, Client]
 """What makes a finding one: its rule, the operation, and the client."""
 
 
-def judge(records: Records, works: Works, now: int, *, has_ended: bool = False, left: int = 0) -> Conduct:
+def judge(
+    records: Records, works: Works, now: int, *, has_ended: bool = False, left: int = 0, ignored: Collection[str] = ()
+) -> Conduct:
     """Judge the clients that sent some requests, by what became of the work at an instant.
 
     `has_ended`: no more requests will come, so what was left is abandoned. `left`: how many requests had left the journal.
+    `ignored`: the names of rules that do not count.
     """
     history = History(records, works, now, has_ended)
     found: dict[_Place, Finding] = {}
     checked: dict[str, int] = {}
-    for rule in RULES:
+    for rule in (rule for rule in RULES if rule.name not in ignored):
         breaches: defaultdict[_Place, list[Breach]] = defaultdict(list)
         checked[rule.name] = 0
         for verdict in rule.examine(history):
@@ -44,7 +47,7 @@ def judge(records: Records, works: Works, now: int, *, has_ended: bool = False, 
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))  # within a severity in the order of the rules
     is_off = any(not record.is_timed for record in history.records)
     judged = Judged(requests=len(records), left=left)
-    not_checked = list(_TIMED) if is_off else []
+    not_checked = [name for name in _TIMED if is_off and name in checked]
     return Conduct(findings=findings[:MAX_FINDINGS], checked=checked, not_checked=not_checked, judged=judged)
 
 
@@ -100,9 +103,3 @@ class Totals(Struct):
     def has_errors(self) -> bool:
         """Whether something was done that costs money, leaks a credential or gets a client banned."""
         return any(finding.severity == "error" for _, finding in self.findings)
-
-    def without(self, rules: Collection[str]) -> "Totals":
-        """Return the same, but for some rules."""
-        findings = [(sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules]
-        checked = {rule: number for rule, number in self.checked.items() if rule not in rules}
-        return Totals(findings, checked, [rule for rule in self.not_checked if rule not in rules], self.covered)

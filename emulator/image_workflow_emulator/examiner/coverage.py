@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.examiner.points import Point, all_points, closed_by
-from image_workflow_emulator.examiner.words import WORDS
+from image_workflow_emulator.examiner.points import WORDS, Point, all_points, closed_by
 
 Coverage = dict[str, Any]
 """`percent` of the contract, `percent_of_used` of the operations that were used, `next_gaps`, and `operations`: by

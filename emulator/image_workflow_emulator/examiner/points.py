@@ -4,8 +4,10 @@ A point belongs to an operation, or to `upload` or `download`. It is a status of
 loss on the wire, or, for work, an end or the outcome of an output slot that a read showed.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from image_workflow_emulator.contract import Contract, OperationContract
@@ -21,7 +23,6 @@ from image_workflow_emulator.domain.resources import (
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import POLLS
 from image_workflow_emulator.examiner.history import Works
-from image_workflow_emulator.examiner.words import WORDS
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.service.records.record import RequestRecord
@@ -32,6 +33,7 @@ REPLAY: Final = "replay"
 LOST: Final = "lost"
 LOST_BEFORE: Final = "lost before commit"
 LOST_AFTER: Final = "lost after commit"
+WORDS: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _REQUESTS: Final[Mapping[str, Mapping[str, str]]] = WORDS["requests"]
 _BROKEN: Final = ("500 internal_error", "503 service_unavailable")
 BYTES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -15,7 +15,7 @@ from image_workflow_emulator.service.records.record import RequestRecord
 
 _HARMLESS: Final = 1
 _MAX_BETWEEN: Final = 50
-"""Limit of the requests between two that follow each other."""
+"""Limit of the requests between two that are looked at."""
 _HOPELESS: Final = (400, 401, 402, 403, 404, 410, 422)
 _OF_ALL_WRITES: Final = (401, 402, 403)
 _PAGING: Final = ("limit", "after")
@@ -65,14 +65,9 @@ def _repetitions(history: History, row: Records) -> Records:
 
 
 def _follows_directly(history: History, last: RequestRecord, record: RequestRecord) -> bool:
-    between = history.between(last, record)
-    return (
-        len(between) <= _MAX_BETWEEN
-        and history.knows(record, last)
-        and all(
-            _is_hopeless(one) or (last.method != "GET" and one.method == "GET" and facts.is_success(one))
-            for one in between
-        )
+    return history.knows(record, last) and all(
+        _is_hopeless(one) or (last.method != "GET" and one.method == "GET" and facts.is_success(one))
+        for one in history.between(last, record)[:_MAX_BETWEEN]
     )
 
 

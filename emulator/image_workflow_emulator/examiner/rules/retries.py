@@ -24,9 +24,9 @@ _ROW: Final = 4
 _MAX_PAUSES: Final = 12
 _GROWN: Final = 1.3
 """Pauses grow if those of the last third are together so many times those of the first third, or more."""
-_SPREADS: Final = {4: 1.015, 5: 1.05, 6: 1.12, 7: 1.15, 8: 1.2, 9: 1.27, 10: 1.35, 11: 1.4, 12: 1.4}
-"""By the number of pauses: how many times the shortest all but the longest quarter are at most, if they are equal."""
-_NOTHING_MS: Final = ((3, 8), (4, 50), (6, 200), (8, 400))
+_SPREADS: Final = {4: 1.02, 5: 1.06, 6: 1.12, 7: 1.15, 8: 1.18, 9: 1.27, 10: 1.35, 11: 1.4, 12: 1.4}
+"""By the number of pauses: how many times the shortest the others are at most, if they are equal."""
+_NOTHING_MS: Final = ((3, 6), (4, 40), (6, 200), (8, 400))
 """Numbers of successive pauses, each with the limit of their sum up to which they count as no pause."""
 
 Pair = tuple[RequestRecord, RequestRecord]
@@ -134,13 +134,16 @@ def _is_failure(record: RequestRecord) -> bool:
 def does_not_grow(pauses: Sequence[float]) -> bool:
     """Whether successive pauses, in milliseconds, are those of a client that waits equally long each time.
 
-    A busy machine only makes a pause longer: so the longest quarter may be longer than the rest, but not late ones alone.
+    A busy machine only makes a pause longer: of six and more, the longest quarter does not count.
     """
     pauses = pauses[:_MAX_PAUSES]
     if len(pauses) not in _SPREADS:
         return False
-    third, most = len(pauses) // 3, sorted(pauses)[: len(pauses) - len(pauses) // 4]
-    return sum(pauses[-third:]) < sum(pauses[:third]) * _GROWN and most[-1] <= most[0] * _SPREADS[len(pauses)]
+    late = len(pauses) // 4 if len(pauses) > 5 else 0
+    longest = sorted(pauses)[-1 - late]
+    most = [pause for pause in pauses if pause <= longest]
+    third = len(most) // 3
+    return sum(most[-third:]) < sum(most[:third]) * _GROWN and longest <= min(most) * _SPREADS[len(pauses)]
 
 
 def has_no_pause(pauses: Sequence[float]) -> bool:
@@ -271,10 +274,8 @@ def list_polled(history: History) -> Verdicts:
     on connections of their own. Reads of later pages are other requests.
     """
     for operation, is_generation in (("listOperations", False), ("listGenerations", True)):
-        lists: dict[tuple[Client, bytes], list[RequestRecord]] = {}
-        for read in filter(facts.is_success, history.by_operation.get(operation, ())):
-            lists.setdefault((history.client(read), read.query), []).append(read)
-        for (client, _), reads in lists.items():
+        lists = filter(facts.is_success, history.by_operation.get(operation, ()))
+        for (client, _), reads in facts.grouped(lists, lambda read: (history.client(read), read.query)).items():
             yield KEPT
             spans = _unread(history, client, is_generation)
             workers, is_sure = facts.workers_of(

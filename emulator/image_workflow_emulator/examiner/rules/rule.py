@@ -5,7 +5,7 @@ for each time that it could have been broken: KEPT, or a Breach. It keeps nothin
 breach that turns out to be none (a retry that came late, but came) is gone at the next examination. A rule that cannot
 be sure yields nothing: a false alarm costs more than a mistake that is missed.
 
-A new rule is a function in a file of this folder, its words in `words.toml`, and a section of docs/conduct.md; in the tests,
+A new rule is a function in a file of this folder, its words in `rules.toml`, and a section of docs/conduct.md; in the tests,
 its two examples.
 """
 
@@ -39,17 +39,13 @@ Verdicts: TypeAlias = Iterator[Verdict]
 class ConductRule(Struct, frozen=True):
     """A rule of conduct. `source` is the sentence of the specification that it follows from."""
 
+    name: str
     examine: Callable[[History], Verdicts]
     source: str
     remedy: str
     severity: Severity = "warning"
     is_timed: bool = False
     """Whether it measures how long a client waited, which an auto clock does not tell."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in reports: as its function."""
-        return self.examine.__name__.replace("_", "-")
 
 
 def breach(message: str, *records: RequestRecord, severity: Severity | None = None, times: int = 1) -> Breach:
