@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import convert, to_builtins
+from msgspec import convert
 
 from image_workflow_emulator.cli.emitters import page
 from image_workflow_emulator.cli.invocation import Invocation
@@ -29,11 +29,11 @@ def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
     return Report(
         kind="conduct",
         ok=not found.errors,
-        summary=f"{_judged_words(to_builtins(found.judged))}; conduct: {conduct_words(found.findings, found.checked)}",
+        summary=f"{_judged_words(found.judged)}; conduct: {conduct_words(found.findings, found.checked)}",
         findings=list(map(conduct_finding, found.findings)),
-        counts=to_builtins(found.judged),
+        counts=found.judged,
         checked=found.checked,
-        details={"judged": to_builtins(found.judged), "not_checked": found.not_checked},
+        details={"judged": found.judged, "not_checked": found.not_checked},
         status=int(bool(found.errors)),
     )
 

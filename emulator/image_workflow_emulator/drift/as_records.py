@@ -17,7 +17,7 @@ from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traf
 from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
 from image_workflow_emulator.examiner.conduct import Totals, judge
-from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Judged
+from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
 from image_workflow_emulator.service.records.record import RequestRecord, digest
 
@@ -72,7 +72,7 @@ def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract)
             places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
     if not places:
         return None
-    judged = Judged(requests=len(places), left=0)
+    judged = {"requests": len(places), "left": 0}
     findings = sorted((one for _, one in total.findings), key=lambda one: SEVERITIES.index(one.severity))
     return RecordedConduct(Conduct(findings=findings, checked=total.checked, judged=judged), reasons, places)
 

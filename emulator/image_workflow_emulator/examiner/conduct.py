@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import Client, Records
-from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, Judged
+from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.examiner.history import History, Works
 from image_workflow_emulator.examiner.points import Point
 from image_workflow_emulator.examiner.rules.registry import LIBRARIES, RULES, WAITING
@@ -43,12 +43,16 @@ def judge(
                 sender = verdict.records[0]
                 breaches[rule.name, facts.title(sender), history.client(sender)].append(verdict)
         found |= {place: _finding(rule, place, several) for place, several in breaches.items()}
-    findings = [finding for place, finding in found.items() if not _is_part(found, place, finding)]
+    findings = [finding for finding in found.values() if not _is_part(found, finding)]
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))  # within a severity in the order of the rules
     is_off = any(not record.is_timed for record in history.records)
-    judged = Judged(requests=len(records), left=left)
     not_checked = [name for name in _TIMED if is_off and name in checked]
-    return Conduct(findings=findings[:MAX_FINDINGS], checked=checked, not_checked=not_checked, judged=judged)
+    return Conduct(
+        findings=findings[:MAX_FINDINGS],
+        checked=checked,
+        not_checked=not_checked,
+        judged={"requests": len(records), "left": left},
+    )
 
 
 def _finding(rule: ConductRule, place: _Place, breaches: Sequence[Breach]) -> Finding:
@@ -73,10 +77,8 @@ def _remedy(rule: ConductRule, user_agent: str | None) -> str:
     return rule.remedy if library is None else f"{rule.remedy}; with {library}: {LIBRARIES[library]}"
 
 
-def _is_part(found: dict[_Place, Finding], place: _Place, finding: Finding) -> bool:
-    """Whether a finding is about a part of what another says was paid twice: a new key, or work that was left."""
-    if finding.rule == "write-retried-with-new-key":
-        return ("double-spend", *place[1:]) in found
+def _is_part(found: Mapping[_Place, Finding], finding: Finding) -> bool:
+    """Whether a finding is about work that was left, which another finding says was paid twice."""
     paid = [one for one in found.values() if one.rule == "double-spend"]
     return finding.rule == "abandoned-work" and any(set(finding.requests) <= set(one.requests) for one in paid)
 

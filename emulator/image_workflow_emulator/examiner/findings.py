@@ -35,13 +35,6 @@ class Finding(Struct, frozen=True, kw_only=True):
         return f"{self.severity}: {self.rule}: {self.message} ({numbers}); remedy: {self.remedy}"
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """What was judged: so many `requests`; as many as `left` had left the journal before."""
-
-    requests: int
-    left: int
-
-
 class Conduct(Struct, frozen=True, kw_only=True):
     """What the clients of a sandbox did wrong, as far as the journal shows it. `Sandbox.conduct` returns it."""
 
@@ -51,7 +44,8 @@ class Conduct(Struct, frozen=True, kw_only=True):
     """By rule: how often it could have been broken."""
     not_checked: list[str] = []
     """The rules that an auto clock keeps from being checked."""
-    judged: Judged
+    judged: Mapping[str, int]
+    """The number of `requests` that were judged, and of those that had `left` the journal before."""
 
     @property
     def errors(self) -> list[Finding]:

@@ -165,8 +165,7 @@ def use_after_sunset(history: History) -> Verdicts:
     """
     for record in history.records:
         is_plain = record.rule is None and record.outcome == "answered"
-        date = None if is_plain else facts.header(record, b"sunset")
-        if date is not None:
+        if not is_plain and (date := facts.header(record, b"sunset")):
             sunset = int(parsedate_to_datetime(date.decode("latin-1")).timestamp()) * SECOND_MS
             message = f"{facts.title(record)} was called after its Sunset, {format_timestamp(sunset)}"
             yield breach(message, record) if record.at > sunset else KEPT
