@@ -32,14 +32,13 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, structs
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.observers import RequestCount, Tally
+from image_workflow_emulator.cli.observers import RequestCount, Tally, Totals
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
 
 if TYPE_CHECKING:
-    from image_workflow_emulator.examiner.conduct import Totals
     from image_workflow_emulator.examiner.coverage import Coverage
 
 _MAX_COMMAND: Final = 200
@@ -59,7 +58,7 @@ class Execution(Struct, kw_only=True):
     refusals: Sequence[Mapping[str, Any]]
     tally: Tally
     operations: Sequence[str]
-    conduct: "Totals | None"
+    conduct: Totals | None
     needs_requests: bool
     """Whether a command without requests has failed."""
     readings: Sequence[str]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.exec_report import Execution, report_on
-from image_workflow_emulator.cli.observers import Observed, Tally
+from image_workflow_emulator.cli.observers import Observed, Tally, Totals
 from image_workflow_emulator.cli.start_up import started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
@@ -38,7 +38,6 @@ from image_workflow_emulator.testing.options import writable_file, write_file
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
-    from image_workflow_emulator.examiner.conduct import Totals
     from image_workflow_emulator.examiner.coverage import Coverage
 
 _FILES = ("journal", "save_state", "coverage")
@@ -126,7 +125,7 @@ class _Run(WatchedServer):
         if not records:
             return
         # Imported once there is something to judge.
-        from image_workflow_emulator.examiner.conduct import Totals, judge
+        from image_workflow_emulator.examiner.conduct import judge
         from image_workflow_emulator.examiner.points import cover
 
         self.conduct = self.conduct or Totals()

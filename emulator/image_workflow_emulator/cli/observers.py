@@ -1,10 +1,10 @@
 """What `exec` observes of all sandboxes while its command runs: the whole journal, the numbers of requests, and a tally."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
@@ -18,7 +18,12 @@ from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
 
+if TYPE_CHECKING:
+    from image_workflow_emulator.examiner.findings import Conduct, Finding
+    from image_workflow_emulator.examiner.points import Point
+
 MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
+MAX_FINDINGS: Final = 1_000
 
 
 class RequestCount(NamedTuple):
@@ -137,3 +142,26 @@ class Observed:
             entries = sorted(map(orjson.loads, lines), key=lambda record: record["arrived_at"])
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+@dataclass(slots=True)
+class Totals:
+    """What was found in all sandboxes together, and what was covered."""
+
+    findings: "list[tuple[str, Finding]]" = field(default_factory=list)
+    """Each with the id of its sandbox."""
+    checked: Mapping[str, int] = field(default_factory=dict)
+    not_checked: Sequence[str] = ()
+    covered: "Counter[Point]" = field(default_factory=Counter)
+
+    def add(self, sandbox_id: str, conduct: "Conduct", covered: "Mapping[Point, int]") -> None:
+        """Add what was found in a sandbox."""
+        self.findings = [*self.findings, *((sandbox_id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
+        self.checked = {rule: self.checked.get(rule, 0) + number for rule, number in conduct.checked.items()}
+        self.not_checked = self.not_checked or conduct.not_checked
+        self.covered.update(covered)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether something was done that costs money, leaks a credential or gets a client banned."""
+        return any(finding.severity == "error" for _, finding in self.findings)

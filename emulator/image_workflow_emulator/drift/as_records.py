@@ -4,6 +4,7 @@ Owns what a recording can show of the client's conduct, and says of each rule th
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,8 +17,8 @@ from image_workflow_emulator.domain.resources import Generation, Operation, Outp
 from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
-from image_workflow_emulator.examiner.conduct import Totals, judge
-from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct
+from image_workflow_emulator.examiner.conduct import judge
+from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
 from image_workflow_emulator.service.records.record import RequestRecord, digest
 
@@ -60,21 +61,23 @@ class _Record(RequestRecord, eq=False):
 
 def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract) -> RecordedConduct | None:
     """Judge the client that was recorded, each sandbox by itself; None if no exchange is a call of the service."""
-    total, reasons, places = Totals(), dict[str, str](), dict[int, str]()
+    findings, checked = list[Finding](), Counter[str]()
+    reasons, places = dict[str, str](), dict[int, str]()
     for run in _runs(exchanges):
         traffic = Traffic(run, contract)
         if traffic.calls:
             records = list(_records(traffic, max(places, default=0)))
             now = max(record.left_at for record in records)
             conduct = judge(records, _RecordedWorks(traffic, records), now, has_ended=True)
-            total.add("", conduct, {})
+            findings += conduct.findings
+            checked.update(conduct.checked)
             reasons |= _not_checked(traffic, conduct.not_checked)
             places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
     if not places:
         return None
     judged = {"requests": len(places), "left": 0}
-    findings = sorted((one for _, one in total.findings), key=lambda one: SEVERITIES.index(one.severity))
-    return RecordedConduct(Conduct(findings=findings, checked=total.checked, judged=judged), reasons, places)
+    findings.sort(key=lambda one: SEVERITIES.index(one.severity))
+    return RecordedConduct(Conduct(findings=findings, checked=checked, judged=judged), reasons, places)
 
 
 def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedExchange]]:

@@ -1,16 +1,13 @@
 """Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
-
-from msgspec import Struct, field
 
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import Client, Records
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.examiner.history import History, Works
-from image_workflow_emulator.examiner.points import Point
 from image_workflow_emulator.examiner.rules.registry import LIBRARIES, RULES, WAITING
 from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
 
@@ -81,27 +78,3 @@ def _is_part(found: Mapping[_Place, Finding], finding: Finding) -> bool:
     """Whether a finding is about work that was left, which another finding says was paid twice."""
     paid = [one for one in found.values() if one.rule == "double-spend"]
     return finding.rule == "abandoned-work" and any(set(finding.requests) <= set(one.requests) for one in paid)
-
-
-class Totals(Struct):
-    """What was found in all sandboxes of a process together."""
-
-    findings: list[tuple[str, Finding]] = []
-    """Each with the id of its sandbox."""
-    checked: Mapping[str, int] = {}
-    not_checked: Collection[str] = ()
-    """The rules that could not be checked of some requests, since an auto clock took every wait."""
-    covered: Counter[Point] = field(default_factory=Counter)
-    """How often each point of the coverage was reached."""
-
-    def add(self, sandbox_id: str, conduct: Conduct, covered: Mapping[Point, int]) -> None:
-        """Add what was found in a sandbox."""
-        self.findings = [*self.findings, *((sandbox_id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
-        self.checked = {rule: self.checked.get(rule, 0) + number for rule, number in conduct.checked.items()}
-        self.not_checked = self.not_checked or conduct.not_checked
-        self.covered.update(covered)
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether something was done that costs money, leaks a credential or gets a client banned."""
-        return any(finding.severity == "error" for _, finding in self.findings)

@@ -12,7 +12,6 @@ from image_workflow_emulator.examiner.facts import HUNG_UP, Records
 from image_workflow_emulator.examiner.history import AT_ONCE_MS, History
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
-from image_workflow_emulator.report import Severity
 from image_workflow_emulator.service.records.record import RequestRecord
 
 _GIVEN_UP_AFTER: Final = 3
@@ -161,9 +160,8 @@ def key_not_sent_again(history: History) -> Verdicts:
             title = facts.title(record)
             unknown = f"the answer to {title} left open if it was carried out"
             unheard = f"{title} was carried out, but its client hung up before the answer"
-            severity: Severity | None = "note" if has_hung_up else None
             left = unheard if has_hung_up else unknown
-            yield breach(f"{left}, and its key was never sent again", record, severity=severity)
+            yield breach(f"{left}, and its key was never sent again", record, severity="note" if has_hung_up else None)
 
 
 def _has_other_key(history: History, record: RequestRecord) -> bool:
