@@ -63,6 +63,36 @@ def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(visit: Visit
     assert [tab.complaints for tab in tabs if tab.complaints] == []
 
 
+@pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
+def test_a_tab_without_the_control_token_holds_no_other_tab_up(visit: Visit, service: Service) -> None:
+    other = Visit(visit.page.context.new_page(), visit.origin).open()
+    for tab, token in ((visit, "wrong"), (other, TOKEN)):
+        tab.page.get_by_label("Control token", exact=True).fill(token)
+        tab.page.get_by_label("Control token", exact=True).press("Enter")
+    expect(visit.page.get_by_text("This is not the emulator's control token")).to_be_visible()
+    service.get("/team")
+    expect(other.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
+    visit.complaints.clear()  # the browser's own notes of the 401
+
+
+def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(visitor: Any, service: Service) -> None:
+    visit = visitor("/_emulator/health")
+    visit.page.add_init_script(
+        """Object.defineProperty(navigator, "locks", {value: undefined});
+        Object.defineProperty(document, "hidden", {get: () => window.isHidden === true});
+        window.see = (isSeen) => { window.isHidden = !isSeen; document.dispatchEvent(new Event("visibilitychange")); };"""
+    )
+    visit.open()
+    service.get("/team")
+    rows = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
+    expect(rows).to_have_count(1)
+    with visit.page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
+        visit.page.evaluate("see(false)")
+    service.get("/assets")
+    visit.page.evaluate("see(true)")
+    expect(rows).to_have_count(2)
+
+
 def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> None:
     visit = visitor("/_emulator?sandbox=gone")
     expect(visit.page.get_by_role("heading", name="There is no sandbox gone")).to_be_visible()

@@ -7,7 +7,7 @@
  * on what it hears. If that tab goes, the next one takes the lock and goes on after the last event.
  */
 
-import { address, admitted, Refusal, send } from "./service.js";
+import { address, Refusal, send } from "./service.js";
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 3000;
@@ -20,7 +20,8 @@ let lastId = "";
 
 /** Listen until the signal aborts, with one stream for all tabs that show the sandbox. */
 export async function share(listener, signal) {
-  await admitted();
+  // A tab without the right control token waits here, and holds no other tab up.
+  await send("GET", "clock").catch(() => {});
   const name = address("events").href;
   if (!navigator.locks) return listenWhileSeen(listener, signal);
   const others = new BroadcastChannel(name);

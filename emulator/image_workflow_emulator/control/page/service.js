@@ -100,11 +100,6 @@ export function onTokenNeeded(asks) {
   askForToken = asks;
 }
 
-/** Wait until the control token is known, where one is needed. */
-export async function admitted() {
-  if (needsToken()) await askForToken();
-}
-
 /**
  * Send a request and return its successful response; asks for the control token where that is what is missing.
  * @throws {Refusal}
@@ -112,7 +107,7 @@ export async function admitted() {
 export async function send(method, path, options = {}) {
   const { json, query, signal } = options;
   if (source) return source(method, path, query);
-  if (path !== "/health") await admitted();
+  if (needsToken() && path !== "/health") await askForToken();
   for (;;) {
     const headers = { ...options.headers, ...authorization() };
     if (json !== undefined) headers["Content-Type"] = "application/json";
