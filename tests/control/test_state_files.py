@@ -173,8 +173,6 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a picture made of nothing": (of_recipe(recipe="UpscaleRecipe", inputs=["none"]), 'has the id "none"'),
     "a picture of no ratio": (of_recipe("aspect_ratio", aspect_ratio="$ref"), "`$.recipe.aspect_ratio`"),
     "a picture too large": (of_recipe(width=16_000), "`$.recipe.width`"),
-    "work of no kind": (of("operations", -1, type="pose.paint"), "`$.type`"),
-    "a request that is too deep": (of("operations", -1, "request", name=[[[1]]]), "`$.request[...]"),
     "a slot without a plan": (lambda parts: parts["generations"][-1]["plan"].pop(), "zip() argument 2 is longer"),
     "an event of no kind": (put([[0, "birthday", "me", 0]], "events"), "birthday is no kind of event"),
     "an event of work that is gone": (put([[0, "operation_started", "op_x", 0]], "events"), 'nothing has the id "op_x"'),

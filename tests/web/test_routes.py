@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.domain.problems import CATALOGUE, Check
 from image_workflow_emulator.web.operations import OPERATIONS
-from image_workflow_emulator.web.v1 import RoutingError
+from image_workflow_emulator.web.v1 import RoutingError, build_routes
 from tests.support.contract_check import shipped_checker
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, MakeEmulator
 
@@ -48,6 +50,18 @@ def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
     monkeypatch.setattr("image_workflow_emulator.web.v1.OPERATIONS", handlers)
     with pytest.raises(RoutingError, match=r"^only one of the contract and the code has: getTeam$"):
         make_emulator()
+
+
+def test_each_operation_makes_the_checks_of_its_codes_in_their_order() -> None:
+    """D01. The contract also promises a 403 for reads, and a 409 for the deletion of a Product, which never come."""
+    order = list(Check)
+    for methods in build_routes(load_contract()).values():
+        for route in methods.values():
+            checks = list(dict.fromkeys(route.checks))
+            assert sorted(checks, key=order.index) == checks, route.operation
+            missing = {CATALOGUE[code].check for code in route.codes}.difference(checks)
+            never = {Check.PROFILE} if route.is_read else {Check.STATE} if route.operation == "deleteProduct" else set()
+            assert missing <= never, route.operation
 
 
 DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {

@@ -37,10 +37,6 @@ class Check(StrEnum):
 ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
 """The checks before a scenario is asked what is to happen to a request."""
 
-_ORDER = tuple(Check)
-OPERATION_CHECKS = _ORDER[_ORDER.index(Check.RESOURCE) :]
-"""The last checks: those of the operation itself, as far as they apply to it."""
-
 
 class Source(Struct, frozen=True):
     """Why something is checked: the section of the specification, and the decisions where it is silent."""

@@ -7,7 +7,7 @@ collection, which stops everything else, takes three quarters of the time.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, structs
 
@@ -30,13 +30,7 @@ OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb i
 # What a saved state may hold, beyond the types of Python: msgspec checks it where one is read (kernel.ranges).
 Key: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~+/-]{1,300}=*$")]
 """An API key."""
-OperationType: TypeAlias = Annotated[str, Meta(pattern=f"^({'|'.join(INGREDIENT_KINDS)})[.](create|update)$")]
-WorkflowName: TypeAlias = Annotated[str, Meta(pattern=f"^({'|'.join(WORKFLOWS)})$")]
-ContentType: TypeAlias = Annotated[str, Meta(pattern="^image/(jpeg|png|gif|webp|avif)$")]
 _Edge: TypeAlias = Annotated[int, Meta(ge=1, le=100_000)]
-_Plain: TypeAlias = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
-_Value: TypeAlias = _Plain | list[_Plain] | dict[str, _Plain | list[_Plain]]
-"""A field of a request: no deeper, so that it can be written again."""
 
 
 def operation_id(verb: str, subject: str) -> str:
@@ -98,7 +92,7 @@ class UploadSession(Struct, frozen=True, gc=False):
 
     id: str
     team_id: str
-    content_type: ContentType
+    content_type: str
     size_bytes: Amount
     created_at: Instant
     expires_at: Instant
@@ -226,7 +220,7 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
     id: str
     team_id: str
     status: WorkStatus
-    request: dict[str, _Value]
+    request: dict[str, Any]
     reserved_credits: Count
     charged_credits: Count | None
     created_at: Instant
@@ -238,7 +232,7 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
 class Operation(Work, frozen=True, gc=False, kw_only=True):
     """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is due."""
 
-    type: OperationType
+    type: str
     target_id: str | None
     result_id: str | None
     error: WorkError | None
@@ -280,7 +274,7 @@ class PlannedOutput(Struct, frozen=True, gc=False):
 class Generation(Work, frozen=True, gc=False, kw_only=True):
     """Creative work that makes pictures (section 2)."""
 
-    workflow: WorkflowName
+    workflow: str
     credential_id: str
     credential_name: str
     resolved_asset_ids: tuple[str, ...]
