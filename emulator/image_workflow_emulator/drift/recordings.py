@@ -64,7 +64,6 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
             read = _exchange_of_cassette
         case {"data": [*entries]} if all(isinstance(entry, dict) and "sequence" in entry for entry in entries):
             read = _exchange_of_journal
-            entries.sort(key=lambda entry: (str(entry.get("sandbox", "")), float(str(entry["sequence"]))))
         case _:
             raise RecordingError(
                 f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
@@ -77,6 +76,8 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise RecordingError(f"{where}: not an exchange of this format ({reason})") from None
+    if read is _exchange_of_journal:  # whose newest entries may come first
+        exchanges.sort(key=lambda one: (one.sandbox, one.entry.sequence if one.entry else 0))
     return exchanges
 
 
