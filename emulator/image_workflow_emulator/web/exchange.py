@@ -1,6 +1,6 @@
 """One request on its way: what is known of it so far, what its surface needs, and what a fault may do to it.
 
-`pipeline` leads it from its arrival to its answer, and `service` in and out. Must not know what an operation does, nor any
+`pipeline` leads it from its arrival to its answer, and `asgi` in and out. Must not know what an operation does, nor any
 single fault or surface.
 """
 
