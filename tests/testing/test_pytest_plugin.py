@@ -12,9 +12,6 @@ from tests.support.served import run_pytest, unused_port
 
 HEAD = """
 import urllib.error, urllib.request
-from contextlib import closing
-from http.client import HTTPConnection
-from urllib.parse import urlsplit
 import pytest
 
 def ask(sandbox, key=None):
@@ -243,11 +240,8 @@ def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report_fo
 
 MISBEHAVING = """
 def use(image_workflow):
-    # One connection: of requests on connections of their own, nobody can tell whether one program sent them.
-    with closing(HTTPConnection(urlsplit(image_workflow.base_url).netloc)) as connection:
-        for _ in range(7):
-            connection.request("GET", "/v1/team", headers={"Authorization": f"Bearer {image_workflow.api_key}"})
-            connection.getresponse().read()
+    for _ in range(7):
+        ask(image_workflow)
 """
 
 
