@@ -1,7 +1,7 @@
 """The reference: the contract and its decisions as one page of HTML, each part at an address of its own.
 
-It holds what is shipped and nothing of a sandbox, so it needs no control token. A script adds to each form of `Try it` what a
-sandbox has, and sends it.
+It holds what is shipped and nothing of a sandbox, so it needs no control token. A script adds to each form of `Try it` what
+a sandbox has, and sends it.
 """
 
 import json
@@ -29,7 +29,9 @@ _BOUNDS: Final = {
 }
 """The bounds of a value, in words."""
 _FILES: Final = 'The same as a file: <a href="contract.yaml">YAML</a>, <a href="contract.json">JSON</a>.'
-_DECIDED: Final = "Where the specification says nothing or leaves a choice: what the emulator does, and what a client should do about it."
+_DECIDED: Final = (
+    "Where the specification is silent or leaves a choice: what the emulator does, and what a client should do."
+)
 
 
 def reference_page(contract: Contract, decisions: list[Part]) -> str:
@@ -82,7 +84,8 @@ class _Reference:
         return (
             f'<article class="operation-part" id="{identifier}" aria-labelledby="{identifier}-title">'
             f'<h3 id="{identifier}-title">{_link(identifier)}</h3>'
-            f'<p class="route"><span class="method method-{method.lower()}">{method}</span><code>{operation.path}</code></p>'
+            f'<p class="route"><span class="method method-{method.lower()}">{method}</span>'
+            f"<code>{operation.path}</code></p>"
             f'<p class="lead">{escape(described["summary"])}</p><p>{_prose(described.get("description"))}</p>'
             f'<p><span class="tag">Credits: {escape(operation.cost)}</span></p>{_cited(described)}'
             f"{_table('Parameters', identifier, rows)}"
@@ -230,7 +233,8 @@ def _form(operation: OperationContract, parameters: list[Part], examples: list[A
     new_key = '<button type="button" data-act="new-key">New Idempotency-Key</button>' if operation.takes_key else ""
     return (
         f'<details class="try"><summary>Try it</summary><div class="try-content">'
-        f'<form data-method="{operation.method}" data-path="{operation.path}">{field("Credential", "credential", "select")}'
+        f'<form data-method="{operation.method}" data-path="{operation.path}">'
+        f"{field('Credential', 'credential', 'select')}"
         f"{''.join(map(parameter, parameters))}{field('Fault (Emulator-Fault)', 'fault', 'select', '', choices)}{body}"
         f'<div class="buttons"><button class="primary">Send</button>{new_key}</div></form>'
         f'<div class="answer" aria-live="polite"></div></div></details>'

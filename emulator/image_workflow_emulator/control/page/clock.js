@@ -47,6 +47,7 @@ export function create(panel) {
     const modes = Object.entries(chosen in MODES ? MODES : { ...MODES, [chosen]: `real, ${rate} times as fast` });
     const wait = next && duration(Math.max(0, Date.parse(next.at) - now));
     const more = pending > 1 && html`<span class="faint">, ${counted(pending - 1, "event")} after it</span>`;
+    const choice = html`<select id="mode" value=${chosen} onChange=${changeMode}>${options(modes)}</select>`;
     const view = html`
       <h2>${name}</h2>
       <p class="clock-face"><span class="clock-date">${date}</span><span class="clock-time">${time}</span></p>
@@ -55,10 +56,10 @@ export function create(panel) {
         ${actButton("Next event", advance({ next_event: true }))}
         ${actButton("Run until idle", advance({ until_idle: true }))}
       </div>
-      ${field("Mode", "mode", html`<select id="mode" value=${chosen} onChange=${changeMode}>${options(modes)}</select>`)}
+      ${field("Mode", "mode", choice)}
       <p class="faint">${MEANINGS[mode]}</p>
       <p class="next-event">
-        ${next ? html`${next.what} in ${wait}: ${linked(next.id)}${more}` : html`<span class="faint">Nothing is due.</span>`}
+        ${next ? [`${next.what} in ${wait}: `, linked(next.id), more] : html`<span class="faint">Nothing is due.</span>`}
       </p>
     `;
     render(view, panel);

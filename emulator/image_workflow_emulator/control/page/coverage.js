@@ -20,9 +20,9 @@ export function create(panel) {
         <code>${operation}</code> ${point}: <span class="soft">${way(closing)}</span> ${closer(operation, closing)}
       </li>
     `;
-    const text = `${percent} % of what the contract declares is covered, ${used} % of what the operations that were used declare`;
+    const ofUsed = `${used} % of what the operations that were used declare`;
     const view = [
-      head(name, html`<p class="count faint">${text}</p>`),
+      head(name, html`<p class="count faint">${percent} % of what the contract declares is covered, ${ofUsed}</p>`),
       html`<div class="meter" aria-hidden="true" style=${{ "--share": percent / 100 }}><span></span></div>`,
       gaps.length > 0 && part("Close next", html`<ol class="plain next-gaps">${gaps.map(gap)}</ol>`),
       html`

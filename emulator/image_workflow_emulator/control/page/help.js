@@ -74,7 +74,9 @@ function table(text, line) {
     html`<tr>${row.map((cell) => html`<${kind}>${line(cell.trim().replaceAll("\\|", "|"))}<//>`)}</tr>`;
   const [head, , ...body] = rows;
   return html`
-    <div class="wide"><table><thead>${cells(head, "th")}</thead><tbody>${body.map((row) => cells(row, "td"))}</tbody></table></div>
+    <div class="wide">
+      <table><thead>${cells(head, "th")}</thead><tbody>${body.map((row) => cells(row, "td"))}</tbody></table>
+    </div>
   `;
 }
 

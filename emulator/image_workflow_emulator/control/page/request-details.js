@@ -87,9 +87,10 @@ function top(title, state, close) {
 function describe(entry, close, tool, use) {
   const { explanation, path, query, sequence } = entry;
   const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
+  const state = badge(`${kind} badge-large`, sign, entry.status ?? "—");
   const effects = explanation.effects.map((effect) => html`<li>${linked(effect)}</li>`);
   return html`
-    ${top(entry.operation ?? `${entry.method} ${path}`, badge(`${kind} badge-large`, sign, entry.status ?? "—"), close)}
+    ${top(entry.operation ?? `${entry.method} ${path}`, state, close)}
     <p class="details-line"><code>${linked(`${entry.method} ${query ? `${path}?${query}` : path}`)}</code></p>
     <p class="summary">${linked(explanation.summary)}</p>
     ${explanation.remedy && remedy(/** @type {any} */ (linked(explanation.remedy)))}

@@ -22,7 +22,7 @@ export function create(panel) {
         ${options(sandboxes.map(({ id }) => id))}
       </select>
     `;
-    const file = html`<input type="file" accept=".zip,application/zip" hidden aria-label="Load state" onChange=${load} />`;
+    const file = html`<input type="file" accept=".zip" hidden aria-label="Load state" onChange=${load} />`;
     const made = html`
       <input id="sandbox-name" autocomplete="off" spellcheck=${false} placeholder="name (optional)"
         onInput=${({ currentTarget }) => (identifier = currentTarget.value)}

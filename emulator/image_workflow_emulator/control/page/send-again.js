@@ -59,8 +59,8 @@ export function SendAgain({ entry }) {
       label,
       `again-${name}`,
       html`
-        <${kind} id=${`again-${name}`} value=${request[name]} onInput=${changes(name)} autocomplete="off" rows=${rows || null}
-          spellcheck=${false} disabled=${name === "body" && !hasBody}>${content}<//>
+        <${kind} id=${`again-${name}`} value=${request[name]} onInput=${changes(name)} autocomplete="off"
+          rows=${rows || null} spellcheck=${false} disabled=${name === "body" && !hasBody}>${content}<//>
       `,
     );
   const submit = (event) => {
