@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from image_workflow_emulator.domain.readings import chosen, parse_readings
-from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 from tests.drift.recorded import CONTRACT, RecordedService, judged, tour
 
 Change = Callable[[RecordedExchange], RecordedExchange]

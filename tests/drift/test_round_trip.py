@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from image_workflow_emulator.domain.readings import DECISIONS, READINGS, chosen, parse_readings
-from image_workflow_emulator.drift.calls import Traffic
 from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.kernel.seed import Seed
 from tests.drift.recorded import CONTRACT, judged, tour, toured
 from tests.support.contract_check import ContractChecker, Exchange, read_contract

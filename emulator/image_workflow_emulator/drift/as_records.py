@@ -14,9 +14,9 @@ from msgspec import Struct
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
-from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS

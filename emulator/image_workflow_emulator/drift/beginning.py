@@ -11,8 +11,8 @@ import orjson
 from msgspec import Struct, ValidationError, convert
 
 from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, Asset, Product
-from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import leaves
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 _ORDER: Final = ("asset", "product", *INGREDIENT_TYPES)

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 
 _NEVER: Final = frozenset(
     {"created_at", "updated_at", "started_at", "expires_at", "title", "detail", "message"}

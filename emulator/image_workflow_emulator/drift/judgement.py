@@ -22,12 +22,12 @@ from image_workflow_emulator.domain.readings import (
     by_decision,
     chosen,
 )
-from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.comparison import Difference, breaches, compare, sizes
 from image_workflow_emulator.drift.exchanges import RecordedExchange, leaves
 from image_workflow_emulator.drift.observations import answers, keys_and_lists, uploads, work
 from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Observe, Seen
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
 MAX_SHOWN: Final = 20

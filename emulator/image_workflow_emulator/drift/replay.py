@@ -15,9 +15,9 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import found_at_start, put
-from image_workflow_emulator.drift.calls import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.drift.exchanges import json_of, with_leaves
 from image_workflow_emulator.drift.observations.uploads import sent_size
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, HOUR_MS, SECOND_MS, format_timestamp

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
-from image_workflow_emulator.drift.calls import Look, RecordedWork, Traffic
 from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Seen, texts
+from image_workflow_emulator.drift.traffic import Look, RecordedWork, Traffic
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")

@@ -8,8 +8,8 @@ from msgspec import Struct
 from image_workflow_emulator.domain.intents import intent_of
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
-from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.exchanges import leaves
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 
 NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""

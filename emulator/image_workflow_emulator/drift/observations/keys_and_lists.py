@@ -6,8 +6,8 @@ from typing import Final
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS
 from image_workflow_emulator.domain.intents import MAX_NAME, MAX_TEXT, fingerprint
 from image_workflow_emulator.domain.problems import key_binding_codes
-from image_workflow_emulator.drift.calls import RecordedCall, Traffic
 from image_workflow_emulator.drift.observations.base import Seen, by_outcome, meaning, texts
+from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 from image_workflow_emulator.web.operations import LIST_LAG_MS
 
 _CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProducts"}

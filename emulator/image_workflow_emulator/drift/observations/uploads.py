@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from image_workflow_emulator.domain.pixels import is_above_small_limit
-from image_workflow_emulator.drift.calls import REDIRECTS, RecordedCall, RecordedUpload, Traffic
 from image_workflow_emulator.drift.exchanges import instant_of
 from image_workflow_emulator.drift.observations.base import NEITHER, Seen
+from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, RecordedUpload, Traffic
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service.resources.uploads import SHORT_WINDOW_MS, UPLOAD_WINDOW_MS
 

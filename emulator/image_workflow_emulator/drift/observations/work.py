@@ -9,8 +9,8 @@ from image_workflow_emulator.domain.pixels import output_size
 from image_workflow_emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge
 from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
 from image_workflow_emulator.domain.readings import Readings
-from image_workflow_emulator.drift.calls import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.drift.observations.base import NEITHER, Seen, by_outcome, meaning, reading_of
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 
 _PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 DEFAULTS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
