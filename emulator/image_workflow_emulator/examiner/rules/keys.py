@@ -91,15 +91,14 @@ def _leaves_open(record: RequestRecord) -> bool:
 
 
 def _is_timed_out(history: History, record: RequestRecord, following: RequestRecord) -> bool:
-    """Whether a client did not wait for the answer to its order, although it let it come: it never reads that work."""
+    """Whether a client did not wait for the answer to its order, although it let it come: it reads another of these works."""
     is_in_flight = facts.is_answered(record, 202) and following.sequence <= record.last_arrival
     work = history.work(facts.work_id(record)) if is_in_flight else None
-    return (
-        work is not None
-        and following.arrived_ms - record.arrived_ms >= AT_ONCE_MS
-        and (history.client(record), work.id) not in history.polls
-        and history.is_over(work.finished_at or record.left_at)
-    )
+    if work is None or following.arrived_ms - record.arrived_ms < AT_ONCE_MS:
+        return False
+    client, orders = history.client(record), history.orders.get(history.intent(record), ())
+    read = {order.sequence for order in orders if (client, str(facts.work_id(order))) in history.polls}
+    return bool(read) and record.sequence not in read and history.is_over(work.finished_at or record.left_at)
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
