@@ -277,7 +277,7 @@ RETIRED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("exec --junit", "coverage --html", "drift --junit", "sweep --junit"), _REPORT),
     **dict.fromkeys(("drift record", "drift --base-url", "drift --api-key", "drift --spend"), _RECORD),
     "sweep --pairs": "pairs of faults are gone: `--only` tries one cell after another",
-    "sweep --resume": "`--resume FILE` is `--shard K/N` now, and `--merge FILE` joins the reports",
+    "sweep --resume": "`--resume FILE` is `--report FILE.json` now, and then `--merge FILE.json -- CMD`",
     **dict.fromkeys(("drift --target", "drift --out", "drift --keep-text"), _RECORD),
 }
 """Commands, verbs and options that are gone, each with what to use now. They have no row above."""

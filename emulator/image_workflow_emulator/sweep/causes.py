@@ -121,7 +121,8 @@ class Swept(Struct, eq=False):
     def report(self) -> Report:
         """Return the report."""
         causes, failing = self.causes, [run for run in self.ended if self.gate.fails(run)]
-        is_short, unnoticed = self.percent() < self.least_percent, self.unnoticed
+        is_left = self.least_percent == 100 and bool(self.not_run or self.missing)
+        is_short, unnoticed = is_left or self.percent() < self.least_percent, self.unnoticed
         is_failed = bool(failing) or (bool(unnoticed) and self.gate.strict == "all")
         findings = [
             ReportFinding(
