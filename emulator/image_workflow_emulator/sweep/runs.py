@@ -58,6 +58,8 @@ _STOP_SECONDS: Final = 5.0
 _STALLED_SECONDS: Final = 10.0
 """How much longer than its time limit a test may be silent: the signal did not end it."""
 _POLL_SECONDS: Final = 0.5
+_NOTING: Final = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
+"""Notes the process group of a command that `exec` runs, which outlives `exec` where it ignores signals, and becomes it."""
 
 
 class Run(Struct, frozen=True):
@@ -268,7 +270,13 @@ class Runner:
         """Run the command by `exec`; return its status, None where it took too long, and what its journal shows."""
         report, journal = folder / "report.json", folder / "journal.json"
         files = ["--quiet", "--report", str(report), "--journal", str(journal)]
-        program = [sys.executable, "-m", "image_workflow_emulator", "exec", *flags(options), *files, "--", *self._words]
+        noting = (
+            []
+            if seconds is None or sys.platform == "win32"
+            else [sys.executable, "-I", "-S", "-c", _NOTING, str(folder / "pid")]
+        )
+        words = [*flags(options), *files, "--", *noting, *self._words]
+        program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
         if isinstance(output, Path):
             with output.open("wb") as file:
                 process = self._start(program, self._environment(folder), file.fileno())
@@ -276,6 +284,9 @@ class Runner:
             process = self._start(program, self._environment(folder), output)
         status = process.returncode if self._wait(process, seconds, None) else None
         place = Place()
+        if status is None and sys.platform != "win32":
+            with contextlib.suppress(OSError, ValueError):  # the command has ended, or never began
+                os.killpg(int((folder / "pid").read_text()), signal.SIGKILL)
         with contextlib.suppress(OSError, ValueError):  # it was killed before it could write them
             place.journals += lives_of(json.decode(journal.read_bytes())["data"])
             content = json.decode(report.read_bytes())
@@ -330,7 +341,7 @@ class Runner:
                 process.wait(_POLL_SECONDS)
             if notes is not None and (new := notes.stat().st_size if notes.exists() else 0) != size:
                 began_ms, size = host_elapsed_ms(), new
-            if seconds is not None and host_elapsed_ms() - began_ms > 1000 * seconds:
+            if self._is_stopped or (seconds is not None and host_elapsed_ms() - began_ms > 1000 * seconds):
                 break
         has_ended = process.poll() is not None and not self._is_stopped
         if not has_ended:
