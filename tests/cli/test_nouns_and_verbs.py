@@ -25,7 +25,6 @@ from tests.support.served import (
     Outcome,
     Server,
     next_line,
-    run_program,
     started,
     unused_port,
 )
@@ -333,29 +332,6 @@ def test_the_schema_of_what_is_given_accepts_entries_and_refuses_an_unknown_kind
 def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> None:
     listed = run_command("scenario", "list", "--format", "json").output
     assert ask(server, "/_emulator/scenarios") == json.loads(listed)
-
-
-@pytest.mark.parametrize(
-    ("typed", "completions"),
-    [
-        ("requ", "requests "),
-        ("requests sh", "show "),
-        ("serve --access", "--access-log "),
-        ("serve --clock au", "auto "),
-        ("clock mode ma", "manual "),
-        ("requests list --operation getT", "getTeam "),
-        ("requests list --code rate", "rate_limited "),
-        ("scenario use rate-l", "rate-limited "),
-        ("scenario show rate-l", "rate-limited "),
-        ("exec --ignore double", "double-spend "),
-    ],
-)
-def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tmp_path: Path) -> None:
-    file, line = tmp_path / "completions", f"image-workflow-emulator {typed}"
-    run_program(
-        *EMULATOR, _ARGCOMPLETE="1", _ARGCOMPLETE_STDOUT_FILENAME=str(file), COMP_LINE=line, COMP_POINT=str(len(line))
-    )
-    assert completions == file.read_text()
 
 
 @pytest.mark.parametrize(

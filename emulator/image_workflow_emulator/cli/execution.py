@@ -7,7 +7,6 @@ what the command prints goes to standard error.
 
 import asyncio
 import contextlib
-import gc
 import logging
 import socket
 import sys
@@ -62,8 +61,6 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
     files = {name: writable_file(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
     with started(settings, environment) as (listener, address, application):
         run = _Run(options, environment, files, application, address)
-        gc.freeze()  # what has been imported is never garbage
-        gc.enable()
         run.run(sockets=[listener])
     return run.conclude()
 

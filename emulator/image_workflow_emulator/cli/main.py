@@ -1,4 +1,3 @@
-# PYTHON_ARGCOMPLETE_OK
 """The entry point: reads the environment, runs one command, turns its outcome into an exit status.
 
 0 is success, 2 a mistake in what was typed or a file that cannot be used, 1 any other failure, such as what the running emulator
@@ -10,7 +9,7 @@ import sys
 from argparse import Namespace
 from itertools import pairwise
 
-from image_workflow_emulator.cli.arguments import PROGRAM, ArgumentsError, build_parser, parse_arguments
+from image_workflow_emulator.cli.arguments import PROGRAM, ArgumentsError, parse_arguments
 from image_workflow_emulator.kernel.printable import printable
 
 FAILURE = 1
@@ -21,11 +20,6 @@ INTERRUPTED = 128 + 2
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
-        from image_workflow_emulator.cli.completion import complete
-
-        typed = os.environ.get("COMP_LINE", "").split()
-        complete(build_parser(*typed[1:2]))
     _open_closed_streams()
     try:
         return _run(parse_arguments(arguments))
@@ -52,7 +46,6 @@ def _open_closed_streams() -> None:
 def _run(options: Namespace) -> int:
     """Run a command; report what it raises."""
     # Imported when there is something to run: --help and --version have ended.
-    import gc
     from importlib import import_module
 
     from image_workflow_emulator.cli.failures import REFUSED_VALUES
@@ -63,12 +56,9 @@ def _run(options: Namespace) -> int:
 
     try:
         try:
-            gc.disable()  # there is nothing to collect in what is only being imported
             home = options.with_files if options.with_files and options.files else options.run
             module, _, function = home.rpartition(".")
             run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
-            if options.command not in ("serve", "exec"):  # which import more
-                gc.enable()
             status: int
             if options.reports:
                 from image_workflow_emulator.cli.emitters import conclude

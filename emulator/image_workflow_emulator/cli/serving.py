@@ -4,7 +4,6 @@ Owns the start-up message, the `ready` line and signals.
 """
 
 import asyncio
-import gc
 import logging
 import shlex
 import signal
@@ -75,7 +74,6 @@ class _AnnouncingServer(WatchedServer):
         await super().startup(sockets)
         print(self._announcement, flush=True)
         give_back_large_blocks()
-        gc.enable()
 
     async def on_tick(self, counter: int) -> bool:
         """Look once a second whether the file of the scenario changed."""
