@@ -3,7 +3,6 @@
 `/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -34,8 +33,6 @@ from image_workflow_emulator.web.wire import Wire
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-_LOGGER = logging.getLogger("image_workflow_emulator.app")
 
 
 class Application:
@@ -196,11 +193,6 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
     """
     world = _world(settings.world)
     scenario = _scenario(settings, contract, world)
-    if scenario is not NO_SCENARIO:
-        from image_workflow_emulator.scenario.reach import warnings_of
-
-        for warning in warnings_of(scenario, settings.rate_limits):
-            _LOGGER.warning("%s", warning)
     return SandboxOptions(
         seed=settings.seed,
         clock=settings.clock,

@@ -53,7 +53,6 @@ def test_a_scenario_is_put_as_yaml_of_any_media_type(emulator: EmulatorUnderTest
         "rules": [{"name": "second", "matched": 0, "fired": 0}],
         "timeline": [],
         "takes_effect_at_reset": [],
-        "warnings": [],
     }
     assert _reads(emulator) == [200, 500, 200, 500]
     assert emulator.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
@@ -326,12 +325,6 @@ def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(emulator:
     assert emulator.told("GET", "/scenario", sandbox="mine") == NOTHING
     emulator.told("POST", "/reset")
     assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
-
-
-@pytest.mark.emulator(rate_limits=False)
-def test_a_scenario_that_cannot_have_its_effect_is_used_with_a_warning(emulator: EmulatorUnderTest) -> None:
-    (warning,) = emulator.use({"use": "rate-limited"})["warnings"]
-    assert warning == "the scenario rate-limited limits requests per minute, but rate limits are off here"
 
 
 def test_a_scenario_that_is_read_while_the_sandbox_is_reset_does_not_run(emulator: EmulatorUnderTest) -> None:

@@ -14,7 +14,6 @@ from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.library import shipped_library
-from image_workflow_emulator.scenario.reach import warnings_of
 from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
 from image_workflow_emulator.testing.errors import UnusableFileError
 from image_workflow_emulator.testing.options import read_file
@@ -28,8 +27,6 @@ def scenario_use(call: Invocation) -> None:
     with naming_scenario(scenario):
         shown = call.control.use_scenario(scenario, team)
     print(f"using {scenario}{_for(team)}")
-    for warning in shown["warnings"]:
-        print(printable(f"warning: {warning}"))
     if shown["takes_effect_at_reset"]:
         print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
 
@@ -106,25 +103,19 @@ def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report
     world = parse_world(read_file(file_of_world), file_of_world) if file_of_world else built_in_world()
     known, names = load_contract(), world_names(world)
     errors: list[ReportFinding] = []
-    warnings: list[ReportFinding] = []
     for file in options.files:
         try:
-            scenario = parse_scenario(read_file(file), file, known, names)
+            parse_scenario(read_file(file), file, known, names)
         except (DocumentError, UnusableFileError) as error:
             errors += findings_of("invalid-file", "error", str(error))
-        else:
-            warnings += findings_of("no-effect", "warning", *warnings_of(scenario))
-    counts = {"files": len(options.files), "errors": len(errors), "warnings": len(warnings)}
-    found = ", ".join(
-        count_of(number, noun) for number, noun in ((len(errors), "error"), (len(warnings), "warning")) if number
-    )
+    found = count_of(len(errors), "error") if errors else "good"
     run = f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"
     return Report(
         kind="scenario",
         ok=not errors,
-        summary=f"{count_of(len(options.files), 'scenario file')}: {found or 'good'}",
-        findings=[*errors, *warnings],
-        counts=counts,
+        summary=f"{count_of(len(options.files), 'scenario file')}: {found}",
+        findings=errors,
+        counts={"files": len(options.files), "errors": len(errors)},
         next=[] if errors else [run],
         status=2 if errors else 0,
     )

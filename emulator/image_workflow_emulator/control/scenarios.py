@@ -27,7 +27,6 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.format import scenario_of
 from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.playbook import Playbook
-from image_workflow_emulator.scenario.reach import warnings_of
 from image_workflow_emulator.scenario.scenario import (
     NO_SCENARIO,
     AdmissionChange,
@@ -74,7 +73,6 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     return {
         **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else at_reset,
-        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
     }
 
 
@@ -254,7 +252,6 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
     return {
         "scenario": scenario.name,
         "rules": await in_slices(scenario.rules, lambda rule: _compared(rule, recent, masks)),
-        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
     }
 
 

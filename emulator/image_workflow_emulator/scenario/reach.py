@@ -1,11 +1,7 @@
-"""What a scenario file names and what its rules can reach: Teams, keys, rules, and requests that the contract excludes.
-
-What cannot be is a mistake, of which the document complains. Rules that never act since an earlier one always does are
-warnings, since nothing breaks.
-"""
+"""What a scenario file names and what its rules can reach: Teams, keys, rules, and requests that the contract excludes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,12 +9,8 @@ from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Steps, Violation
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match
-from image_workflow_emulator.scenario.scenario import Rule, Scenario
-from image_workflow_emulator.scenario.world import WorldNames, WorldTeam
-
-_MAX_COMPARED: Final = 20
-"""So many rules that always act are looked for before others: a long file is no reason to wait."""
+from image_workflow_emulator.scenario.matching import Match
+from image_workflow_emulator.scenario.world import WorldNames
 
 # Names ----------------------------------------------------------------------------------------------------------------
 
@@ -102,32 +94,3 @@ def _violations(body: Any, operations: Sequence[OperationContract], contract: Co
     found = (contract.violations(schema, body) for schema in schemas)
     wrong = [[violation for violation in violations if violation.kind != "missing"] for violations in found]
     return min(wrong, key=lambda some: [[violation.kind for violation in some].count("unknown"), len(some)], default=[])
-
-
-def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[str]:
-    """Return what of a scenario cannot have an effect, in words that name file and line."""
-    always: list[Rule] = []
-    for rule in scenario.rules:
-        before = next((earlier for earlier in always if _is_as_wide(earlier.match, rule.match)), None)
-        never = f"{rule.file}:{rule.line}: " if rule.line else ""
-        never += f'the rule "{rule.name}" can never act'
-        if rule.when.probability == 0:
-            yield f"{never}: its probability is 0"
-        elif before is not None:
-            yield f'{never}: "{before.name}" acts on all that it matches'
-        elif rule.when == ALWAYS and not rule.outcome.outputs and len(always) < _MAX_COMPARED:
-            always.append(rule)  # work without the slots of `outputs` is left to the next rule
-    if not has_rate_limits and _limits_rates(scenario):
-        yield f"the scenario {scenario.name} limits requests per minute, but rate limits are off here"
-
-
-def _is_as_wide(one: Match, other: Match) -> bool:
-    """Whether a match lets everything through that another one does."""
-    has_names = EVERY in one.names or other.names <= one.names
-    fields = ((getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name != "names")
-    return has_names and all(not wide or wide == narrow for wide, narrow in fields)
-
-
-def _limits_rates(scenario: Scenario) -> bool:
-    changes = [*scenario.world.teams, *(timed.change for timed in scenario.timeline)]
-    return any(isinstance(change, WorldTeam) and change.requests_per_minute is not None for change in changes)
