@@ -38,27 +38,28 @@ def test_a_check_names_the_requests_that_each_rule_matches_and_uses_nothing(emul
 
 
 @pytest.mark.parametrize(
-    ("match", "reasons"),
+    ("match", "matched"),
     [
-        ("{operation: createUpload, team: Lapsed}", ['/team: found "Demo"; expected "Lapsed"']),
-        ("{operation: createUpload, body: {size_bytes: 9}}", ["/body/size_bytes: found 5; expected 9"]),
-        ("{operation: createUpload, body: {size_bytes: 9, content_type: image/gif}}", []),
-        ("{operation: createUpload, idempotency_key: 'order-2*'}", ['/idempotency_key: found "order-1"; expected "order-2*"']),
-        ("{operation: createUpload, credential: iwe_other_full}", ['/credential: found "iwe_de…"; expected "iwe_oth…"']),
-        ("{operation: getTeam}", []),
-        ("{operation: listAssets, query: {limit: '9'}}", ['/query/limit: found "5"; expected "9"']),
-        ("{operation: listAssets, query: {after: a, limit: '5'}}", ['/query/after: found nothing; expected "a"']),
+        ("{operation: createUpload, team: Lapsed}", []),
+        ("{operation: createUpload, body: {size_bytes: 9}}", []),
+        ("{operation: createUpload, body: {size_bytes: 5}}", [1]),
+        ("{operation: createUpload, idempotency_key: 'order-2*'}", []),
+        ("{operation: createUpload, idempotency_key: 'order-?'}", [1]),
+        ("{operation: createUpload, credential: iwe_other_full}", []),
+        ("{operation: createUpload, credential: iwe_demo_full}", [1]),
+        ("{operation: listAssets, query: {limit: '9'}}", []),
+        ("{operation: listAssets, query: {limit: '5'}}", [2]),
+        ("{operation: listAssets, query: {after: a, limit: '5'}}", []),
     ],
-)  # fmt: skip
-def test_a_check_says_which_one_condition_a_request_of_the_same_kind_misses(
-    emulator: EmulatorUnderTest, match: str, reasons: list[str]
+)
+def test_a_rule_matches_the_requests_that_meet_all_of_its_conditions(
+    emulator: EmulatorUnderTest, match: str, matched: list[int]
 ) -> None:
     emulator.post("/uploads", UPLOAD, idempotency_key="order-1")
     emulator.get("/assets?limit=5")
     text = f"{{scenario: mine, rules: [{{match: {match}, then: {{problem: internal_error}}}}]}}"
     (rule,) = check(emulator, text)["rules"]
-    assert [near["reason"] for near in rule["nearly"]] == reasons
-    assert all(near["request"] in (1, 2) and near["request"] not in rule["requests"] for near in rule["nearly"])
+    assert rule["requests"] == matched
 
 
 @pytest.mark.parametrize("body", [b'{"name": oops', b"\xff\xfe", b"[" * 3_000])

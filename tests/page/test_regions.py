@@ -667,7 +667,7 @@ def test_a_rule_made_of_a_request_is_checked_and_used(visit: Visit, service: Ser
     region = visit.region("Scenario")
     visit.press("Scenario", "Check")
     expect(region.get_by_role("listitem").filter(has_text="as request 1")).to_contain_text("#1")
-    expect(region.get_by_role("listitem")).to_contain_text("nearly: #2 /body/size_bytes: found 9; expected 5")
+    expect(region.get_by_role("listitem")).not_to_contain_text("#2")
     visit.press("Scenario", "Use file")
     expect(region.get_by_role("combobox")).to_have_value("my-scenario")
     assert service.post("/uploads", UPLOAD).status == 500

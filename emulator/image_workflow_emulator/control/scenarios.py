@@ -14,7 +14,6 @@ from typing import Any, Final
 from msgspec import structs
 
 from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, in_slices
-from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES
@@ -237,13 +236,13 @@ def show_library_scenario(call: ControlCall) -> dict[str, Any]:
 
 
 async def check_scenario(call: ControlCall) -> dict[str, Any]:
-    """POST /scenario/check: read a scenario without using it; name the recent requests that its rules match, or nearly do.
+    """POST /scenario/check: read a scenario without using it; name the recent requests that its rules match.
 
     Raises:
         Problem: invalid_scenario, with line and column.
     """
     scenario = await read_scenario_file(call, "")
-    sandbox, masks = call.sandbox, Masks(call.sandbox.credentials)
+    sandbox = call.sandbox
     tried = min(MAX_SEARCHED, MAX_TRIALS // max(1, len(scenario.rules)))
     recent = [
         (record.sequence, _request_facts(sandbox, record), _work_facts(sandbox, record))
@@ -251,24 +250,15 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
     ]
     return {
         "scenario": scenario.name,
-        "rules": await in_slices(scenario.rules, lambda rule: _compared(rule, recent, masks)),
+        "rules": await in_slices(scenario.rules, lambda rule: _checked(rule, recent)),
     }
 
 
-def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, Any]:
-    """Return the requests that a rule matches, whatever its `when` says, and those of its kind that miss one condition."""
-    facts = {number: of_work if rule.match.kind == "work" else of_request for number, of_request, of_work in recent}
-    misses = {number: list(islice(rule.match.misses(known), 2)) for number, known in facts.items() if known is not None}
-    nearly = {number: one[0] for number, one in misses.items() if len(one) == 1 and not one[0].is_kind}
-    return {
-        "name": rule.name,
-        "line": rule.line,
-        "requests": [number for number, some in misses.items() if not some][:MAX_SHOWN],
-        "nearly": [
-            {"request": number, "reason": masks.of_text(str(miss))}
-            for number, miss in islice(nearly.items(), MAX_SHOWN)
-        ],
-    }
+def _checked(rule: Rule, recent: Iterable[tuple[int, Facts, Facts | None]]) -> dict[str, Any]:
+    """Return the requests that a rule matches, whatever its `when` says."""
+    facts = ((number, of_work if rule.match.kind == "work" else of_request) for number, of_request, of_work in recent)
+    matched = (number for number, known in facts if known is not None and rule.match.matches(known))
+    return {"name": rule.name, "line": rule.line, "requests": list(islice(matched, MAX_SHOWN))}
 
 
 def _request_facts(sandbox: Sandbox, record: RequestRecord) -> Facts:

@@ -37,7 +37,7 @@ from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Word, value_
 from image_workflow_emulator.scenario.faults.hold import HOLD
 from image_workflow_emulator.scenario.faults.network import LOSSES, NETWORK
 from image_workflow_emulator.scenario.faults.problem import PROBLEM
-from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Glob, Match, Nth, When
+from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match, Nth, When, glob
 from image_workflow_emulator.scenario.reach import check_names, check_request, rule_name
 from image_workflow_emulator.scenario.readings_format import read_readings
 from image_workflow_emulator.scenario.scenario import (
@@ -224,7 +224,7 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contr
         match.get("credential"),
         optional(match, "resource", _resource),
         match.get("query", {}),
-        optional(match, "idempotency_key", Glob.read),
+        optional(match, "idempotency_key", glob),
     )
     check_request(document, steps, request, _meant(request.names, contract), contract)
     return request

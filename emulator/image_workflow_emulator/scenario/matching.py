@@ -1,18 +1,15 @@
 """Matching: which requests and which work a rule means, and on which of them it is due.
 
 Pure functions of facts and data. Owns no counters (the playbook passes the number of the match) and draws nothing (it
-passes the draw). What decides also says why: a match is what misses no condition.
+passes the draw).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
-
-from image_workflow_emulator.documents.complaints import clause
-from image_workflow_emulator.kernel.wording import excerpt, pointer
 
 EVERY: Final = "*"
 """The word for every operation, or every kind of work."""
@@ -50,36 +47,15 @@ class Facts(Struct, frozen=True):
     """How many outputs work makes."""
 
 
-class Miss(Struct, frozen=True):
-    """A condition that does not hold: the way to it in `match`, what was expected, and what was found."""
-
-    steps: tuple[str, ...]
-    expected: object
-    found: object
-    is_kind: bool = False
-    """Whether this is another operation, byte surface or workflow than the rule is about."""
-
-    def __str__(self) -> str:
-        found = "nothing" if self.found is _ABSENT else excerpt(self.found)
-        return f"{pointer(*self.steps)}: {clause(found, excerpt(self.expected))}"
-
-
 _ABSENT: Final = object()
 """Found where a field is missing: null is a value."""
 
 
-class Glob(Struct, frozen=True):
-    """A text in which `*` stands for any characters and `?` for one, and its pattern, which takes no more than linear time."""
-
-    text: str
-    pattern: re.Pattern[str]
-
-    @classmethod
-    def read(cls, text: str) -> "Glob":
-        """Compile a glob."""
-        first, *others = (re.escape(piece).replace(r"\?", ".") for piece in text.split("*"))
-        middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])  # no piece is looked for twice
-        return cls(text, re.compile(first + middle + (f".*{others[-1]}" if others else ""), re.DOTALL))
+def glob(text: str) -> re.Pattern[str]:
+    """Compile a text in which `*` stands for any characters and `?` for one to a pattern that takes linear time at most."""
+    first, *others = (re.escape(piece).replace(r"\?", ".") for piece in text.split("*"))
+    middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])  # no piece is looked for twice
+    return re.compile(first + middle + (f".*{others[-1]}" if others else ""), re.DOTALL)
 
 
 class Match(Struct, frozen=True):
@@ -96,30 +72,21 @@ class Match(Struct, frozen=True):
     credential: str | None = None
     resource: str | int | None = None
     query: Mapping[str, str] = _NOTHING
-    idempotency_key: Glob | None = None
+    idempotency_key: re.Pattern[str] | None = None
 
     def matches(self, facts: Facts) -> bool:
         """Tell whether the rule means this request or work."""
-        return next(self.misses(facts), None) is None
-
-    def misses(self, facts: Facts) -> Iterator[Miss]:
-        """Iterate over the conditions that do not hold."""
-        if facts.kind != self.kind or self.names.isdisjoint((facts.name, EVERY)):
-            yield Miss((self.kind,), sorted(self.names), facts.name, is_kind=True)
-        if not is_team(self.team, facts.team_id, facts.team_name):
-            yield Miss(("team",), self.team, facts.team_name)
-        if self.credential is not None and self.credential not in (facts.credential, facts.credential_name):
-            yield Miss(("credential",), self.credential, facts.credential)
-        if self.resource is not None and self.resource not in (facts.resource_id, facts.resource_place):
-            found = facts.resource_place if isinstance(self.resource, int) else facts.resource_id
-            yield Miss(("resource",), self.resource, found)
-        glob = self.idempotency_key
-        if glob is not None and not glob.pattern.fullmatch(facts.idempotency_key):
-            yield Miss(("idempotency_key",), glob.text, facts.idempotency_key)
-        if self.query:
-            yield from missing(facts.query, self.query, ("query",))
-        if self.body:
-            yield from missing(facts.body, self.body, ("body",))
+        key = self.idempotency_key
+        return (
+            facts.kind == self.kind
+            and not self.names.isdisjoint((facts.name, EVERY))
+            and is_team(self.team, facts.team_id, facts.team_name)
+            and (self.credential is None or self.credential in (facts.credential, facts.credential_name))
+            and (self.resource is None or self.resource in (facts.resource_id, facts.resource_place))
+            and (key is None or key.fullmatch(facts.idempotency_key) is not None)
+            and (not self.query or contains(facts.query, self.query))
+            and (not self.body or contains(facts.body, self.body))
+        )
 
 
 class Nth(Struct, frozen=True):
@@ -176,10 +143,8 @@ def is_team(wanted: str | None, team_id: str, team_name: str) -> bool:
     return wanted is None or wanted in (team_name, team_id)
 
 
-def missing(value: object, pattern: object, steps: tuple[str, ...]) -> Iterator[Miss]:
-    """Iterate over what a JSON value lacks of a pattern: objects recursively, everything else as it is."""
+def contains(value: object, pattern: object) -> bool:
+    """Tell whether a JSON value has what a pattern has: of objects these fields, recursively, else the same value."""
     if isinstance(pattern, Mapping) and isinstance(value, Mapping):
-        for key, wanted in pattern.items():
-            yield from missing(value.get(key, _ABSENT), wanted, (*steps, key))
-    elif isinstance(pattern, bool) != isinstance(value, bool) or value != pattern:  # true is no number
-        yield Miss(steps, pattern, value)
+        return all(contains(value.get(key, _ABSENT), wanted) for key, wanted in pattern.items())
+    return isinstance(pattern, bool) == isinstance(value, bool) and value == pattern  # true is no number

@@ -203,17 +203,11 @@ function describe({ scenario, rules }) {
   `;
 }
 
-function ruleMatches({ name, line, requests, nearly }) {
-  /** By the reason, since one mistake in a rule misses many requests. */
-  const missed = {};
-  for (const { request, reason } of nearly) missed[reason] = [...(missed[reason] ?? []), request];
+function ruleMatches({ name, line, requests }) {
   return html`
     <li class="rule" key=${line}>
       <span class="rule-name">${name} (line ${line})</span>
       <span>${requests.length ? "recent requests that match: " : "no recent request matches"}${links(requests)}</span>
-      ${Object.entries(missed).map(
-        ([reason, numbers]) => html`<span class="nearly">nearly: ${links(numbers)}<code>${reason}</code></span>`,
-      )}
     </li>
   `;
 }
