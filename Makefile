@@ -10,7 +10,6 @@
 #   make bench     the measurements
 #   make claims    prove what the project promises, and write docs/claims.md (an hour; some: OPTIONS="speed")
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
-#   make soak      days of mixed work, and the memory over it
 #   make wheel     build dist/*.whl
 #   make dist      build dist/*.whl and dist/*.tar.gz
 #   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
@@ -33,7 +32,7 @@ endif
 
 COMPILED := emulator/image_workflow_emulator/_shipped/compiled/.made
 
-.PHONY: serve test check contract format verify coverage bench claims soak screenshot wheel dist sbom changelog lock clean
+.PHONY: serve test check contract format verify coverage bench claims screenshot wheel dist sbom changelog lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -94,9 +93,6 @@ wheel: $(VENV)/dev.made
 
 dist: $(VENV)/dev.made
 	$(BIN)/python -m hatchling build -t wheel -t sdist
-
-soak: $(VENV)/dev.made $(COMPILED)
-	$(BIN)/python tests/benchmarks/soak.py $(OPTIONS)
 
 sbom: $(VENV)/verify.made
 	mkdir -p dist

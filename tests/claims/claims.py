@@ -63,9 +63,10 @@ def _counts(report: Path) -> str:
 
 
 def _table(text: str) -> str:
-    """Keep of a measurement its table, or where it has none its first and last line."""
-    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((".venv", "make"))]
-    return "\n".join(lines if len(lines) < 20 else [lines[0], "...", lines[-1]])
+    """Keep of a measurement its table."""
+    return "\n".join(
+        line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((".venv", "make"))
+    )
 
 
 def main() -> int:
