@@ -37,23 +37,19 @@ def test_the_client_of_openapi_python_client_completes_the_tour(tmp_path: Path) 
     (tmp_path / "options.yaml").write_text("post_hooks: []\n")  # its code is not to be read
     options = ("--config", "options.yaml", "--fail-on-warning")
     generate(tmp_path, "openapi-python-client", with_option=options)
-    assert_python_tour("openapi_python_client_tour.py", tmp_path)
+    tour = TOURS / "openapi_python_client_tour.py"
+    assert SEEN == take_tour([sys.executable, tour], tmp_path, PYTHONPATH=str(tmp_path))
+    check_types(tour, tmp_path)
 
 
-def test_the_client_of_openapi_generator_for_python_completes_the_tour(tmp_path: Path) -> None:
+def test_the_client_of_openapi_generator_for_python_can_be_imported(tmp_path: Path) -> None:
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "python")
-    assert_python_tour("openapi_generator_tour.py", tmp_path)
+    run([sys.executable, "-c", f"import {PACKAGE}"], tmp_path, PYTHONPATH=str(tmp_path))
 
 
-def test_the_pydantic_models_of_datamodel_code_generator_complete_the_tour(tmp_path: Path) -> None:
+def test_the_types_of_the_pydantic_models_of_datamodel_code_generator_are_right(tmp_path: Path) -> None:
     generate(tmp_path, "datamodel-codegen")
     check_types(tmp_path / f"{PACKAGE}.py", tmp_path)
-    assert_python_tour("pydantic_tour.py", tmp_path)
-
-
-def assert_python_tour(name: str, folder: Path) -> None:
-    assert SEEN == take_tour([sys.executable, TOURS / name], folder, PYTHONPATH=str(folder))
-    check_types(TOURS / name, folder)
 
 
 # TypeScript ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ sends depends only on what it was answered. Under an `auto` or `manual` clock th
 """
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
 from tests.support.emulator_client import HOST, LISTS, TERMINAL, Answer, Call, Client, Json
 from tests.support.pictures import photo
-from tests.support.served import EMULATOR, serving
+from tests.support.served import serving
 from tests.support.served_client import SECONDS, ServedClient
 
 PUBLIC_URL = f"http://{HOST}"
@@ -273,19 +272,19 @@ def journal(recorder: Recorder) -> Exchange:
     return "the journal", replace(noted, raw_headers=(), body=json.dumps(entries).encode())
 
 
-def on_fresh_server(play: Callable[[str], Result], *options: str, python: str = sys.executable) -> Result:
-    """Start a server of an interpreter, hold a conversation with it, stop it."""
-    with serving("--public-url", PUBLIC_URL, *options, program=(python, *EMULATOR[1:])) as emulator:
+def on_fresh_server(play: Callable[[str], Result], *options: str) -> Result:
+    """Start a server, hold a conversation with it, stop it."""
+    with serving("--public-url", PUBLIC_URL, *options) as emulator:
         return play(emulator.url)
 
 
-def play_with_a_move(python: str = sys.executable) -> tuple[list[Exchange], list[Exchange]]:
-    """Hold the first half here; save the state and load it into a server of an interpreter; hold the second half in both places.
+def play_with_a_move() -> tuple[list[Exchange], list[Exchange]]:
+    """Hold the first half here; save the state and load it into another server; hold the second half in both places.
 
     The second halves are returned. Request-Ids of control planes are left out: they count what a server was asked.
     """
     return on_fresh_server(
-        lambda here: on_fresh_server(lambda there: _move(here, there), "--seed", "8", python=python),
+        lambda here: on_fresh_server(lambda there: _move(here, there), "--seed", "8"),
         *("--clock", "auto", "--seed", "7"),
     )
 

@@ -1,11 +1,11 @@
-"""One request for each operation, which succeeds in a Library that has something of everything, and a tour of them all."""
+"""One request for each operation, which succeeds in a Library that has something of everything."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from image_workflow_emulator.contract import load_contract
-from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, UPLOAD, Answer, Call, Client, Json, ingredient_body
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, UPLOAD, Call, Client, Json, ingredient_body
 
 
 @dataclass(slots=True)
@@ -101,15 +101,3 @@ SUCCESSES: Final[Mapping[str, int]] = {name: _OPERATIONS[name].success for name 
 WRITES: Final = tuple(name for name in CALLS if _OPERATIONS[name].is_write)
 KEYED: Final = tuple(name for name in CALLS if _OPERATIONS[name].takes_key)
 LISTS: Final = tuple(name for name in CALLS if _OPERATIONS[name].kind == "list")
-
-
-def take_tour(emulator: Client) -> dict[str, Answer]:
-    """Call every operation once, and the deletions last, when no work is unfinished; each must succeed. Return the answers."""
-    things = prepare(emulator)
-    deletions = [name for name in WRITES if name not in KEYED]
-    answers = {name: emulator.send(build(things)) for name, build in CALLS.items() if name not in deletions}
-    for work in [*emulator.items("/operations"), *emulator.items("/generations")]:
-        emulator.wait_for(work)
-    answers |= {name: emulator.send(CALLS[name](things)) for name in deletions}
-    assert {name: answer.status for name, answer in answers.items()} == SUCCESSES
-    return answers

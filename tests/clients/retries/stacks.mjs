@@ -1,4 +1,4 @@
-// Clients on the retry libraries of npm: the errand of stacks.py, with good or bad habits, called in the same way.
+// Clients on the retry libraries of npm: the errand of stacks.py, called in the same way.
 
 import {createInterface} from 'node:readline';
 import {randomUUID} from 'node:crypto';
@@ -16,12 +16,11 @@ const limit = 2000;
 const retryable = [429, 500, 503];
 globalThis.setTimeout = (act, ms, ...rest) => realTimeout(act, ms === limit ? ms : ms / speed, ...rest);
 const pause = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
-const [library, habit] = process.argv.slice(2);
+const [library] = process.argv.slice(2);
 
-// What a remedy says of a library, as far as its first semicolon, with some changes.
+// What a remedy says of a library, as far as its first semicolon.
 const named = (name, names) => new Function(...Object.keys(names), `return (${remedies[name].split('; ')[0]})`)(...Object.values(names));
 const options = name => Object.values(new Function(`return ({${remedies[name].split('; ')[0]}})`)())[0];
-const fresh = headers => 'Idempotency-Key' in headers ? {...headers, 'Idempotency-Key': randomUUID()} : headers;
 const read = async answer => ({status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer())});
 const agent = name => ({'User-Agent': name});
 const kind = body => Buffer.isBuffer(body) ? {body} : body ? {json: body} : {};
@@ -29,7 +28,7 @@ const kind = body => Buffer.isBuffer(body) ? {body} : body ? {json: body} : {};
 const once = async (method, url, body, headers) => {
   const answer = await fetch(url, {
     method,
-    headers: {...(habit === 'forgetful' ? fresh(headers) : headers), ...(body && !Buffer.isBuffer(body) ? {'Content-Type': 'application/json'} : {})},
+    headers: {...headers, ...(body && !Buffer.isBuffer(body) ? {'Content-Type': 'application/json'} : {})},
     body: Buffer.isBuffer(body) || !body ? body : JSON.stringify(body),
     signal: AbortSignal.timeout(limit),
   });
@@ -39,43 +38,29 @@ const once = async (method, url, body, headers) => {
 const heeding = async (...asked) => {
   const answer = await once(...asked);
   if (!retryable.includes(answer.status)) return answer;
-  if (habit !== 'deaf') await pause(Number(answer.headers.get('retry-after') ?? 0));
+  await pause(Number(answer.headers.get('retry-after') ?? 0));
   throw Object.assign(new Error(`status ${answer.status}`), {answer});
 };
 
 const libraries = {
   got: () => {
-    const retry = {...options('got')};
-    if (habit === 'hasty') Object.assign(retry, {limit: 18, calculateDelay: ({attemptCount}) => attemptCount > 18 ? 0 : 0.001});
-    if (habit === 'deaf') retry.calculateDelay = ({attemptCount}) => attemptCount > 8 ? 0 : 100 * 2 ** attemptCount;
-    if (habit === 'endless') Object.assign(retry, {limit: 1000, backoffLimit: 60_000});
+    const retry = options('got');
     return async (method, url, body, headers) => {
       const answer = await got(url, {
         method, ...kind(body), headers, retry, timeout: {request: limit}, throwHttpErrors: false, responseType: 'buffer',
-        hooks: {beforeRetry: habit === 'forgetful' ? [({options: o}) => { if (o.headers['idempotency-key']) o.headers['idempotency-key'] = randomUUID(); }] : []},
       });
       return {status: answer.statusCode, headers: new Headers(Object.entries(answer.headers).filter(([, v]) => typeof v === 'string')), body: answer.rawBody};
     };
   },
   ky: () => {
-    const retry = {...options('ky')};
-    if (habit === 'hasty') Object.assign(retry, {limit: 18, delay: () => 0, jitter: undefined});
-    if (habit === 'deaf') retry.afterStatusCodes = [];
-    if (habit === 'endless') Object.assign(retry, {limit: 1000, backoffLimit: 60_000});
-    const beforeRetry = habit === 'forgetful' ? [({request}) => { if (request.headers.has('idempotency-key')) request.headers.set('idempotency-key', randomUUID()); }] : [];
+    const retry = options('ky');
     return async (method, url, body, headers) => read(await ky(url, {
-      method, ...kind(body), headers: {...headers, ...agent('ky/1')}, retry, timeout: limit, throwHttpErrors: true, hooks: {beforeRetry},
+      method, ...kind(body), headers: {...headers, ...agent('ky/1')}, retry, timeout: limit, throwHttpErrors: true,
     }).catch(error => { if (error.response) return error.response; throw error; }));
   },
   'axios-retry': () => {
     const client = axios.create({timeout: limit, responseType: 'arraybuffer', validateStatus: status => !retryable.includes(status), headers: agent('axios/1')});
-    named('axios', {axiosRetry: Object.assign((_, made) => {
-      if (habit === 'hasty') { delete made.retryDelay; made.retries = 18; }
-      if (habit === 'deaf') made.retryDelay = number => 100 * 2 ** number;
-      if (habit === 'endless') Object.assign(made, {retries: 1000, retryDelay: (n, error) => axiosRetry.exponentialDelay(Math.min(n, 9), error)});
-      axiosRetry(client, made);
-    }, axiosRetry), axios: client});
-    if (habit === 'forgetful') client.interceptors.request.use(config => { if (config.headers['Idempotency-Key']) config.headers['Idempotency-Key'] = randomUUID(); return config; });
+    named('axios', {axiosRetry, axios: client});
     return async (method, url, body, headers) => {
       const answer = await client.request({method, url, data: body, headers}).catch(error => { if (error.response) return error.response; throw error; });
       return {status: answer.status, headers: new Headers(Object.entries(answer.headers)), body: Buffer.from(answer.data)};
@@ -84,14 +69,7 @@ const libraries = {
   undici: () => {
     // Its own clock counts the ticks of setTimeout, and so runs as fast: in real time, the limit is that of the others.
     const plain = new Agent({headersTimeout: limit * speed, bodyTimeout: limit * speed});
-    const dispatcher = named('undici', {RetryAgent: class extends RetryAgent {
-      constructor(inner, made) {
-        if (habit === 'hasty') Object.assign(made, {minTimeout: 0, maxTimeout: 0, maxRetries: 18});
-        if (habit === 'deaf') made.maxTimeout = 3000;
-        if (habit === 'endless') made.maxRetries = 1000;
-        super(inner, made);
-      }
-    }, agent: plain});
+    const dispatcher = named('undici', {RetryAgent, agent: plain});
     return async (method, url, body, headers) => {
       const answer = await request(url, {
         dispatcher, method, headers: {...headers, ...agent('undici'), ...(body && !Buffer.isBuffer(body) ? {'Content-Type': 'application/json'} : {})},
@@ -102,8 +80,6 @@ const libraries = {
   },
   'p-retry': () => {
     const made = {retries: 7, randomize: true, maxTimeout: 60_000};
-    if (habit === 'hasty') Object.assign(made, {minTimeout: 0, randomize: false, retries: 18});
-    if (habit === 'endless') made.retries = 1000;
     return (...asked) => pRetry(() => heeding(...asked), made).catch(error => { if (error.answer) return error.answer; throw error; });
   },
   fetch: () => async (...asked) => {
@@ -111,8 +87,8 @@ const libraries = {
       try {
         return await heeding(...asked);
       } catch (error) {
-        if (attempt === (habit === 'hasty' ? 18 : 8) && habit !== 'endless') { if (error.answer) return error.answer; throw error; }
-        if (habit !== 'hasty') await pause(Math.min(0.5 * 2 ** attempt, 60) * (0.5 + Math.random()));
+        if (attempt === 8) { if (error.answer) return error.answer; throw error; }
+        await pause(Math.min(0.5 * 2 ** attempt, 60) * (0.5 + Math.random()));
       }
     }
   },

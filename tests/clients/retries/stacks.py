@@ -1,7 +1,7 @@
-"""Clients on the retry libraries of PyPI: an errand with each, in sandboxes one after another, with good or bad habits.
+"""Clients on the retry libraries of PyPI: an errand with each, in sandboxes one after another.
 
-Run as `stacks.py LIBRARY HABIT` with lines `BASE_URL KEY` on standard input; says `done` after each. The remedies that the
-examiner names are expressions of these libraries: here they make the good clients (`REMEDIES`, by library, as JSON).
+Run as `stacks.py LIBRARY` with lines `BASE_URL KEY` on standard input; says `done` after each. The remedies that the
+examiner names are expressions of these libraries: here they make the clients (`REMEDIES`, by library, as JSON).
 """
 
 import asyncio
@@ -27,12 +27,10 @@ import httpx  # noqa: E402
 import httpx_retries  # noqa: E402, F401
 import requests  # noqa: E402
 import requests.adapters  # noqa: E402
-import stamina  # noqa: E402
 import tenacity  # noqa: E402
 import urllib3  # noqa: E402
 
 LIMIT = 2.0
-HASTY_ATTEMPTS = 18
 RETRYABLE = (429, 500, 503)
 Answer = tuple[int, dict[str, str], bytes]
 Send = Callable[[str, str, Any, dict[str, str]], Answer]
@@ -52,16 +50,10 @@ def named(name: str, key: str) -> Any:
     return eval(REMEDIES[key].partition("; ")[0], {**vars(sys.modules[name]), **globals()})
 
 
-def fresh(headers: dict[str, str]) -> dict[str, str]:
-    """Return headers with a new Idempotency-Key, where there is one."""
-    return headers | {"Idempotency-Key": str(uuid.uuid4())} if "Idempotency-Key" in headers else headers
-
-
-def once(client: httpx.Client, habit: str) -> Send:
+def once(client: httpx.Client) -> Send:
     """Return what asks once, and raises where asking again may help."""
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        headers = fresh(headers) if habit == "forgetful" else headers
         kind = {"content": body} if isinstance(body, bytes) else {"json": body}
         answer = client.request(method, url, headers=headers, **kind)
         told = answer.status_code, dict(answer.headers), answer.content
@@ -72,19 +64,12 @@ def once(client: httpx.Client, habit: str) -> Send:
     return send
 
 
-def asking(habit: str, agent: str) -> Send:
-    return once(httpx.Client(timeout=LIMIT, headers={"User-Agent": agent}), habit)
+def asking(agent: str) -> Send:
+    return once(httpx.Client(timeout=LIMIT, headers={"User-Agent": agent}))
 
 
-def with_tenacity(habit: str) -> Send:
-    policy = named("tenacity", "tenacity")
-    if habit == "hasty":
-        policy = tenacity.retry(stop=tenacity.stop_after_attempt(HASTY_ATTEMPTS))
-    elif habit == "deaf":
-        policy = tenacity.retry(wait=tenacity.wait_random_exponential(max=3), stop=tenacity.stop_after_attempt(8))
-    elif habit == "endless":
-        policy = tenacity.retry(wait=tenacity.wait_random_exponential(max=60))
-    return policy(asking(habit, "shop/1 tenacity/9"))
+def with_tenacity() -> Send:
+    return named("tenacity", "tenacity")(asking("shop/1 tenacity/9"))
 
 
 def retry_after(state: tenacity.RetryCallState | BaseException) -> float:
@@ -97,29 +82,18 @@ def hook(error: Exception) -> bool | float:
     return getattr(error, "retry_after", 0) or isinstance(error, Retryable | httpx.HTTPError)
 
 
-def with_stamina(habit: str) -> Send:
-    policy = named("stamina", "stamina")
-    if habit == "hasty":
-        policy = stamina.retry(on=Exception, attempts=HASTY_ATTEMPTS, wait_initial=0, wait_max=0, wait_jitter=0)
-    elif habit == "deaf":
-        policy = stamina.retry(on=Exception, attempts=8)
-    elif habit == "endless":
-        policy = stamina.retry(on=hook, attempts=None, timeout=None)
-    return policy(asking(habit, "shop/1 stamina/26"))
+def with_stamina() -> Send:
+    return named("stamina", "stamina")(asking("shop/1 stamina/26"))
 
 
-def with_backoff(habit: str) -> Send:
-    send = asking(habit, "shop/1 backoff/2")
-    tries = {"endless": None, "hasty": HASTY_ATTEMPTS}.get(habit, 8)
-    wait, options = backoff.expo, {"max_value": 60}
-    if habit == "hasty":
-        wait, options = backoff.constant, {"interval": 0, "jitter": None}
+def with_backoff() -> Send:
+    send, tries = asking("shop/1 backoff/2"), 8
 
     def patient(*request: Any) -> Answer | Retryable:
         try:
             return send(*request)
         except Retryable as refused:
-            if refused.retry_after and habit != "deaf":
+            if refused.retry_after:
                 return refused
             raise
 
@@ -129,7 +103,7 @@ def with_backoff(habit: str) -> Send:
         value=lambda found: found.retry_after,
         max_tries=tries,
         jitter=None,
-    )(backoff.on_exception(wait, Exception, max_tries=tries, **options)(patient))
+    )(backoff.on_exception(backoff.expo, Exception, max_tries=tries, max_value=60)(patient))
 
     def ask(*request: Any) -> Answer:
         found = polite(*request)
@@ -138,19 +112,9 @@ def with_backoff(habit: str) -> Send:
     return ask
 
 
-def retry_of_urllib3(habit: str, remedy: str) -> urllib3.Retry:
-    is_requests = remedy == "python-requests"
-    policy = named("requests.adapters", remedy).max_retries if is_requests else named("urllib3", remedy)
-    changes = {
-        "hasty": {"total": HASTY_ATTEMPTS, "backoff_factor": 0, "backoff_jitter": 0},
-        "deaf": {"respect_retry_after_header": False, "backoff_factor": 0.5},
-        "endless": {"total": 1000},
-    }
-    return policy.new(**changes.get(habit, {}), raise_on_status=False)
-
-
-def with_urllib3(habit: str) -> Send:
-    pool = urllib3.PoolManager(retries=retry_of_urllib3(habit, "python-urllib3"), timeout=LIMIT)
+def with_urllib3() -> Send:
+    retries = named("urllib3", "python-urllib3").new(raise_on_status=False)
+    pool = urllib3.PoolManager(retries=retries, timeout=LIMIT)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
         kind = {"body": body} if isinstance(body, bytes) or body is None else {"json": body}
@@ -160,9 +124,10 @@ def with_urllib3(habit: str) -> Send:
     return send
 
 
-def with_requests(habit: str) -> Send:
+def with_requests() -> Send:
     session = requests.Session()
-    adapter = requests.adapters.HTTPAdapter(max_retries=retry_of_urllib3(habit, "python-requests"))
+    adapter = named("requests.adapters", "python-requests")
+    adapter.max_retries = adapter.max_retries.new(raise_on_status=False)
     session.mount("http://", adapter)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
@@ -173,14 +138,8 @@ def with_requests(habit: str) -> Send:
     return send
 
 
-def with_httpx_retries(habit: str) -> Send:
+def with_httpx_retries() -> Send:
     transport = named("httpx_retries", "python-httpx")
-    changes = {
-        "hasty": {"total": HASTY_ATTEMPTS, "backoff_factor": 0.0},
-        "deaf": {"respect_retry_after_header": False, "backoff_factor": 0.2},
-        "endless": {"total": 1000},
-    }
-    transport.retry = transport.retry.copy_with(**changes.get(habit, {}))
     client = httpx.Client(transport=transport, timeout=LIMIT)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
@@ -199,14 +158,9 @@ class Heeding(aiohttp_retry.JitterRetry):
         return float(told) if told else super().get_timeout(attempt, response)
 
 
-def with_aiohttp_retry(habit: str) -> Send:
+def with_aiohttp_retry() -> Send:
     options = named("aiohttp_retry", "aiohttp")
-    if habit != "deaf":
-        options.__class__ = Heeding
-    if habit == "hasty":
-        options = aiohttp_retry.ListRetry([0.0] * HASTY_ATTEMPTS, exceptions={aiohttp.ClientError, TimeoutError})
-    elif habit == "endless":
-        options.attempts = 1000
+    options.__class__ = Heeding
     runner = asyncio.Runner()
 
     async def ask(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
@@ -222,7 +176,7 @@ def with_aiohttp_retry(habit: str) -> Send:
     return lambda *request: runner.run(ask(*request))
 
 
-LIBRARIES: dict[str, Callable[[str], Send]] = {
+LIBRARIES: dict[str, Callable[[], Send]] = {
     "tenacity": with_tenacity,
     "stamina": with_stamina,
     "backoff": with_backoff,
@@ -294,7 +248,7 @@ class Client:
 
 for line in sys.stdin:
     try:
-        Client(LIBRARIES[sys.argv[1]](sys.argv[2]), *line.split()).errand()
+        Client(LIBRARIES[sys.argv[1]](), *line.split()).errand()
         print("done", flush=True)
     except Stop as stopped:
         print("stopped", *stopped.args, flush=True)
