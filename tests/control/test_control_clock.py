@@ -156,9 +156,3 @@ def test_a_move_lets_others_see_how_far_it_has_come(with_work: EmulatorUnderTest
 def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(with_work: EmulatorUnderTest) -> None:
     _, saved = with_work.together(advance_call(60), control_call("GET", "/state"))
     assert with_work.ask("PUT", "/state", content=saved.body).status == 200
-
-
-def test_a_reset_ends_a_move(with_work: EmulatorUnderTest) -> None:
-    moved, reset = with_work.together(advance_call(60), control_call("POST", "/reset"))
-    assert (409, 200) == (moved.status, reset.status)
-    assert START == with_work.clock_now()

@@ -176,14 +176,6 @@ def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(emulator
     assert explanation["decided_by"]["timeline"]["file"] == path
 
 
-def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(emulator: EmulatorUnderTest) -> None:
-    rule = {"name": "mine", "match": {"operation": "getTeam"}, "then": {"problem": "internal_error"}}
-    emulator.told("POST", "/sandboxes", {"id": "own", "scenario": {"scenario": "x", "rules": [rule]}})
-    emulator.get("/team", key="iwe_demo_full_own")
-    summary = emulator.told("GET", "/requests/1", sandbox="own")["explanation"]["summary"]
-    assert "the scenario's rule 'mine', before anything was done" in summary
-
-
 def test_a_key_of_another_sandbox_makes_a_scenario_unusable(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     world = {"teams": {"New": {"credentials": [{"key": "iwe_demo_full_mine"}]}}}

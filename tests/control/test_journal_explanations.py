@@ -335,12 +335,6 @@ def test_a_held_request_tells_how_far_it_came(emulator: EmulatorUnderTest) -> No
     assert '{"hold": "10s"}' == why["rules"][0]["did"]
 
 
-def test_work_names_the_rule_that_decided_it_and_none_where_there_is_none(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({"work": "product_photography"}, {"stall": True}, {"nth": 1})
-    (rule,), none = (_why(emulator, emulator.photograph())["rules"] for _ in range(2))
-    assert ('{"stall": true}', []) == (rule["did"], none)
-
-
 # Timelines ------------------------------------------------------------------------------------------------------------
 
 PAUSE = """\

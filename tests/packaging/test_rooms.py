@@ -69,6 +69,7 @@ def test_nothing_that_stays_imports_a_room_that_is_taken_out(copy: tuple[Path, s
     run(folder, "importlinter.cli", "lint", "--no-cache")
 
 
+@pytest.mark.verify
 def test_the_tests_of_others_pass_without_a_room(copy: tuple[Path, str]) -> None:
     folder, room = copy
     run(folder, "pytest", "-q", "-x", "-p", "no:cacheprovider", *ROOMS[room][1])

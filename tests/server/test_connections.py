@@ -278,13 +278,6 @@ def test_a_client_is_seen_to_leave_however_many_of_its_requests_wait(emulator: E
     assert [True, False, True, False] == asyncio.run(_read_ahead(emulator.application))
 
 
-def test_a_client_that_ends_its_side_after_the_request_gets_its_answer() -> None:
-    with serving() as emulator, emulator.connect() as connection:
-        connection.sendall(GET)
-        connection.shutdown(socket.SHUT_WR)
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
-
-
 def test_a_connection_that_the_client_has_closed_is_not_reset() -> None:
     transport = Mock()
     transport.get_extra_info.return_value.setsockopt.side_effect = ValueError("negative file descriptor")

@@ -16,8 +16,6 @@ from tests.support.emulator_client import (
     settings_of,
 )
 
-MANY = 10_000
-
 
 @contextmanager
 def without_collector() -> Iterator[None]:

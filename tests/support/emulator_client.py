@@ -507,9 +507,6 @@ class EmulatorUnderTest(Client):
         self.sandbox.pause.paused = True
         self.sandbox.pause.retry_after = retry_after
 
-    def resume(self) -> None:
-        self.sandbox.pause.paused = False
-
     def set_team(self, name: str = "Demo", *, credits_available: int | None = None, **changes: Any) -> None:
         """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
         (account,) = self.sandbox.find_accounts(name)

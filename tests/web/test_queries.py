@@ -3,7 +3,6 @@
 import pytest
 
 from tests.support.emulator_client import LISTS, EmulatorUnderTest
-from tests.support.every_operation import prepare
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -31,29 +30,6 @@ def test_a_query_that_the_contract_does_not_have_is_refused(emulator: EmulatorUn
 @pytest.mark.parametrize("target", ["/assets?", "/assets?&", "/assets?&limit=5&", "/team?", "/assets?lim%69t=5"])
 def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: EmulatorUnderTest, target: str) -> None:
     assert emulator.get(target).status == 200
-
-
-FILTERS = (
-    ("/assets", "source"), ("/operations", "status", "type"), ("/generations", "status", "workflow"),
-    ("/poses", "scope"),
-)  # fmt: skip
-
-
-def test_a_filter_leaves_what_has_its_value(emulator: EmulatorUnderTest) -> None:
-    things = prepare(emulator)
-    emulator.wait_for(emulator.upscale().json)
-    pose = things.ingredients["pose"]["id"]
-    update = emulator.patch(f"/poses/{pose}", {"asset_id": things.asset_ids[0]}).json
-    emulator.photograph()
-    for path, *fields in FILTERS:
-        every = emulator.items(path)
-        for field in fields:
-            values = {item[field] for item in every}
-            assert len(values) > 1
-            for value in values:
-                assert emulator.items(f"{path}?{field}={value}") == [item for item in every if item[field] == value]
-    assert emulator.items(f"/operations?target_id={pose}&status=queued") == [update]
-    assert emulator.items("/operations?target_id=") == []
 
 
 @pytest.mark.emulator(readings="D74=lag")
