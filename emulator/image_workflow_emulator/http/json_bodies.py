@@ -87,7 +87,8 @@ def _parse_strictly(body: bytes) -> Any:
         if str(error).startswith("str "):
             found, remedy = "half of a surrogate pair, which is no text", "write both halves, or the character itself"
         else:
-            found, remedy = "arrays and objects nested too deeply", f"nest them in at most {MAX_DEPTH} levels"
+            found, expected = "arrays and objects nested too deeply", f"at most {MAX_DEPTH} levels"
+            raise invalid_request("(body)", found, expected, f"nest them in {expected}") from None
     except ValueError as error:
         found, remedy = f"{error}, which is not JSON", f"remove {error}"
     raise invalid_request("(body)", found, "JSON in UTF-8", remedy)
