@@ -17,5 +17,6 @@ def manual_server() -> Iterator[Server]:
 @pytest.fixture
 def server(manual_server: Server) -> Server:
     """The server, back at its start."""
-    assert run_command("reset", EMULATOR_URL=manual_server.url).status == 0
+    for command in ("scenario off", "reset"):
+        assert run_command(*command.split(), EMULATOR_URL=manual_server.url).status == 0
     return manual_server

@@ -323,11 +323,12 @@ def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted
     file = tmp_path / "report.json"
     assert run_exec(["--clock", "manual", "--scenario", half, "--report", str(file)], command).status == 0
     report = json.loads(file.read_text())
-    counts = {row["operation"]: row["count"] for row in report["requests"] if row["status"] < 300}
-    assert counts == {"getTeam": 3, "createUpload": 1}
-    assert (report["command"], report["exit_status"], report["problems"]) == (command, 0, {"service_unavailable": 1})
-    assert report["emulator_time_ms"] == 90_000
-    assert [rule["fired"] for rule in report["rules"]] == [1, 0, 0]
+    requests = dict(report["tables"][0]["rows"])
+    assert requests["getTeam"] == "200: 3"
+    assert requests["createUpload"] == "201: 1  503: 1"
+    assert requests["problems"] == "service_unavailable 1"
+    assert report["counts"]["emulator_time_ms"] == 90_000
+    assert report["data"]["rules_never_fired"] == ["half: the third upload", "half: any Product"]
 
 
 # The terminal -----------------------------------------------------------------------------------------------------------

@@ -19,19 +19,15 @@ from typing import TYPE_CHECKING
 
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
-from image_workflow_emulator.cli.exec_report import Execution, report_on
-from image_workflow_emulator.cli.observers import Observed, Tally, Totals
+from image_workflow_emulator.cli.exec_report import report_on
+from image_workflow_emulator.cli.observers import Observed
 from image_workflow_emulator.cli.start_up import started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
-from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable_lines
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.server.server import WatchedServer
-from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
 from image_workflow_emulator.testing.options import writable_file, write_file
 
@@ -69,7 +65,6 @@ class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once; what is observed meanwhile, and its report."""
 
     status: int
-    duration_ms: int
     state: bytes
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
 
@@ -84,10 +79,8 @@ class _Run(WatchedServer):
         super().__init__(application)
         self._options, self._files, self._application, self._address = options, files, application, address
         self._variables = _variables(environment, address, application)
-        self._observed = Observed(keeps_entries="journal" in files)
-        self.conduct: Totals | None = None
-        self.tally = Tally()
-        application.sandboxes.before_end.append(self._judge)
+        self._observed = Observed(options.ignore, keeps_entries="journal" in files)
+        application.sandboxes.before_end.append(self._observed.judge)
         application.sandboxes.watch(self._observed.note)
 
     # While it runs --------------------------------------------------------------------------------------------------
@@ -97,38 +90,17 @@ class _Run(WatchedServer):
         yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
-        began_at = host_elapsed_ms()
         output = _STANDARD_ERROR if self._options.format == "json" else None
         child = Child(self._options.words, self._variables, output)
         try:
             self.status = await child.wait()
-            self.duration_ms = round(host_elapsed_ms() - began_at)
             if "save_state" in self._files:
                 self.state = await asyncio.to_thread(self._saved)
         finally:
-            sandboxes = self._application.sandboxes
-            self._observed.end(sandboxes.by_id.values())
-            for sandbox in sandboxes.by_id.values():
-                self._judge(sandbox)
+            self._observed.end(self._application.sandboxes.by_id.values())
             await self._close()
             if await child.end():
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
-
-    def _judge(self, sandbox: Sandbox) -> None:
-        """Count a sandbox that ends, and judge its clients."""
-        engine.enter(sandbox)
-        self.tally.add(sandbox)
-        records = sandbox.journal.completed()
-        if not records:
-            return
-        # Imported once there is something to judge.
-        from image_workflow_emulator.examiner.conduct import judge
-        from image_workflow_emulator.examiner.points import cover
-
-        self.conduct = self.conduct or Totals()
-        now, ignored = sandbox.clock.now(), frozenset(self._options.ignore)
-        conduct = judge(records, sandbox.store, now, has_ended=True, ignored=ignored)
-        self.conduct.add(sandbox.id, conduct, cover(records, sandbox.store))
 
     def _saved(self) -> bytes:
         """Return the default sandbox as a file: as `state save` does, by asking for it."""
@@ -156,29 +128,10 @@ class _Run(WatchedServer):
 
     def conclude(self) -> Report:
         """Write the files, and return the report."""
-        options, least = self._options, self._options.coverage_fail_under
-        is_covered = options.format == "json" or "coverage" in self._files or least is not None
-        is_judged = options.conduct != "off" and self.conduct is not None
-        conduct = self.conduct if is_judged else None
-        is_bad = options.conduct == "fail" and (conduct.has_errors if conduct else not self._observed.counts)
-        is_low = least is not None and self._coverage["percent"] < least
-        report = report_on(
-            Execution(
-                command=options.words,
-                status=self.status,
-                exit_status=self.status or int(is_bad or is_low),
-                duration_ms=self.duration_ms,
-                requests=self._observed.counts,
-                refusals=self._observed.refusals(),
-                tally=self.tally,
-                operations=list(self._application.contract.operations),
-                conduct=conduct,
-                needs_requests=options.conduct == "fail",
-                readings=chosen(self._application.sandboxes.default.readings),
-                coverage=self._coverage if is_covered else None,
-                least_coverage=least,
-            )
-        )
+        options = self._options
+        is_covered = options.format == "json" or "coverage" in self._files or options.coverage_fail_under is not None
+        coverage = self._coverage if is_covered else None
+        report = report_on(options, self._observed, self.status, self._application, coverage)
         if options.quiet and report.status and not self.status:  # else the command has said why
             for finding in report.findings:
                 if finding.severity == "error":
@@ -195,13 +148,13 @@ class _Run(WatchedServer):
     def _coverage(self) -> "Coverage":
         from image_workflow_emulator.examiner.coverage import document
 
-        return document(self._application.contract, self.conduct.covered if self.conduct else {})
+        return document(self._application.contract, self._observed.covered)
 
     def _content(self, name: str, file: Path) -> str | bytes:
         """Return what is written to the file of an option."""
         match name:
             case "journal":
-                return self._observed.content(file.suffix, self._address)
+                return self._observed.journal(file.suffix, self._address)
             case "save_state":
                 return self.state
             case _:

@@ -1,66 +1,99 @@
-"""What `exec` observes of all sandboxes while its command runs: the whole journal, the numbers of requests, and a tally."""
+"""What `exec` observes of all sandboxes while its command runs: requests, Credits, conduct and coverage, added up."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
 from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.explanations import remedy_of
 from image_workflow_emulator.control.masks import Masks
-from image_workflow_emulator.domain.resources import Work
-from image_workflow_emulator.scenario.matching import ByteSurface
 from image_workflow_emulator.scenario.playbook import RuleCounts
+from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
 
 if TYPE_CHECKING:
-    from image_workflow_emulator.examiner.findings import Conduct, Finding
+    from image_workflow_emulator.examiner.findings import Finding
     from image_workflow_emulator.examiner.points import Point
 
 MAX_BYTES_IN_MEMORY: Final = 4 * 2**20
 MAX_FINDINGS: Final = 1_000
 
 
-class RequestCount(NamedTuple):
-    """What is counted of a request: where it came, and how it ended. `status` is None where it was never answered."""
+class Observed:
+    """What happened in all sandboxes.
 
-    operation: str | None
-    status: int | None
-    code: str | None
-    byte_surface: ByteSurface | None = None
-    is_replayed: bool = False
-    is_lost: bool = False
+    `journal` holds the entries, on disk where they are many; None if nobody wants them.
+    """
 
+    def __init__(self, ignored: Collection[str], *, keeps_entries: bool) -> None:
+        """`ignored`: the rules of conduct that do not count."""
+        self._ignored = frozenset(ignored)
+        self._has_ended = False
+        self._journal: IO[bytes] | None = None
+        if keeps_entries:
+            import tempfile  # which takes time to import
 
-@dataclass(slots=True)
-class TeamTally:
-    """The work that the Teams of one name ordered: Credits charged, Credits reserved for unfinished work, and concurrency."""
+            self._journal = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
+        self.requests_total = 0
+        self.requests: dict[str | None, dict[int, Counter[str]]] = {}
+        """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and `all`."""
+        self.dropped = 0
+        """How many a journal could not keep."""
+        self.refusals: dict[tuple[str, str], dict[str, Any]] = {}
+        """By operation and code, each with the remedy of the first."""
+        self.rules: dict[tuple[str, str], RuleCounts] = {}
+        """By the names of scenario and rule."""
+        self.credits_charged = 0
+        self.credits_reserved = 0
+        """For work that was not finished."""
+        self.emulator_ms = 0
+        """The time that passed on all clocks together."""
+        self.findings: list[tuple[str, Finding]] = []
+        """Each with the id of its sandbox."""
+        self.checked: Mapping[str, int] = {}
+        self.not_checked: Sequence[str] = ()
+        self.covered: Counter[Point] = Counter()
 
-    credits_charged: int = 0
-    credits_reserved: int = 0
-    highest_concurrency: int = 0
-    concurrency_limit: int = 0
+    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
+        """Take a record of a sandbox's journal, once it is complete."""
+        if not record.is_complete:
+            return
+        if self._journal is not None:
+            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
+            self._journal.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
+        if not self._has_ended:
+            self._count(record)
 
+    def _count(self, record: RequestRecord) -> None:
+        place = record.operation or record.byte_surface
+        numbers = self.requests.setdefault(place, {}).setdefault(record.status or 0, Counter())
+        numbers["all"] += 1
+        numbers["replayed"] += record.replay_of is not None
+        numbers["lost"] += record.loss is not None
+        self.requests_total += 1
+        if record.problem is not None:
+            where, code = place or record.path, record.problem.code
+            if (where, code) not in self.refusals:
+                first = {"operation": where, "code": code, "count": 0, "remedy": remedy_of(record)}
+                self.refusals[where, code] = first
+            self.refusals[where, code]["count"] += 1
 
-@dataclass(slots=True)
-class Tally:
-    """What happened in all sandboxes, in numbers. `emulator_ms` is the time that passed on all their clocks together."""
+    def end(self, sandboxes: Iterable[Sandbox]) -> None:
+        """Count the requests that have no answer yet, and none that ends later; judge all sandboxes."""
+        self._has_ended = True
+        for sandbox in sandboxes:
+            for request in sandbox.journal.requests:
+                if not request.is_complete:
+                    self._count(request)
+            self.judge(sandbox)
 
-    dropped: int = 0
-    """Requests that a journal could not keep."""
-    rules: dict[tuple[str, str], RuleCounts] = field(default_factory=dict)
-    """By the names of scenario and rule."""
-    teams: dict[str, TeamTally] = field(default_factory=dict)
-    """By name."""
-    emulator_ms: int = 0
-
-    def add(self, sandbox: Sandbox) -> None:
-        """Add a sandbox that ends."""
+    def judge(self, sandbox: Sandbox) -> None:
+        """Add up a sandbox that ends, and judge its clients."""
+        engine.enter(sandbox)
         self.emulator_ms += sandbox.clock.now() - sandbox.opened_at
         self.dropped += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
@@ -68,100 +101,29 @@ class Tally:
             counts.matched, counts.fired = counts.matched + past.matched, counts.fired + past.fired
         for playbook in sandbox.playbooks.values():
             count_rules(self.rules, playbook)
-        ordered = [sandbox.store.find_work(record.work_id) for record in sandbox.journal.completed() if record.work_id]
-        for account in sandbox.accounts.values():
-            work = [one for one in ordered if one is not None and one.team_id == account.team.id]
-            team = self.teams.setdefault(account.team.name, TeamTally())
-            team.credits_charged += sum(one.charged_credits or 0 for one in work)
-            team.credits_reserved += account.ledger.reserved
-            team.highest_concurrency = max(team.highest_concurrency, _highest_concurrency(work))
-            team.concurrency_limit = account.team.concurrency_limit
-
-
-def _highest_concurrency(work: Sequence[Work]) -> int:
-    changes = [(one.created_at, 1) for one in work] + [(one.finished_at, -1) for one in work if one.finished_at]
-    return max(accumulate(step for _, step in sorted(changes)), default=0)
-
-
-class Observed:
-    """Entries of the journal as they are completed, each with the id of its sandbox, and the numbers of requests.
-
-    Entries are kept on disk meanwhile. Refusals are counted by operation and code too, each with the remedy of the first.
-    """
-
-    def __init__(self, *, keeps_entries: bool) -> None:
-        self.counts = Counter[RequestCount]()
-        self._has_ended = False
-        self._lines: IO[bytes] | None = None
-        if keeps_entries:
-            import tempfile  # which takes time to import
-
-            self._lines = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
-        self._refused: dict[tuple[str, str], dict[str, Any]] = {}
-
-    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
-        """Take a record of a sandbox's journal, once it is complete."""
-        if not record.is_complete:
+        self.credits_reserved += sum(account.ledger.reserved for account in sandbox.accounts.values())
+        records = sandbox.journal.completed()
+        works = [sandbox.store.find_work(record.work_id) for record in records if record.work_id]
+        self.credits_charged += sum((work and work.charged_credits) or 0 for work in works)
+        if not records:
             return
-        if self._lines is not None:
-            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
-            self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
-        if self._has_ended:
-            return
-        self._count(record)
-        if record.problem is not None:
-            operation, code = record.operation or record.byte_surface or record.path, record.problem.code
-            if (operation, code) not in self._refused:
-                first = {"operation": operation, "code": code, "count": 0, "remedy": remedy_of(record)}
-                self._refused[operation, code] = first
-            self._refused[operation, code]["count"] += 1
+        # Imported once there is something to judge.
+        from image_workflow_emulator.examiner.conduct import judge
+        from image_workflow_emulator.examiner.points import cover
 
-    def end(self, sandboxes: Iterable[Sandbox]) -> None:
-        """Count the requests that have no answer yet, and none that ends later."""
-        self._has_ended = True
-        for sandbox in sandboxes:
-            for request in sandbox.journal.requests:
-                if not request.is_complete:
-                    self._count(request)
+        conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True, ignored=self._ignored)
+        self.findings = [*self.findings, *((sandbox.id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
+        self.checked = {rule: self.checked.get(rule, 0) + number for rule, number in conduct.checked.items()}
+        self.not_checked = self.not_checked or conduct.not_checked
+        self.covered.update(cover(records, sandbox.store))
 
-    def _count(self, request: RequestRecord) -> None:
-        place = request.operation, request.status, request.code, request.byte_surface
-        self.counts[RequestCount(*place, request.replay_of is not None, request.loss is not None)] += 1
-
-    def refusals(self) -> list[dict[str, Any]]:
-        """Return those refused as JSON, the most frequent first."""
-        return sorted(self._refused.values(), key=lambda refusal: -refusal["count"])
-
-    def content(self, suffix: str, url: str) -> bytes:
+    def journal(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
         from image_workflow_emulator.testing.har import journal_as_har
 
-        assert self._lines is not None
-        self._lines.seek(0)
-        with self._lines as lines:
+        assert self._journal is not None
+        self._journal.seek(0)
+        with self._journal as lines:
             entries = sorted(map(orjson.loads, lines), key=lambda record: record["arrived_at"])
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-@dataclass(slots=True)
-class Totals:
-    """What was found in all sandboxes together, and what was covered."""
-
-    findings: "list[tuple[str, Finding]]" = field(default_factory=list)
-    """Each with the id of its sandbox."""
-    checked: Mapping[str, int] = field(default_factory=dict)
-    not_checked: Sequence[str] = ()
-    covered: "Counter[Point]" = field(default_factory=Counter)
-
-    def add(self, sandbox_id: str, conduct: "Conduct", covered: "Mapping[Point, int]") -> None:
-        """Add what was found in a sandbox."""
-        self.findings = [*self.findings, *((sandbox_id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
-        self.checked = {rule: self.checked.get(rule, 0) + number for rule, number in conduct.checked.items()}
-        self.not_checked = self.not_checked or conduct.not_checked
-        self.covered.update(covered)
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether something was done that costs money, leaks a credential or gets a client banned."""
-        return any(finding.severity == "error" for _, finding in self.findings)
