@@ -4,11 +4,10 @@ Owns the validators of a document's schemas and the wording of what they find. A
 expects, where its keywords say it badly. Must not know which schemas there are, nor what becomes of a violation.
 """
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -57,20 +56,13 @@ class Violation(Struct, frozen=True):
         """What to change, as an instruction."""
         if self.kind == "unknown":
             return f"remove {self.where}"
-        if self.kind == "missing":
-            return f"add {self.where}" if self.expected == _REQUIRED else f"add {self.where}, {self.expected}"
-        if _IS_PART.search(self.expected):
-            return f"change {self.where or 'the body'} to have {self.expected}"
-        return f"set {self.where or 'the body'} to {self.expected}"
+        verb, where = "add" if self.kind == "missing" else "correct", self.where or "the body"
+        return f"{verb} {where}" if self.expected == _REQUIRED else f"{verb} {where}: expected {self.expected}"
 
 
 def place_of(steps: Steps) -> str:
     """Write the JSON Pointer of a place, with what is long of its names left out."""
     return pointer(*(step[:MAX_NAME_CHARACTERS] if isinstance(step, str) else step for step in steps))
-
-
-_IS_PART: Final = re.compile("(items?|item twice|characters?|field to change)$")
-"""Expectations of what a value has in it, not of what it is."""
 
 
 def listed(violations: Sequence[Violation]) -> str:
@@ -103,7 +95,7 @@ class Schemas:
         if validator.is_valid(value):
             return []
         errors = [_first_error(validator, value)] if first_only else validator.iter_errors(value)
-        found = dict.fromkeys(each for error in islice(errors, MAX_COMPLAINTS + 1) for each in self._explain(error))
+        found = dict.fromkeys(self._explain_all(islice(errors, MAX_COMPLAINTS + 1)))
         return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
 
     @cached_property
@@ -124,69 +116,68 @@ class Schemas:
         )
 
     def _explain(self, error: Any) -> Iterator[Violation]:
-        keyword, steps = error.kind.name, tuple(error.instance_path)
-        details = error.kind.as_dict()
-        schema = self._schema_at(error.schema_path[:-1])
+        keyword, steps, value = error.kind.name, tuple(error.instance_path), error.instance
+        details, schema = error.kind.as_dict(), self._schema_at(error.schema_path[:-1])
         match keyword:
             case "oneOf" | "anyOf":
-                yield from self._explain_union(error, schema)
+                explain = self._explain_tagged if "discriminator" in schema else self._explain_union
+                yield from explain(steps, value, schema, details.get("context", ()))
             case "required":
                 yield Violation((*steps, details["property"]), "nothing", _REQUIRED, kind="missing")
             case "additionalProperties":
-                yield from _explain_unknown(steps, schema, details["unexpected"], error.instance)
+                yield from _explain_unknown(steps, schema, details["unexpected"], value)
             case "propertyNames":
                 name = details["error"].instance
-                expected = schema.get(EXPECTED, "another name")
-                yield Violation((*steps, name), f"the name {excerpt(name)}", expected, kind="unknown")
+                yield Violation(
+                    (*steps, name), f"the name {excerpt(name)}", _expectation(keyword, schema), kind="unknown"
+                )
             case "not":
-                yield Violation(steps, "this field", schema.get(EXPECTED, "no such field"), kind="unknown")
+                yield Violation(steps, "this field", _expectation(keyword, schema), kind="unknown")
             case "minProperties" | "maxProperties":
-                found = f"the fields {', '.join(error.instance)}" if error.instance else "no fields"
+                found = f"the fields {', '.join(value)}" if value else "no fields"
                 yield Violation(steps, found, _expectation(keyword, schema))
             case _:
-                expected, meant = _expectation(keyword, schema), _suggested(error.instance, self._words(schema))
-                yield Violation(steps, excerpt(error.instance), expected, meant)
+                expected, meant = _expectation(keyword, schema), _suggested(value, self._words(schema))
+                yield Violation(steps, excerpt(value), expected, meant)
 
-    def _explain_union(self, error: Any, schema: Mapping[str, Any]) -> Iterator[Violation]:
+    def _explain_union(
+        self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
+    ) -> Iterator[Violation]:
         """Say which branch was meant and what is wrong there, instead of that no branch fits."""
-        steps, value = tuple(error.instance_path), error.instance
-        branches = error.kind.as_dict().get("context", ())
-        if "discriminator" in schema:
-            yield from self._explain_tagged(error, schema, branches)
-            return
         words = self._words(schema)
         expected = schema.get(EXPECTED) or one_of(words)
         near = [
-            _Branch(errors, self._resolved(branch).get("required", ()), value)
+            _Branch.of(self._resolved(branch), errors, value)
             for branch, errors in zip(schema.get("oneOf") or schema["anyOf"], branches, strict=False)
             if isinstance(value, dict | list) and not _is_of_another_type(errors, steps)
         ]
         near.sort(key=lambda branch: branch.distance)
+        known = {name for branch in near for name in branch.schema.get("properties", value)}
+        unknown = [name for name in value if name not in known] if isinstance(value, dict) else []
         if near and (len(near) == 1 or not near[0].lacks_field or near[0].distance < near[1].distance):
-            yield from self._explain_branch(near[0].errors)
-        elif near and isinstance(value, dict) and (unknown := set.intersection(*(branch.unknown for branch in near))):
-            name = next(name for name in value if name in unknown)
-            meant = nearest(name, [name for branch in near for name in branch.required])
-            yield Violation((*steps, name), excerpt(value[name]), expected, meant, "unknown")
+            yield from self._explain_all(near[0].errors)
+        elif near and unknown:
+            meant = nearest(unknown[0], [name for branch in near for name in branch.schema.get("required", ())])
+            yield Violation((*steps, unknown[0]), excerpt(value[unknown[0]]), expected, meant, "unknown")
         else:
             yield Violation(steps, excerpt(value), expected, _suggested(value, words))
 
-    def _explain_tagged(self, error: Any, schema: Mapping[str, Any], branches: Sequence[Any]) -> Iterator[Violation]:
-        steps, value = tuple(error.instance_path), error.instance
-        name, mapping = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
+    def _explain_tagged(
+        self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
+    ) -> Iterator[Violation]:
+        name, references = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
         if not isinstance(value, dict):
             yield Violation(steps, excerpt(value), "an object")
         elif name not in value:
-            yield Violation((*steps, name), "nothing", one_of(mapping), kind="missing")
-        elif not isinstance(value[name], str) or value[name] not in mapping:
-            yield Violation((*steps, name), excerpt(value[name]), one_of(mapping), _suggested(value[name], mapping))
+            yield Violation((*steps, name), "nothing", one_of(references), kind="missing")
+        elif value[name] not in list(references):
+            meant = _suggested(value[name], references)
+            yield Violation((*steps, name), excerpt(value[name]), one_of(references), meant)
         else:
-            index = [branch["$ref"] for branch in schema["oneOf"]].index(mapping[value[name]])
-            yield from self._explain_branch(branches[index])
+            yield from self._explain_all(branches[schema["oneOf"].index({"$ref": references[value[name]]})])
 
-    def _explain_branch(self, errors: Sequence[Any]) -> Iterator[Violation]:
-        for error in errors:
-            yield from self._explain(error)
+    def _explain_all(self, errors: Iterable[Any]) -> Iterator[Violation]:
+        return (violation for error in errors for violation in self._explain(error))
 
     def _words(self, schema: Mapping[str, Any]) -> list[str]:
         """Return the words that a schema takes, those of its branches included."""
@@ -235,26 +226,28 @@ def _explain_unknown(
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 
 
-class _Branch:
+class _Branch(NamedTuple):
     """A branch of a union: how near a value is to it, by the fields that the branch requires, and then by its errors."""
 
-    def __init__(self, errors: Sequence[Any], required: Sequence[str], value: Collection[Any]) -> None:
-        self.errors = errors
-        self.required = required
-        self.lacks_field = any(name not in value for name in required)
-        self.distance = (self.lacks_field, not required, len(errors))
-        kinds = (error.kind for error in errors if error.kind.name == "additionalProperties")
-        self.unknown = {name for kind in kinds for name in kind.as_dict()["unexpected"]}
+    schema: Mapping[str, Any]
+    errors: Sequence[Any]
+    lacks_field: bool
+    distance: tuple[bool, bool, int]
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any], errors: Sequence[Any], value: Collection[Any]) -> "_Branch":
+        required = schema.get("required", ())
+        lacks_field = any(name not in value for name in required)
+        return cls(schema, errors, lacks_field, (lacks_field, not required, len(errors)))
 
 
 def _is_of_another_type(errors: Sequence[Any], steps: Steps) -> bool:
     """Whether the value at a place is not even of the kind that a branch of a union is about."""
     for error in errors:
         if tuple(error.instance_path) == steps:
-            branches = error.kind.as_dict().get("context", ()) if error.kind.name in ("anyOf", "oneOf") else ()
-            if error.kind.name in ("type", "enum", "const"):
-                return True
-            if branches and all(_is_of_another_type(branch, steps) for branch in branches):
+            branches = error.kind.as_dict().get("context", ())
+            is_union = branches and all(_is_of_another_type(branch, steps) for branch in branches)
+            if is_union or error.kind.name in ("type", "enum", "const"):
                 return True
     return False
 
