@@ -31,7 +31,7 @@ def test_a_running_emulator_has_the_list_with_addresses_that_answer(emulator: Em
 
 
 def test_a_running_emulator_has_every_page_as_markdown_with_links_that_stay_there(emulator: EmulatorUnderTest) -> None:
-    index = emulator.ask("GET", "/docs/")
+    index = emulator.ask("GET", "/docs")
     listed = [*LINK.findall(index.body.decode()), "README.md"]
     assert sorted([*(page.name for page in PAGES), "SKILL.md"]) == sorted(listed), "each page stands on one shelf"
     for name in listed:

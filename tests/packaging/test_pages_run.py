@@ -45,6 +45,7 @@ AS_RUN = {
     "pytest -n 4": "pytest",
     "sweep --jobs 2": "sweep --jobs 2 --only getTeam#1:rate_limited",
     "sweep --strict recoverable": "sweep --strict recoverable --only getTeam#1:rate_limited",
+    "--faults all --shard 2/8": "--only getTeam#1:rate_limited --shard 1/1",
     "sweep -- ": "sweep --only getTeam#1:rate_limited -- ",
     # Exits with 1 for the difference that the page shows.
     "drift session.har": "drift --fail-on bug session.har",
