@@ -47,7 +47,7 @@ class Pictures(Protocol):
     """Does image work while others are served."""
 
     async def data(self, images: ImageStore, key: str) -> bytes:
-        """Return the bytes of a picture. It must be held by the caller meanwhile."""
+        """Return the bytes of a picture."""
 
     async def decode(self, data: bytes, content_type: str, readings: Readings) -> DecodedUpload:
         """Decode and normalize an uploaded file."""

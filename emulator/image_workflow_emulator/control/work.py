@@ -57,11 +57,7 @@ async def show_picture(call: ControlCall) -> Response:
     picture = images.public(key)
     if picture is None:
         raise Problem("not_found", f"{excerpt(key)}: there is no such picture")
-    images.hold([key])
-    try:
-        data = await call.plane.pictures.data(images, key)
-    finally:
-        images.release([key])
+    data = await call.plane.pictures.data(images, key)
     asset = call.sandbox.store.assets.items.get(key)
     # Its bytes never change: a page need not fetch it again, and learns of a reset by an event.
     headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}

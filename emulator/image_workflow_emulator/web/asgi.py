@@ -5,13 +5,11 @@ from typing import Any
 import orjson
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Scope, Send
-from image_workflow_emulator.http.responses import Response
+from image_workflow_emulator.http.responses import JSON_TYPE, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord, digest
-from image_workflow_emulator.service.sandbox import admission
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
@@ -63,17 +61,15 @@ class Service:
     async def ask_off_record(
         self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
     ) -> dict[str, Any]:
-        """Ask `/v1` as a client with this key would: no journal has the request, no rate counts it, no rule matches it.
+        """Ask `/v1` as a client with this valid key would: no journal has the request, no rate counts it, no rule matches it.
 
         `scope` is that of the request behind it. Raises Problem where it is refused.
         """
         request_id = _unrouted_id(sandbox)
-        own = {b"authorization": f"Bearer {key}".encode(), b"idempotency-key": f"off the record {request_id}".encode()}
-        if content:
-            own |= {b"content-type": b"application/json", b"content-length": b"%d" % len(content)}
-        host = [(name, value) for name, value in scope["headers"] if name == b"host"]
-        asked = {"method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
-        request = Request({**scope, **asked, "headers": [*host, *own.items()]}, self._public_url)
+        headers = [(name, value) for name, value in scope["headers"] if name == b"host"]
+        headers += (b"authorization", f"Bearer {key}".encode()), (b"idempotency-key", request_id.encode()), JSON_TYPE
+        asked = {"method": method, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}
+        request = Request({**scope, **asked}, self._public_url)
 
         async def receive() -> Message:
             return {"type": "http.request", "body": content, "more_body": False}
@@ -81,8 +77,6 @@ class Service:
         exchange = self._exchange(request, Body(receive, bool(content)), request_id)
         exchange.is_off_record = True
         response = await pipeline.answer(exchange)
-        if Check.RATE in exchange.record.passed:
-            admission.forget_request(exchange.call)
         if exchange.record.problem is not None:
             raise exchange.record.problem
         assert response is not None

@@ -133,7 +133,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     call: Call = cast(Call, None)
     """The operation being called; byte surfaces have none."""
     is_off_record: bool = False
-    """Whether no client asks, but the control plane: no journal has it, and no rule for requests is asked."""
+    """Whether no client asks, but the control plane: no journal has it, no rate counts it, and no rule is asked."""
 
     @property
     def request_id(self) -> str:

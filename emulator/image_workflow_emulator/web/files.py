@@ -56,13 +56,7 @@ async def _render(exchange: Exchange, key: object) -> Response:
     known = [tag.strip().removeprefix(b"W/") for tag in request.headers.get(b"if-none-match", b"").split(b",")]
     if etag in known or known == [b"*"]:
         return Response(304, headers, b"")
-    data = images.pictures[key].data
-    if data is None:
-        images.hold([key])
-        try:
-            data = await exchange.pictures.data(images, key)
-        finally:
-            images.release([key])
+    data = images.pictures[key].data or await exchange.pictures.data(images, key)
     media_type = _MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
     status, size, part = 200, len(data), _find_part(request, len(data), etag)
     if part is not None:

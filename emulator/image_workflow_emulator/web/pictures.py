@@ -39,11 +39,12 @@ class PictureWorker:
         await asyncio.gather(*(develop(key) for key in images.undeveloped(keys)))
 
     async def data(self, images: ImageStore, key: str) -> bytes:
-        """Return the bytes of a picture. It must be held by the caller meanwhile."""
+        """Return the bytes of a picture."""
         recipe = images.pictures[key].recipe
-        if isinstance(recipe, PhotographRecipe):
-            self._draw_other_slots(images, recipe)
-        return await self._data(images, key)
+        with images.held([key]):
+            if isinstance(recipe, PhotographRecipe):
+                self._draw_other_slots(images, recipe)
+            return await self._data(images, key)
 
     def _draw_other_slots(self, images: ImageStore, recipe: PhotographRecipe) -> None:
         """Begin to draw the other pictures of a Generation: who asks for one of them soon asks for the next."""
@@ -92,12 +93,9 @@ class PictureWorker:
 
     async def examine(self, images: ImageStore, key: str) -> None:
         """Learn the scene of a picture (D30)."""
-        images.hold([key])
-        try:
+        with images.held([key]):
             found, _ = await self._helpers.run({"job": "examine"}, [await self.data(images, key)])
             images.pictures[key].scene = found["scene"]
-        finally:
-            images.release([key])
 
     async def _draw_once(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
         """Draw a recipe, or wait for the drawing in progress; a caller that is cancelled does not cancel it for the others."""

@@ -55,20 +55,20 @@ async def answer(exchange: Exchange) -> Response | None:
 async def _carry_out(exchange: Exchange) -> Response:
     """Check a request, commit it, and render its answer. Raises Problem, SandboxReplacedError."""
     route, record, sandbox = exchange.route, exchange.record, exchange.sandbox
-    _pass(exchange, route.entrance, NO_FAULT)
-    may_fail = sandbox.playbooks or record.fault_header is not None
-    if may_fail and not exchange.is_off_record:
-        _ask_scenario(exchange)
-        lost = await exchange.fault.entrance(exchange)
-        if lost is not None:
-            return lost
-    _pass(exchange, route.before_admission, exchange.fault)
+    if not exchange.is_off_record:
+        _pass(exchange, route.entrance)
+        if sandbox.playbooks or record.fault_header is not None:
+            _ask_scenario(exchange)
+            lost = await exchange.fault.entrance(exchange)
+            if lost is not None:
+                return lost
+    _pass(exchange, route.before_admission)
     if exchange.stored is not None:
         record.outcome = "replayed"
         return exchange.fault.answer(exchange, exchange.stored)
     if route.prepare is not None or exchange.fault is not NO_FAULT:
         await _wait_in_admission(exchange)
-    _pass(exchange, route.after_admission, exchange.fault)
+    _pass(exchange, route.after_admission)
     exchange.fault.before_operation(exchange)
     found = None
     for _, check in route.own:
@@ -89,9 +89,9 @@ async def _read_body(exchange: Exchange) -> None:
         record.request_body_bytes = announced or exchange.body.size_bytes
 
 
-def _pass(exchange: Exchange, steps: tuple[Step, ...], fault: Fault) -> None:
-    """Make checks in their order, and note each that is passed. `fault` hears of it."""
-    record = exchange.record
+def _pass(exchange: Exchange, steps: tuple[Step, ...]) -> None:
+    """Make checks in their order, and note each that is passed, for the fault too."""
+    record, fault = exchange.record, exchange.fault
     for check, run in steps:
         run(exchange)
         if exchange.stored is not None:  # a replay: this check decided

@@ -104,17 +104,12 @@ async def _render(exchange: Exchange, result: Any) -> Response:
     """Answer with a resource, a page of them, or nothing."""
     resource, retry_after = (result.work, result.retry_after) if isinstance(result, Poll) else (result, None)
     images, assets = exchange.sandbox.images, _shown_assets(resource)
-    undeveloped = assets and images.undeveloped(assets)
-    if undeveloped:  # their sizes are shown
-        images.hold(assets)
-    try:
-        if undeveloped:
-            await exchange.pictures.develop(images, assets)
-            exchange.refresh()
+    if not (assets and images.undeveloped(assets)):
         return _respond(exchange, resource, retry_after)
-    finally:
-        if undeveloped:
-            images.release(assets)
+    with images.held(assets):  # their sizes are shown
+        await exchange.pictures.develop(images, assets)
+        exchange.refresh()
+        return _respond(exchange, resource, retry_after)
 
 
 def _shown_assets(resource: object) -> list[str]:

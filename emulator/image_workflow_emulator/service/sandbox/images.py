@@ -9,7 +9,7 @@ with its last release. Must not know processes: the bytes of a developed picture
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -88,7 +88,7 @@ class ImageStore:
 
     def plan(self, key: str, recipe: Recipe) -> None:
         """Keep a recipe under a new key, held once; it holds its inputs until it is developed."""
-        content = self._content_of(recipe)
+        content = self._contents.setdefault(recipe, Content(recipe))
         self._add(key, content)
         if content.data is None:
             self.hold(recipe.inputs)
@@ -110,6 +110,15 @@ class ImageStore:
                 if picture.recipe is not None:
                     to_release.extend(picture.recipe.inputs)
                 self._leave(picture.content, key)
+
+    @contextmanager
+    def held(self, keys: Collection[str]) -> Iterator[None]:
+        """Keep pictures while somebody waits for one of them."""
+        self.hold(keys)
+        try:
+            yield
+        finally:
+            self.release(keys)
 
     def withdraw(self, keys: Iterable[str]) -> None:
         """Remove the links of pictures and release them, when their Asset or ingredient is deleted."""
@@ -221,9 +230,6 @@ class ImageStore:
         for content in self._contents.values():
             self.budget.drawn.pop(content, None)
         self.is_closed = True
-
-    def _content_of(self, recipe: Recipe) -> Content:
-        return self._contents.setdefault(recipe, Content(recipe))
 
     def _add(self, key: str, content: Content, scene: Scene | None = None) -> None:
         content.keys.add(key)
