@@ -20,7 +20,7 @@ from image_workflow_emulator.service.resources import work
 from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, found_by_path, refer, refer_to_all
 from image_workflow_emulator.service.sandbox.admission import Order, check_budget, check_credits
 from image_workflow_emulator.service.sandbox.calls import Call, Handler
-from image_workflow_emulator.service.sandbox.premade import CARD_SIZE
+from image_workflow_emulator.service.sandbox.premade import plan_pictures
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 
@@ -186,23 +186,8 @@ def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingre
             previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
         )
         collection.replace(ingredient)
-    _plan_cards(sandbox, ingredient)
+    plan_pictures(sandbox.images, ingredient, partial(CardRecipe, inputs=sources))
     return ingredient
-
-
-def _plan_cards(sandbox: Sandbox, ingredient: Ingredient) -> None:
-    width, height = CARD_SIZE
-    for index, key in enumerate(ingredient.picture_keys):
-        card = CardRecipe(
-            kind=ingredient.kind,
-            name=ingredient.name,
-            index=index,
-            width=width,
-            height=height,
-            format="png",
-            inputs=ingredient.source_asset_ids,
-        )
-        sandbox.images.plan(key, card)
 
 
 def _handlers(kind: str) -> tuple[Handler, Handler, Handler]:

@@ -1,9 +1,10 @@
 """The premade global ingredients: read-only to every Team, with pictures that are made on demand (D65)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from image_workflow_emulator.domain.recipes import PremadeRecipe
+from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
 from image_workflow_emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.service.sandbox.images import ImageStore
@@ -67,22 +68,22 @@ def add_premade_ingredients(
             )
             store.ingredients[ingredient.kind].add(ingredient)
             attributes = tuple(getattr(ingredient, name) for name in shown)
-            _plan_pictures(images, ingredient, attributes, index)
+            size = _BACKGROUND_SIZE if resource is Background else CARD_SIZE
+            recipe = partial(PremadeRecipe, attributes=attributes)
+            plan_pictures(images, ingredient, recipe, size, first=index * ingredient.picture_count)
 
 
-def _plan_pictures(images: ImageStore, ingredient: Ingredient, attributes: tuple[str, ...], index: int) -> None:
-    width, height = _BACKGROUND_SIZE if isinstance(ingredient, Background) else CARD_SIZE
-    for preview, key in enumerate(ingredient.picture_keys):
-        recipe = PremadeRecipe(
-            kind=ingredient.kind,
-            name=ingredient.name,
-            attributes=attributes,
-            index=index * ingredient.picture_count + preview,
-            width=width,
-            height=height,
-            format="png",
-        )
-        images.plan(key, recipe)
+def plan_pictures(
+    images: ImageStore,
+    ingredient: Ingredient,
+    recipe: Callable[..., PremadeRecipe | CardRecipe],
+    size: tuple[int, int] = CARD_SIZE,
+    first: int = 0,
+) -> None:
+    """Plan the card or previews of an ingredient; `first` is the index of the first, by which a recipe tells them apart."""
+    kind, name, (width, height) = ingredient.kind, ingredient.name, size
+    for index, key in enumerate(ingredient.picture_keys, start=first):
+        images.plan(key, recipe(kind=kind, name=name, index=index, width=width, height=height, format="png"))
 
 
 def _numbered(name: str, index: int) -> str:
