@@ -34,7 +34,7 @@ from image_workflow_emulator.scenario.scenario import (
     ScenarioClock,
 )
 from image_workflow_emulator.scenario.world import WorldNames
-from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox, SandboxOptions
 
@@ -263,17 +263,9 @@ def _checked(rule: Rule, recent: Iterable[tuple[int, Facts, Facts | None]]) -> d
 
 def _request_facts(sandbox: Sandbox, record: RequestRecord) -> Facts:
     """Return what a rule may know of a request that was recorded."""
-    return scenarios.request_facts(
-        sandbox,
-        record.team,
-        "" if record.credential is None else record.credential.key,
-        next((part for part in record.path.split("/") if sandbox.identifiers.place_of(part) is not None), ""),
-        record.query,
-        operation=record.operation,
-        body=json_or_none(record.request_body),
-        idempotency_key=record.idempotency_key or "",
-        byte_surface=record.byte_surface,
-    )
+    parts = record.path.split("/")
+    identifier = next((part for part in parts if sandbox.identifiers.place_of(part) is not None), "")
+    return scenarios.request_facts(sandbox, record, identifier, record.request_body)
 
 
 def _work_facts(sandbox: Sandbox, record: RequestRecord) -> Facts | None:

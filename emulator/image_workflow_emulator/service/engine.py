@@ -57,23 +57,14 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
             scenarios.make_change(sandbox, subject, event.detail, due)
         case _:
             assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
-            _end_hold(sandbox, subject)
+            held = sandbox.held_admissions.pop(subject, None)
+            if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
+                held.ended.set()
     work = sandbox.store.find_work(subject)
     if work is not None:
-        _note_change(sandbox, work)
-
-
-def _end_hold(sandbox: Sandbox, name: str) -> None:
-    held = sandbox.held_admissions.pop(name, None)
-    if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
-        held.ended.set()
-
-
-def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
-    """Notify watchers of the state of work, and of its Team's Credits."""
-    sandbox.feed.note("work", (work.id, work.status))
-    if work.status in lifecycles.TERMINAL:
-        sandbox.feed.note("team", work.team_id)
+        sandbox.feed.note("work", (work.id, work.status))
+        if work.status in lifecycles.TERMINAL:
+            sandbox.feed.note("team", work.team_id)
 
 
 def enter(sandbox: Sandbox) -> int:

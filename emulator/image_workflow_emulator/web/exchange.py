@@ -24,7 +24,7 @@ from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.matching import ByteSurface, Facts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
+from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import admission, scenarios
 from image_workflow_emulator.service.sandbox.calls import Call, Caller, OwnCheck
 from image_workflow_emulator.service.sandbox.sandbox import HeldAdmission, Sandbox
@@ -191,18 +191,8 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
     def request_facts(self) -> Facts:
         """Return what a scenario can match of this request."""
-        caller = self.caller
-        return scenarios.request_facts(
-            self.sandbox,
-            None if caller is None else caller.account.team,
-            "" if caller is None else caller.credential.key,
-            self.route.resource_of(self.resource_id),
-            self.request.query_string,
-            operation=self.route.operation,
-            body=None if self.route.operation is None else json_or_none(self.content),
-            idempotency_key=self.record.idempotency_key or "",
-            byte_surface=self.route.byte_surface,
-        )
+        identifier = self.route.resource_of(self.resource_id)
+        return scenarios.request_facts(self.sandbox, self.record, identifier, self.content)
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""

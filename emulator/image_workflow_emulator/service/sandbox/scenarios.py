@@ -5,7 +5,6 @@ Owns how a scenario begins and ends, which requests it is asked about, how the c
 itself would give now (D42, D47).
 """
 
-from typing import Any
 from urllib.parse import parse_qsl
 
 from msgspec import structs
@@ -16,8 +15,9 @@ from image_workflow_emulator.domain.resources import Team
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
 from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision, Playbook, RuleCounts
-from image_workflow_emulator.scenario.scenario import AdmissionChange, Change, Scenario
+from image_workflow_emulator.scenario.scenario import AdmissionChange, Scenario
 from image_workflow_emulator.scenario.world import CredentialChange, World, WorldCredential, WorldTeam
+from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import (
     MAX_CREDIT_CHANGES,
@@ -85,7 +85,16 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     playbook = sandbox.playbooks[team_id]
     timed, opens_at = playbook.change(index, now)
     cause = Cause(playbook.scenario.file, timed.line, now)
-    _apply(sandbox, team_id, timed.change, opens_at, cause)
+    match timed.change:
+        case AdmissionChange() as change:
+            change_admission(sandbox, change, team_id, opens_at, cause)
+        case CredentialChange(key) as change:
+            held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
+            if held is not None and (not team_id or held.credential.team_id == team_id):
+                change_credential(sandbox, held, change, cause)
+        case WorldTeam() as change:  # pragma: no branch (there is no other change)
+            for account in _affected(sandbox, team_id, change.name):
+                change_team(sandbox, account, change, cause)
     sandbox.feed.note("scenario", team_id)
 
 
@@ -102,29 +111,22 @@ def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
                 make_change(sandbox, key, index, now)
 
 
-def request_facts(
-    sandbox: Sandbox,
-    team: Team | None,
-    key: str,
-    identifier: str,
-    query: bytes,
-    operation: str | None,
-    byte_surface: str | None,
-    **as_they_are: Any,
-) -> Facts:
+def request_facts(sandbox: Sandbox, record: RequestRecord, identifier: str, body: bytes | None) -> Facts:
     """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
-    team = team or owner_of(sandbox, identifier)
+    team = record.team or owner_of(sandbox, identifier)
+    key = "" if record.credential is None else record.credential.key
     return Facts(
-        "operation" if byte_surface is None else "bytes",
-        byte_surface or operation or "",
+        "operation" if record.byte_surface is None else "bytes",
+        record.byte_surface or record.operation or "",
         team_id="" if team is None else team.id,
         team_name="" if team is None else team.name,
+        body=None if record.operation is None else json_or_none(body),
         credential=key,
         credential_name=key.removesuffix(sandbox.key_of("")),
         resource_id=identifier,
         resource_place=place_of(sandbox, identifier),
-        query=dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)),
-        **as_they_are,
+        query=dict(parse_qsl(record.query.decode("latin-1"), keep_blank_values=True)),
+        idempotency_key=record.idempotency_key or "",
     )
 
 
@@ -223,19 +225,6 @@ def change_credential(
 def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:
     """Return the Teams that a change names, as far as the scenario may touch them."""
     return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
-
-
-def _apply(sandbox: Sandbox, team_id: str, change: Change, opens_at: int | None, cause: Cause) -> None:
-    match change:
-        case AdmissionChange():
-            change_admission(sandbox, change, team_id, opens_at, cause)
-        case CredentialChange(key):
-            held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
-            if held is not None and (not team_id or held.credential.team_id == team_id):
-                change_credential(sandbox, held, change, cause)
-        case WorldTeam():  # pragma: no branch (there is no other change)
-            for account in _affected(sandbox, team_id, change.name):
-                change_team(sandbox, account, change, cause)
 
 
 # The problems that a scenario asks for --------------------------------------------------------------------------------
