@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
-from image_workflow_emulator.cli import access_log
+from image_workflow_emulator.cli.access_log import AccessLog
 from image_workflow_emulator.cli.invocation import Style
 from image_workflow_emulator.service.records.record import RequestRecord
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.served import PATIENCE_SECONDS, serving
+from tests.support.served import serving
 from tests.support.served_client import ServedClient
 
 
@@ -60,48 +60,52 @@ def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> 
     assert "/v1/\x1b[31mRED\nFAKE 200 ok\u202e\x9b" == json.loads(as_json)["data"][0]["path"]
 
 
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes block there, whatever is asked for")
+
+
 @contextmanager
-def full_pipe() -> Iterator[int]:
-    """The end of a pipe to which nothing more can be written, until nobody is left who could read it."""
+def full_pipe() -> Iterator[tuple[int, int]]:
+    """The ends of a pipe to which nothing more can be written, until somebody reads."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with suppress(BlockingIOError):
         while True:
-            os.write(writer, b".")
+            os.write(writer, b"." * 4096)
     os.set_blocking(writer, True)
     try:
-        yield writer
+        yield reader, writer
     finally:
         os.close(reader)
         os.close(writer)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes block there, whatever is asked for")
+@needs_posix
 def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
-    with ExitStack() as server_ends_last, full_pipe() as unread:
+    with ExitStack() as server_ends_last, full_pipe() as (_, unread):
         server = server_ends_last.enter_context(serving(stderr=unread))
         for _ in range(3):
             assert "Demo" == ask(server, "/v1/team")["name"]
 
 
+@needs_posix
 def test_lines_that_are_not_read_in_time_are_counted(
-    emulator: EmulatorUnderTest, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(access_log, "MAX_WAITING_CHARACTERS", 60)  # of lines with 50 each
-    monkeypatch.setattr(access_log, "GATHER_SECONDS", PATIENCE_SECONDS)
-    log = access_log.AccessLog(Style(sys.stderr, {}), as_json=False)
-    sandbox = emulator.application.sandboxes.default
-    for _ in range(5):
+    with full_pipe() as (reader, writer), open(writer, "w", closefd=False) as unread:
+        monkeypatch.setattr(sys, "stderr", unread)
+        log = AccessLog(Style(unread, {}), as_json=False)
         emulator.get("/team")
-        log.note(sandbox, sandbox.journal.completed()[-1])
-    log.note(
-        sandbox, RequestRecord(at=0, request_id="req_x", method="GET", path="/v1/team")
-    )  # which is not answered yet
-    log.close()
-    first, second, left_out = capfd.readouterr().err.splitlines()
-    assert "getTeam" in first
-    assert "getTeam" in second
+        record = emulator.sandbox.journal.completed()[-1]
+        for _ in range(3):
+            log.note(emulator.sandbox, record)
+        os.read(reader, 2**20)
+        log.note(emulator.sandbox, record)
+        log.note(
+            emulator.sandbox, RequestRecord(at=0, request_id="req_x", method="GET", path="/v1/team")
+        )  # which is not answered yet
+        left_out, line = os.read(reader, 2**20).decode().splitlines()
     assert "(3 more requests are not listed: the log was not read in time)" == left_out
+    assert "getTeam" in line
 
 
 def test_a_variable_that_means_nothing_is_a_warning() -> None:

@@ -9,7 +9,7 @@ import logging
 import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,7 +118,7 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
     """
     _configure_logging(settings)
     _warn_of_unknown_variables(environment)
-    with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
+    with _listening_socket(settings.host, settings.port) as listener:
         host, port = listener.getsockname()[:2]
         _warn_of_open_control_plane(settings, host)
         application = _load_application(settings)
@@ -127,6 +127,5 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
             from image_workflow_emulator.cli.invocation import Style
 
             style = Style(sys.stderr, environment)
-            log = stack.enter_context(closing(AccessLog(style, as_json=settings.log_format == "json")))
-            application.sandboxes.watch(log.note)
+            application.sandboxes.watch(AccessLog(style, as_json=settings.log_format == "json").note)
         yield listener, local_url(host, port), application
