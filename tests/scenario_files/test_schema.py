@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from jsonschema_rs import meta
 
 from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
 from image_workflow_emulator.kernel.seed import MAX_SEED
+from image_workflow_emulator.scenario.faults.client import ClientDefect
+from image_workflow_emulator.scenario.faults.network import LOSSES
+from image_workflow_emulator.scenario.format import FAULTS
 from tests.support.served import ROOT
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())
@@ -23,6 +26,19 @@ def test_bounds_are_those_of_the_code() -> None:
     assert definitions["line"]["maxLength"] == MAX_NAME_CHARACTERS
     assert definitions["duration"]["maximum"] * 1_000 == MAX_SPAN_MS
     assert SCHEMA["properties"]["seed"]["maximum"] == MAX_SEED
+
+
+def test_the_words_under_then_are_those_that_the_code_reads() -> None:
+    definitions = SCHEMA["$defs"]
+    words = [branch["$ref"].removeprefix("#/$defs/then_") for branch in definitions["then_of_requests"]["oneOf"]]
+    assert words == [*FAULTS]
+    outcomes = [branch["$ref"].removeprefix("#/$defs/then_") for branch in definitions["then_of_work"]["oneOf"]]
+    assert outcomes == ["outputs", "fail", "stall", "duration", "scene"]
+    for scope in ("then", "then_of_requests", "then_of_work", "then_of_bytes"):
+        names = [branch["$ref"].removeprefix("#/$defs/then_") for branch in definitions[scope]["oneOf"]]
+        assert definitions[scope]["x-expected"].startswith(f"one of {', '.join(names)}")
+    assert definitions["then_network"]["properties"]["network"]["oneOf"][0]["enum"] == [*LOSSES]
+    assert definitions["then_client"]["properties"]["client"]["enum"] == [*get_args(ClientDefect)]
 
 
 def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:

@@ -6,7 +6,7 @@ Knows no more of a document than where its words stand.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -15,8 +15,6 @@ from image_workflow_emulator.domain.pricing import AUTHORING_PRICES, generation_
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.scenario.faults.fault import Word
-from image_workflow_emulator.scenario.format import FAULTS, OUTCOMES
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
@@ -91,21 +89,12 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions["code"]["enum"] = list(CATALOGUE)
     definitions["work"]["enum"] = [*WORKFLOWS, *OPERATION_TYPES]
     definitions["failure"]["enum"] = [*FAILURE_CODES]
-    every = (*FAULTS, *OUTCOMES)
-    definitions |= {f"then_{word.name}": word.branch() for word in every}
     of_service = [code for code, kind in CATALOGUE.items() if kind.status >= 500]
     waiting = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
-    after_commit = {"required": ["at"], "properties": {"at": {"const": "after_commit"}}}
-    definitions["then_problem"] = definitions["then_problem"] | {
-        "dependentSchemas": {"retry_after": _problem_of(waiting, 'the problems that have "retry_after"')},
-        "if": after_commit,
-        "then": _problem_of(of_service, 'the problems that go with "at: after_commit"'),
-    }
-    definitions["then"] = _then(every)
-    definitions["then_of_requests"] = _then(FAULTS, 'as this rule is about requests; for work, match "work"')
-    of_bytes = _then([word for word in FAULTS if word.of_bytes], "as this rule is about bytes")
-    definitions["then_of_bytes"] = of_bytes | _problem_of(of_service, "the problems of byte surfaces")
-    definitions["then_of_work"] = _then(OUTCOMES, "as this rule is about work")
+    problem = definitions["then_problem"]
+    problem["dependentSchemas"] = {"retry_after": _problem_of(waiting, 'the problems that have "retry_after"')}
+    problem["then"] = _problem_of(of_service, 'the problems that go with "at: after_commit"')
+    definitions["then_of_bytes"] |= _problem_of(of_service, "the problems of byte surfaces")
     return json.dumps(schema, indent=2) + "\n"
 
 
@@ -122,15 +111,6 @@ def world_schema(document: dict[str, Any]) -> str:
     while missing := set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema))) - schema["$defs"].keys():
         schema["$defs"] |= {name: definitions[name] for name in definitions if name in missing}
     return json.dumps(schema, indent=2) + "\n"
-
-
-def _then(words: Iterable[Word], why: str = "") -> dict[str, Any]:
-    """The schema of a `then` that has one of these words."""
-    return {
-        "description": "What then happens.",
-        "oneOf": [{"$ref": f"#/$defs/then_{word.name}"} for word in words],
-        "x-expected": ", ".join(filter(None, (f"one of {', '.join(word.name for word in words)}", why))),
-    }
 
 
 def scenario_page(document: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ happens here: the playbook follows a scenario, the engine and the exchange carry
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -31,12 +31,12 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
-from image_workflow_emulator.scenario.faults.client import CLIENT
-from image_workflow_emulator.scenario.faults.deprecated import DEPRECATED
-from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Word, value_of
-from image_workflow_emulator.scenario.faults.hold import HOLD
-from image_workflow_emulator.scenario.faults.network import LOSSES, NETWORK
-from image_workflow_emulator.scenario.faults.problem import PROBLEM
+from image_workflow_emulator.scenario.faults.client import ClientFault
+from image_workflow_emulator.scenario.faults.deprecated import DeprecatedFault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault, Then
+from image_workflow_emulator.scenario.faults.hold import HoldFault
+from image_workflow_emulator.scenario.faults.network import LOSSES, NetworkFault
+from image_workflow_emulator.scenario.faults.problem import ProblemFault
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match, Nth, When, glob
 from image_workflow_emulator.scenario.reach import check_names, check_request, rule_name
 from image_workflow_emulator.scenario.readings_format import read_readings
@@ -53,21 +53,14 @@ from image_workflow_emulator.scenario.scenario import (
 )
 from image_workflow_emulator.scenario.world import WorldNames, check_world, credential_change, read_team, read_world
 
-FAULTS: Final = (PROBLEM, HOLD, NETWORK, DEPRECATED, CLIENT)
-
-_DURATION: Final = {"duration": value_of("duration", "How long the work takes once it has begun.")}
-_SCENE: Final = {
-    "scene": value_of("scene", "What the source of a Background shows: removing a foreground costs 1 Credit.")
+FAULTS: Final[Mapping[str, Callable[[Then], Fault]]] = {
+    "problem": ProblemFault.read,
+    "hold": HoldFault.read,
+    "network": NetworkFault.read,
+    "deprecated": DeprecatedFault.read,
+    "client": ClientFault.read,
 }
-OUTCOMES: Final = (
-    Word("outputs", value_of("slots", "The slots of a Generation that fail."), WorkOutcome.read, _DURATION),
-    Word("fail", value_of("failure", "The whole work fails."), WorkOutcome.read, {**_DURATION, **_SCENE}),
-    Word("stall", value_of("true", "The work never finishes."), WorkOutcome.read, _SCENE),
-    Word("duration", _DURATION["duration"], WorkOutcome.read, _SCENE),
-    Word("scene", _SCENE["scene"], WorkOutcome.read),
-)
-"""The words under `then`: faults of requests and outcomes of work, of which `make contract` writes the schemas."""
-
+"""By the word under `then` of a rule about requests: how its fault is read."""
 _NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
@@ -204,14 +197,14 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contrac
     match, then = texts.get("match", {}), texts["then"]
     when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
     place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
-    word = next(word for word in (*FAULTS, *OUTCOMES) if word.name in then)
-    if word in OUTCOMES:
+    word = next((word for word in FAULTS if word in then), None)
+    if word is None:
         work = Match("work", _names(match.get("work", EVERY)), match.get("team"))
-        return Rule(name, work, NO_FAULT, word.read(then), when, *place)
+        return Rule(name, work, NO_FAULT, WorkOutcome.read(then), when, *place)
     request = read_match(document, (*steps, "match"), match, contract)
     if "problem" in then and request.kind == "operation":
         _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.names, contract))
-    return Rule(name, request, word.read(then), NO_OUTCOME, when, *place)
+    return Rule(name, request, FAULTS[word](then), NO_OUTCOME, when, *place)
 
 
 def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> Match:

@@ -1,14 +1,13 @@
 """`client: drop-key` and others: the request is changed on its way in, as if its client were broken. Do its tests notice?"""
 
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Self
 
 from msgspec import structs
 
 from image_workflow_emulator.http.responses import Response
-from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Word
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Then
 
 ClientDefect = Literal["drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"]
-CLIENT_DEFECTS: Final[tuple[ClientDefect, ...]] = get_args(ClientDefect)
 _ONE_KEY: Final = "one-key"
 
 
@@ -16,6 +15,11 @@ class ClientFault(Fault, frozen=True):
     """The request loses a part, or gets another; `ignore-hint` takes Retry-After out of its answer. It acts where there is one."""
 
     defect: ClientDefect
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        return cls(then["client"])
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Change the request before it is checked. Raises Problem where its credential is missing."""
@@ -40,14 +44,3 @@ class ClientFault(Fault, frozen=True):
             context.fire()
             response = structs.replace(response, headers=kept)
         await connection.send(response)
-
-
-_DESCRIPTION: Final = (
-    "How the client is broken: its request is changed on its way in. The Idempotency-Key is dropped, new at each attempt, or "
-    "one for all; the query, the hint Retry-After or the credential is dropped."
-)
-CLIENT: Final = Word(
-    "client",
-    {"description": _DESCRIPTION, "enum": [*CLIENT_DEFECTS]},
-    lambda then: ClientFault(then["client"]),
-)

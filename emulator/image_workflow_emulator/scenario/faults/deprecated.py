@@ -1,12 +1,12 @@
 """`deprecated: {sunset, link}`: the true answer, with the headers of deprecated behaviour (section 9, rule 4; D43)."""
 
 from email.utils import formatdate
-from typing import Final
+from typing import Self
 
 from image_workflow_emulator.documents.values import optional
 from image_workflow_emulator.http.responses import Header, Response
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
-from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Then, Word, object_of, value_of
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Then
 
 
 class DeprecatedFault(Fault, frozen=True):
@@ -14,6 +14,12 @@ class DeprecatedFault(Fault, frozen=True):
 
     sunset: int | None = None
     link: str | None = None
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        given = then["deprecated"]
+        return cls(optional(given, "sunset", parse_timestamp), given.get("link"))
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Count it."""
@@ -28,16 +34,3 @@ class DeprecatedFault(Fault, frozen=True):
         if self.sunset is not None:
             headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
         return tuple(headers)
-
-
-def _read(then: Then) -> DeprecatedFault:
-    given = then["deprecated"]
-    return DeprecatedFault(optional(given, "sunset", parse_timestamp), given.get("link"))
-
-
-_OPTIONS: Final = {
-    "sunset": value_of("timestamp", "When the behaviour will be removed."),
-    "link": value_of("address", "The migration guide."),
-}
-_DESCRIPTION: Final = "The true answer, with the headers of deprecated behaviour."
-DEPRECATED: Final = Word("deprecated", {"description": _DESCRIPTION, **object_of(_OPTIONS)}, _read)

@@ -13,10 +13,10 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is one file in this folder, with its `Word`, and its name in `FAULTS` (scenario/format.py).
+fault is one file in this folder, its word in `FAULTS` (scenario/format.py), and its shape in contract/scenario.schema.json.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -29,38 +29,6 @@ Moment = Literal["before_commit", "after_commit"]
 
 Then: TypeAlias = Mapping[str, Any]
 """The mapping under `then` of a rule, valid by the schema, every scalar as text."""
-
-JsonSchema: TypeAlias = Mapping[str, Any]
-
-
-class Word(Struct, frozen=True):
-    """A word under `then` of a rule: the schema of its value, how it is read, and the options that can stand beside it.
-
-    `make contract` writes the schema of scenario files from these. `of_bytes`: rules about byte surfaces have it too.
-    """
-
-    name: str
-    schema: JsonSchema
-    read: Callable[[Then], Any]
-    options: Mapping[str, JsonSchema] = {}
-    of_bytes: bool = False
-
-    def branch(self) -> JsonSchema:
-        """Return the schema of a `then` with this word."""
-        return object_of({self.name: self.schema, **self.options}, self.name)
-
-
-def value_of(kind: str, description: str) -> JsonSchema:
-    """Return the schema of a value of a kind, such as `duration`, that `contract/scenario.schema.json` defines."""
-    return {"description": description, "$ref": f"#/$defs/{kind}"}
-
-
-def object_of(properties: Mapping[str, JsonSchema], *required: str) -> JsonSchema:
-    """Return the schema of an object with these fields and no others."""
-    return {"type": "object", "additionalProperties": False, "required": [*required], "properties": properties}
-
-
-MOMENT: Final = value_of("moment", "Whether the request is carried out before its answer is lost or replaced.")
 
 
 class FaultContext(Protocol):

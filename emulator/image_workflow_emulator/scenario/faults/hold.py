@@ -1,9 +1,9 @@
 """`hold: SPAN`: the request stays in admission, so that a second one with its key is answered 409 (D13)."""
 
-from typing import Final
+from typing import Self
 
 from image_workflow_emulator.documents.values import parse_span_ms
-from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Word, value_of
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Then
 
 
 class HoldFault(Fault, frozen=True):
@@ -11,11 +11,12 @@ class HoldFault(Fault, frozen=True):
 
     duration_ms: int
 
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        return cls(parse_span_ms(then["hold"]))
+
     async def admission(self, context: FaultContext) -> None:
         """Hold it."""
         if self.duration_ms:
             await context.hold(self.duration_ms)
-
-
-_HELD: Final = "Stay in admission for this span of emulator time; a second request with the key gets 409."
-HOLD: Final = Word("hold", value_of("duration", _HELD), lambda then: HoldFault(parse_span_ms(then["hold"])))

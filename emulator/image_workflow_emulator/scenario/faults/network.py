@@ -5,31 +5,15 @@ Idempotency-Key is for.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from msgspec import structs
 
 from image_workflow_emulator.documents.values import optional, parse_range_ms, parse_speed
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
-from image_workflow_emulator.scenario.faults.fault import (
-    MOMENT,
-    Fault,
-    FaultConnection,
-    FaultContext,
-    Moment,
-    Then,
-    Word,
-    object_of,
-    value_of,
-)
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Moment, Then
 
-LOSSES: Final = {
-    "reset": "The connection breaks off.",
-    "truncate": "The body stops half way, or an answer without a body does not come.",
-    "stall": "No answer is ever sent.",
-    "garbage": "The body is not JSON.",
-    "corrupt": "The bytes of the body do not decode; their number and type stay.",
-}
+LOSSES: Final = ("reset", "truncate", "stall", "garbage", "corrupt")
 _INVERTED: Final = bytes(range(255, -1, -1))
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 
@@ -44,6 +28,16 @@ class NetworkFault(Fault, frozen=True):
     at: Moment = "before_commit"
     latency_ms: tuple[int, int] = (0, 0)
     bytes_per_second: int | None = None
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        given = then["network"]
+        options: Mapping[str, Any] = {given: "true"} if isinstance(given, str) else given
+        lost_by = next((loss for loss in LOSSES if loss in options), None)
+        latency_ms = optional(options, "latency", parse_range_ms) or (0, 0)
+        speed = optional(options, "rate", parse_speed)
+        return cls(lost_by, then.get("at", "before_commit"), latency_ms, speed)
 
     @property
     def loss(self) -> str | None:
@@ -100,28 +94,3 @@ def _garbled(response: Response) -> Response:
     headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
     status = response.status if response.body else 200  # no other status without a body may have one
     return Response(status, headers, _GARBAGE)
-
-
-def _read(then: Then) -> NetworkFault:
-    given, at = then["network"], then.get("at", "before_commit")
-    options: Mapping[str, Any] = {given: "true"} if isinstance(given, str) else given
-    lost_by = next((loss for loss in LOSSES if loss in options), None)
-    latency_ms = optional(options, "latency", parse_range_ms) or (0, 0)
-    return NetworkFault(lost_by, at, latency_ms, optional(options, "rate", parse_speed))
-
-
-_DELAYS: Final = {
-    "latency": value_of("range", "The answer comes this much later."),
-    "rate": value_of("speed", "The bytes a second of the answer, and of the bytes of an upload."),
-}
-_EXPECTED: Final = f"one of {', '.join(LOSSES)}, or an object such as {{latency: 250ms}} or {{rate: 64KiB}}"
-_NETWORK: Final = {
-    "description": "What happens on the wire, in real time.",
-    "oneOf": [
-        {"description": " ".join(f"{loss}: {what}" for loss, what in LOSSES.items()), "enum": [*LOSSES]},
-        {**object_of(_DELAYS), "minProperties": 1, "x-expected": _EXPECTED},
-        *(object_of({**_DELAYS, loss: value_of("true", what)}, loss) for loss, what in LOSSES.items()),
-    ],
-    "x-expected": _EXPECTED,
-}
-NETWORK: Final = Word("network", _NETWORK, _read, {"at": MOMENT}, of_bytes=True)

@@ -4,12 +4,12 @@ Before the commit it is raised at the very check that would raise it (D54), so t
 Idempotency-Key as the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
-from typing import Final, NoReturn
+from typing import NoReturn, Self
 
 from image_workflow_emulator.documents.values import optional, parse_whole_number
 from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from image_workflow_emulator.http.responses import Header, Response
-from image_workflow_emulator.scenario.faults.fault import MOMENT, Fault, FaultContext, Moment, Then, Word, value_of
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Moment, Then
 
 
 class ProblemFault(Fault, frozen=True):
@@ -19,6 +19,12 @@ class ProblemFault(Fault, frozen=True):
     retry_after: int | None = None
     detail: str | None = None
     at: Moment = "before_commit"
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        retry_after = optional(then, "retry_after", parse_whole_number)
+        return cls(then["problem"], retry_after, then.get("detail"), then.get("at", "before_commit"))
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Raise a problem that the service decides before it reads the request."""
@@ -55,23 +61,3 @@ class ProblemFault(Fault, frozen=True):
 
     def _raise(self, context: FaultContext) -> NoReturn:
         raise context.problem(self.code, self.detail, self.retry_after)
-
-
-def _read(then: Then) -> ProblemFault:
-    retry_after = optional(then, "retry_after", parse_whole_number)
-    return ProblemFault(then["problem"], retry_after, then.get("detail"), then.get("at", "before_commit"))
-
-
-PROBLEM: Final = Word(
-    "problem",
-    value_of(
-        "code", "The answer is a problem with this code, which every operation of the rule must be able to return."
-    ),
-    _read,
-    {
-        "retry_after": value_of("positive", "Seconds that the client is asked to wait; with status 429 and 503."),
-        "detail": value_of("text", "The detail of the problem."),
-        "at": MOMENT,
-    },
-    of_bytes=True,
-)
