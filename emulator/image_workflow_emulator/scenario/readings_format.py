@@ -30,24 +30,20 @@ READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.joi
 """What to expect, in words, where readings are given as a text."""
 
 
-def readings_of_text(text: str) -> Readings:
+def readings_of_option(text: str) -> Readings:
     """Read what `--readings` takes.
 
     Raises:
-        ValueError: the part of the text that is unknown.
+        SettingError: a reading that there is not.
         DocumentError: a file that cannot be used.
         OSError: a file that cannot be read.
     """
-    file = file_of_readings(text)
-    return parse_readings(text) if file is None else parse_readings_file(file.read_bytes(), text)
-
-
-def readings_of_option(text: str, option: str = "--readings") -> Readings:
-    """Read the value of an option. Raises SettingError, and as `readings_of_text` ReadingsError and OSError."""
+    if file := file_of_readings(text):
+        return parse_readings_file(file.read_bytes(), text)
     try:
-        return readings_of_text(text)
+        return parse_readings(text)
     except ValueError as error:
-        raise SettingError(option, str(error), *_expected(str(error))) from None
+        raise SettingError("--readings", str(error), *_expected(str(error))) from None
 
 
 def _expected(unknown: str) -> tuple[str, list[str]]:
@@ -103,9 +99,9 @@ def _is_reading(document: Document, decision: str, name: str) -> bool:
     if not known:
         words = "a decision that has readings, such as D26"
         document.check_word(("readings", decision), decision, DECISIONS, words, at_key=True)
-    else:
-        document.check_word(("readings", decision), name, [*known, PLAIN])
-    return name in (*known, PLAIN) and bool(known)
+        return False
+    document.check_word(("readings", decision), name, [*known, PLAIN])
+    return name in (*known, PLAIN)
 
 
 @cache

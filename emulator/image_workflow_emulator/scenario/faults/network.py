@@ -76,21 +76,18 @@ class NetworkFault(Fault, frozen=True):
                 await connection.close()
             case "stall":
                 await connection.stall()
-            case "garbage":
-                await connection.send(_garbled(response), self.bytes_per_second)
-            case "corrupt":
-                corrupted = structs.replace(response, body=response.body.translate(_INVERTED))
-                await connection.send(corrupted, self.bytes_per_second)
             case _:
-                await connection.send(response, self.bytes_per_second)
+                await connection.send(self._damaged(response), self.bytes_per_second)
 
     def _drawn_latency(self, context: FaultContext) -> int:
         least, greatest = self.latency_ms
         return least + int(context.draw() * (greatest - least + 1))
 
-
-def _garbled(response: Response) -> Response:
-    kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
-    headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
-    status = response.status if response.body else 200  # no other status without a body may have one
-    return Response(status, headers, _GARBAGE)
+    def _damaged(self, response: Response) -> Response:
+        if self.lost_by == "corrupt":
+            return structs.replace(response, body=response.body.translate(_INVERTED))
+        if self.lost_by != "garbage":
+            return response
+        kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
+        headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
+        return Response(response.status if response.body else 200, headers, _GARBAGE)  # 204 may have no body
