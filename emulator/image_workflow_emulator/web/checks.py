@@ -140,4 +140,5 @@ def _check_idempotency(exchange: Exchange) -> None:
             "Idempotency-Key: found another intent than this key was used for; expected the same intent, or a new key",
             remedy="send a new Idempotency-Key, or the body that this key was first used with",
         )
-    exchange.replay(Response(record.status, record.headers, record.body))
+    exchange.stored = Response(record.status, record.headers, record.body)  # D11
+    exchange.record.replay_of = dict(record.headers)[b"request-id"].decode()

@@ -140,12 +140,6 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """The id that the answer carries, if it is this request's own."""
         return self.record.request_id
 
-    def start_over(self) -> None:
-        """Begin with the checks: nothing is decided yet."""
-        self.key_scope = self.stored = None
-        self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
-        self.record.steps_passed = self.route.steps_passed
-
     # What surfaces use ----------------------------------------------------------------------------------------------
 
     def enter(self, has_waited: bool) -> None:
@@ -178,16 +172,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         if self.caller is not None:
             self.call.now = self.now
 
-    def replay(self, answer: Response) -> None:
-        """Let the stored answer to an earlier request be sent again (D11)."""
-        self.stored = answer
-        self.record.replay_of = dict(answer.headers)[b"request-id"].decode()
-
     # What scenarios match -------------------------------------------------------------------------------------------
-
-    def decide(self, decision: Decision) -> None:
-        """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
-        self.decision, self.fault, self.record.rule = decision, decision.fault, decision.rule
 
     def request_facts(self) -> Facts:
         """Return what a scenario can match of this request."""
@@ -200,17 +185,14 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         if is_known and scenarios.awaits_answer(self.sandbox):
             scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
 
-    def evolved(self, response: Response) -> Response:
+    def varied(self, response: Response) -> Response:
         """Add what v1 may add (D68), and write it as another reading does, where that is asked for."""
-        if self.sandbox.options.evolution:
-            from image_workflow_emulator.web.variants import evolved
+        is_evolved, readings = self.sandbox.options.evolution, self.sandbox.readings
+        if not is_evolved and readings is NO_READINGS:
+            return response
+        from image_workflow_emulator.web.variants import varied
 
-            response = evolved(response)
-        if self.sandbox.readings is not NO_READINGS:
-            from image_workflow_emulator.web.variants import respelt
-
-            response = respelt(response, self.sandbox.readings)
-        return response
+        return varied(response, readings, is_evolved)
 
     # What a fault can do (image_workflow_emulator.scenario.faults.fault.FaultContext) -----------------------------------------------
 
@@ -266,7 +248,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
             record.available_credits = self.caller.account.ledger.available
         headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
         shown_retry_after = 0 if skips_wait else retry_after
-        response = self.evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
+        response = self.varied(problem_response(problem, self.request_id, shown_retry_after, headers))
         if skips_wait and retry_after is not None:
             wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
             engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)

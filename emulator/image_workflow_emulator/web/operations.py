@@ -73,9 +73,6 @@ def _hint(call: Call, seconds: int) -> int | None:
     return None if reading == "no-hint" else -(-seconds // 2) if reading == "rough" else seconds
 
 
-_GET_TEAM = Handler(commit=lambda call, _: call.caller)
-
-
 # Lists ----------------------------------------------------------------------------------------------------------------
 
 
@@ -133,7 +130,7 @@ def _ingredient_handlers(kind: str) -> dict[str, Handler]:
 
 
 OPERATIONS: Mapping[str, Handler] = {
-    "getTeam": _GET_TEAM,
+    "getTeam": Handler(commit=lambda call, _: call.caller),
     "createUpload": uploads.CREATE,
     "completeUpload": uploads.COMPLETE,
     "listAssets": _list("assets"),

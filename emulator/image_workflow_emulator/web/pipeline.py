@@ -18,7 +18,7 @@ from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconne
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.playbook import Decision
+from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step
 
@@ -32,13 +32,20 @@ async def answer(exchange: Exchange) -> Response | None:
         is_given_up = False
         while True:
             exchange.enter(has_waited)
-            if is_given_up and exchange.caller is not None:
-                raise _given_up()
+            if is_given_up and exchange.caller is not None:  # D77
+                raise Problem(
+                    "idempotency_in_progress",
+                    "the sandbox was reset or replaced while this request was being admitted; nothing was done",
+                    remedy="send the same request again, with the same Idempotency-Key",
+                )
             try:
                 return await _carry_out(exchange)
             except SandboxReplacedError:
                 has_waited, is_given_up = True, exchange.key_scope is not None
-                exchange.start_over()
+                # It begins again with the checks: nothing is decided yet.
+                exchange.key_scope = exchange.stored = None
+                exchange.record.steps_passed = exchange.route.steps_passed
+                exchange.fault, exchange.decision = NO_FAULT, NOTHING_HAPPENS
     except Problem as problem:
         response = exchange.refuse(problem)
         is_binding = problem.code in key_binding_codes(exchange.sandbox.readings.key_binding)
@@ -77,7 +84,7 @@ async def _carry_out(exchange: Exchange) -> Response:
     exchange.fault.before_commit(exchange)
     result = route.commit(exchange, found)
     record.is_committed, record.outcome = True, "answered"
-    response = exchange.evolved(await route.render(exchange, result))
+    response = exchange.varied(await route.render(exchange, result))
     return exchange.fault.answer(exchange, _bind(exchange, response))
 
 
@@ -105,9 +112,10 @@ def _ask_scenario(exchange: Exchange) -> None:
     """Ask once for a fault: the header Emulator-Fault, else the scenario."""
     header = exchange.record.fault_header
     if header is not None:
-        exchange.decide(Decision(_requested_fault(header, exchange.route.codes)))
+        decision = Decision(_requested_fault(header, exchange.route.codes))
     else:
-        exchange.decide(scenarios.decide(exchange.sandbox, exchange.request_facts(), exchange.now))
+        decision = scenarios.decide(exchange.sandbox, exchange.request_facts(), exchange.now)
+    exchange.decision, exchange.fault, exchange.record.rule = decision, decision.fault, decision.rule
 
 
 def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
@@ -134,15 +142,6 @@ async def _wait_in_admission(exchange: Exchange) -> None:
         if scope is not None:
             records.release(scope)
     exchange.refresh()
-
-
-def _given_up() -> Problem:
-    """Return the refusal of a write whose sandbox was replaced while it was being admitted (D77)."""
-    return Problem(
-        "idempotency_in_progress",
-        "the sandbox was reset or replaced while this request was being admitted; nothing was done",
-        remedy="send the same request again, with the same Idempotency-Key",
-    )
 
 
 def _bind(exchange: Exchange, response: Response) -> Response:

@@ -89,9 +89,8 @@ def _to_bytes(value: object, links: Links) -> bytes:
         else:
             members[name] = getattr(value, name)
     rendered = json_bytes(members | others)
-    return (
-        value.keep(rendered) if isinstance(value, resources.RenderedOnce) else rendered
-    )  # there are no links in these
+    # There are no links in what is rendered once.
+    return value.keep(rendered) if isinstance(value, resources.RenderedOnce) else rendered
 
 
 # What is no field of the resource, or looks different -----------------------------------------------------------------

@@ -103,18 +103,15 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
 async def _render(exchange: Exchange, result: Any) -> Response:
     """Answer with a resource, a page of them, or nothing."""
     resource, retry_after = (result.work, result.retry_after) if isinstance(result, Poll) else (result, None)
-    images, assets = exchange.sandbox.images, _shown_assets(resource)
+    items: Sequence[Any] = resource.items if isinstance(resource, Page) else (resource,)
+    images = exchange.sandbox.images
+    assets = [item.id for item in items] if items and isinstance(items[0], Asset) else []
     if not (assets and images.undeveloped(assets)):
         return _respond(exchange, resource, retry_after)
     with images.held(assets):  # their sizes are shown
         await exchange.pictures.develop(images, assets)
         exchange.refresh()
         return _respond(exchange, resource, retry_after)
-
-
-def _shown_assets(resource: object) -> list[str]:
-    items: Sequence[Any] = resource.items if isinstance(resource, Page) else (resource,)
-    return [item.id for item in items] if items and isinstance(items[0], Asset) else []
 
 
 def _respond(exchange: Exchange, resource: Any, retry_after: int | None) -> Response:

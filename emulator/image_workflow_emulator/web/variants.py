@@ -20,15 +20,23 @@ ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note":
 """The first field of every object: one that no client knows, with every kind of value inside."""
 _AS_IT_IS: Final = frozenset({"request", "headers", "body"})
 """Fields whose objects repeat what the client sent, or say what it is to send: nothing may be added there."""
+_TIMESTAMP: Final = re.compile(rb'("(?:created|updated|started|finished|expires)_at":"[0-9T:.-]{23})Z"')
+"""A member that holds an instant. No text can look so: in a text, the quotes are escaped."""
 
 
-def evolved(response: Response) -> Response:
-    """Return an answer with more fields, if it is JSON, and more headers."""
-    headers, body = response.headers, response.body
-    if body and any(name == b"content-type" and value.endswith(b"json") for name, value in headers):
-        body = json_bytes(_evolved_value(orjson.loads(body)))
-        headers = tuple((name, b"%d" % len(body) if name == b"content-length" else value) for name, value in headers)
-    return Response(response.status, (*headers, *HEADERS), body)
+def varied(response: Response, readings: Readings, is_evolved: bool) -> Response:
+    """Return an answer as the readings write it; an evolved one with more headers, and with more fields if it is JSON."""
+    headers, body = dict(response.headers), response.body
+    media_type = headers.get(b"content-type", b"")
+    if body and media_type.endswith(b"json"):
+        if is_evolved:
+            body = json_bytes(_evolved_value(orjson.loads(body)))
+        if readings.timestamps == "offset":
+            body = _TIMESTAMP.sub(rb'\1+00:00"', body)
+        if readings.media_types == "charset":
+            headers[b"content-type"] = media_type + b"; charset=utf-8"
+        headers[b"content-length"] = b"%d" % len(body)
+    return Response(response.status, (*headers.items(), *(HEADERS if is_evolved else ())), body)
 
 
 def _evolved_value(value: Any) -> Any:
@@ -38,22 +46,3 @@ def _evolved_value(value: Any) -> Any:
         return value
     kept = {name: inner if name in _AS_IT_IS else _evolved_value(inner) for name, inner in value.items()}
     return {**ADDED, **kept}
-
-
-_JSON: Final = b"json"
-_TIMESTAMP: Final = re.compile(rb'("(?:created|updated|started|finished|expires)_at":"[0-9T:.-]{23})Z"')
-"""A member that holds an instant. No text can look so: in a text, the quotes are escaped."""
-
-
-def respelt(response: Response, readings: Readings) -> Response:
-    """Return an answer as the readings write it."""
-    headers, body = dict(response.headers), response.body
-    media_type = headers.get(b"content-type", b"")
-    if not media_type.endswith(_JSON):
-        return response
-    if readings.media_types == "charset":
-        headers[b"content-type"] = media_type + b"; charset=utf-8"
-    if readings.timestamps == "offset":
-        body = _TIMESTAMP.sub(rb'\1+00:00"', body)
-        headers[b"content-length"] = b"%d" % len(body)
-    return Response(response.status, tuple(headers.items()), body)
