@@ -6,29 +6,16 @@ the help of any command takes 50 ms.
 """
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NoReturn
 
 from image_workflow_emulator import DEFAULT_URL, __version__
-from image_workflow_emulator.cli.table import (
-    COMMANDS,
-    GROUPS,
-    OF_FILES,
-    REPORT,
-    RETIRED,
-    WITH_COMMAND,
-    Arguments,
-    Command,
-)
+from image_workflow_emulator.cli.table import COMMANDS, GROUPS, REPORT, RETIRED, WITH_COMMAND, Arguments, Command
 
 PROGRAM = "image-workflow-emulator"
 
-_MAX_WIDTH = 80
-"""The widest line of a help, in characters."""
 _WITHOUT_VALUE = ("--follow",)
 _URL = f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
 _ADDRESS = {"--url URL": _URL}
@@ -101,20 +88,11 @@ class ArgumentsError(SystemExit):
         self.complaint = complaint
 
 
-def _terminal_width() -> int:
-    try:
-        return min(os.get_terminal_size().columns, _MAX_WIDTH)
-    except OSError:  # there is none
-        return _MAX_WIDTH
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints can be JSON too, and that suggests a word for one that is misspelled."""
 
-    def __init__(self, form: type[argparse.HelpFormatter] = argparse.HelpFormatter, **named: Any) -> None:
-        # Without a width, argparse imports shutil, which takes a third of the time of a help.
-        formatter: Any = partial(form, width=_terminal_width())
-        super().__init__(allow_abbrev=False, formatter_class=formatter, **named)
+    def __init__(self, **named: Any) -> None:
+        super().__init__(allow_abbrev=False, **named)
         self._negative_number_matcher = re.compile("-[0-9]")  # also -5s is a value, and no option
 
     def error(self, message: str) -> NoReturn:
@@ -142,7 +120,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
     parser = _Parser(
-        argparse.RawDescriptionHelpFormatter,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         prog=PROGRAM,
         usage=f"{PROGRAM} [--help] [--version] COMMAND ...",
         description="A local, deterministic emulator of the Image Workflow Service API v1.",
@@ -186,30 +164,33 @@ def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
     if command.reports:
         _add_arguments(parser, REPORT)
     if command.formats:
-        usual, words = command.formats[0], "|".join(command.formats)
-        more = {"default": usual, "help": f"form of the output (default: {usual})"}
-        _add_arguments(parser, {f"--format {words}": more})
+        _add_arguments(parser, {f"--format {'|'.join(command.formats)} ={command.formats[0]}": "form of the output"})
     # Without a default, so that a verb does not take away what stands before it.
     _add_arguments(parser, _ADDRESSED[command.asks or "nothing"], default=argparse.SUPPRESS)
     if command.settings is not None:
         _add_settings(parser, command.settings, all_of_them=not command.asks)
     verbs = {key.partition(" ")[2]: verb for key, verb in COMMANDS.items() if key.startswith(f"{name} ")}
     if verbs:
-        parsers = parser.add_subparsers(metavar="VERB")
+        parsers = parser.add_subparsers(metavar="VERB", dest="verb")
         for word, verb in verbs.items():
             own = verb._replace(asks=verb.asks or command.asks, home=verb.home or command.home)
             _fill(_add(parsers, word, verb), f"{name} {word}", own)
         return
     is_module = command.home.count(".") == 1
     run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
-    parser.set_defaults(run=run, with_files=OF_FILES.get(name), reports=command.reports)
+    parser.set_defaults(run=run, reports=command.reports)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:
     """Give a parser arguments as the table has them."""
     for spelling, words in arguments.items():
-        name, *form = spelling.split()
+        spelled, _, usual = spelling.partition(" =")
+        name, *form = spelled.split()
         more: dict[str, Any] = {"help": words} if isinstance(words, str) else dict(words)
+        if usual:
+            more |= {"default": usual, "help": f"{words} (default: {usual})"}
+        if "PERCENT" in form:
+            more["type"] = float
         match form:
             case [words_of_choice] if words_of_choice.islower() and "|" in words_of_choice:
                 more |= {"metavar": words_of_choice, "choices": words_of_choice.split("|")}

@@ -217,11 +217,9 @@ def _case(suite: "Element", name: str) -> "Element":
 
 
 def _finding_text(finding: ReportFinding) -> str:
-    lines = [f"{finding.severity}: {_sentence(finding)}"]
-    lines += [finding.source] if finding.source else []
-    lines += [f"remedy: {finding.remedy}"] if finding.remedy else []
-    lines += [finding.command] if finding.command else []
-    return "\n".join(lines)
+    remedy = finding.remedy and f"remedy: {finding.remedy}"
+    lines = (f"{finding.severity}: {_sentence(finding)}", finding.source, remedy, finding.command)
+    return "\n".join(filter(None, lines))
 
 
 # A page ---------------------------------------------------------------------------------------------------------------

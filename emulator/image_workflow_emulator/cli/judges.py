@@ -1,6 +1,6 @@
 """`conduct` and `coverage`: what the clients of a running emulator did wrong, and what they and other runs have covered.
 
-Turns what the examiner found into reports; `exec` uses the same words. `conduct FILE` is of the room `drift`.
+Turns what the examiner found into reports; `exec` uses the same words. Recorded traffic is the room `drift`'s.
 """
 
 import json
@@ -24,7 +24,11 @@ from image_workflow_emulator.testing.options import read_file
 
 
 def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
-    """Judge what the clients of a running emulator do wrong, as far as its journal shows it."""
+    """Judge what clients do wrong: those of recorded traffic, or of a running emulator as far as its journal shows it."""
+    if options.files:
+        from image_workflow_emulator.drift.commands import conduct as conduct_of_files
+
+        return conduct_of_files(options, environment)
     found = convert(Invocation(options, environment).control.call("GET", "conduct"), Conduct)
     return Report(
         kind="conduct",

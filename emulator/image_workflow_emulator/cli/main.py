@@ -56,8 +56,7 @@ def _run(options: Namespace) -> int:
 
     try:
         try:
-            home = options.with_files if options.with_files and options.files else options.run
-            module, _, function = home.rpartition(".")
+            module, _, function = options.run.rpartition(".")
             run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
             status: int
             if options.reports:

@@ -27,49 +27,16 @@ from image_workflow_emulator.testing.options import put_in_place, read_file, rea
 # The clock ------------------------------------------------------------------------------------------------------------
 
 
-def clock_show(call: Invocation) -> None:
-    """Print the time."""
-    _show_clock(call, call.control.call("GET", "clock"))
-
-
-def clock_mode(call: Invocation) -> None:
-    """Change the mode."""
-    _show_clock(call, call.control.call("PUT", "clock", {"mode": call.options.value}))
-
-
-def clock_next(call: Invocation) -> None:
-    """Move forward to the next event."""
-    _move(call, {"next_event": True})
-
-
-def clock_idle(call: Invocation) -> None:
-    """Move forward until all work has finished."""
-    _move(call, {"until_idle": True})
-
-
-def clock_advance(call: Invocation) -> None:
-    """Move forward by a span."""
-    try:
-        seconds = parse_duration_ms(call.options.value) / 1000
-    except ValueError:
-        raise SettingError("clock advance", call.options.value, SPAN) from None
-    _move(call, {"seconds": seconds})
-
-
-def clock_to(call: Invocation) -> None:
-    """Move forward to a timestamp."""
-    try:
-        moment = format_timestamp(parse_timestamp(call.options.value))
-    except ValueError:
-        raise SettingError("clock to", call.options.value, MOMENT) from None
-    _move(call, {"to": moment})
-
-
-def _move(call: Invocation, move: Mapping[str, Any]) -> None:
-    _show_clock(call, call.control.call("POST", "clock/advance", move))
-
-
-def _show_clock(call: Invocation, shown: Mapping[str, Any]) -> None:
+def clock(call: Invocation) -> None:
+    """Show the clock, move it, or change its mode."""
+    verb, control = call.options.verb, call.control
+    match verb:
+        case "show":
+            shown = control.call("GET", "clock")
+        case "mode":
+            shown = control.call("PUT", "clock", {"mode": call.options.value})
+        case _:
+            shown = control.call("POST", "clock/advance", _move(verb, vars(call.options).get("value", "")))
     columns = {
         "NOW": shown["now"],
         "NEXT EVENT": shown["next_event_at"],
@@ -80,25 +47,36 @@ def _show_clock(call: Invocation, shown: Mapping[str, Any]) -> None:
     call.show(shown, list(columns), [list(columns.values())])
 
 
+def _move(verb: str, value: str) -> dict[str, Any]:
+    """Return how far a clock is to be moved. Raises SettingError."""
+    try:
+        match verb:
+            case "next":
+                return {"next_event": True}
+            case "idle":
+                return {"until_idle": True}
+            case "to":
+                return {"to": format_timestamp(parse_timestamp(value))}
+            case _:
+                return {"seconds": parse_duration_ms(value) / 1000}
+    except ValueError:
+        raise SettingError(f"clock {verb}", value, MOMENT if verb == "to" else SPAN) from None
+
+
 # Teams and credentials ------------------------------------------------------------------------------------------------
 
 _TEAM_COLUMNS = ("name", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute", "id")
 
 
-def teams_list(call: Invocation) -> None:
-    """List Teams."""
-    answer = call.control.call("GET", "teams")
-    _show_teams(call, answer, answer["data"])
-
-
-def teams_set(call: Invocation) -> None:
-    """Change a Team."""
-    changes = dict(map(_change, call.options.changes))
-    team = call.control.call("PATCH", f"teams/{path_step(call.options.team)}", changes)
-    _show_teams(call, team, [team])
-
-
-def _show_teams(call: Invocation, answer: Any, listed: Sequence[Mapping[str, Any]]) -> None:
+def teams(call: Invocation) -> None:
+    """List Teams, or change one."""
+    if call.options.verb == "list":
+        answer = call.control.call("GET", "teams")
+        listed = answer["data"]
+    else:
+        changes = dict(map(_change, call.options.changes))
+        answer = call.control.call("PATCH", f"teams/{path_step(call.options.team)}", changes)
+        listed = [answer]
     headers = [name.replace("_", " ").upper() for name in _TEAM_COLUMNS]
     call.show(answer, headers, ([team.get(name) for name in _TEAM_COLUMNS] for team in listed))
 
@@ -123,17 +101,9 @@ def credentials_list(call: Invocation) -> None:
     call.show(answer, ("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), rows)
 
 
-def credentials_revoke(call: Invocation) -> None:
-    """Revoke a credential."""
-    _set_state(call, "revoked")
-
-
-def credentials_restore(call: Invocation) -> None:
-    """Make a revoked credential active again."""
-    _set_state(call, "active")
-
-
-def _set_state(call: Invocation, state: str) -> None:
+def credentials_set(call: Invocation) -> None:
+    """Revoke a credential, or make it active again."""
+    state = {"revoke": "revoked", "restore": "active"}[call.options.verb]
     credential = call.control.credential(call.options.key)
     answer = call.control.call("PATCH", f"credentials/{credential['id']}", {"state": state})
     if call.options.format == "json":

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.invocation import Invocation
+from image_workflow_emulator.cli.invocation import Invocation, table_lines
 from image_workflow_emulator.cli.start_up import started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
@@ -135,8 +135,7 @@ def _start_up_message(address: str, sandbox: "Sandbox") -> str:
         state = caller.credential.state_at(now)
         team = sandbox.accounts[caller.credential.team_id].team.name
         rows.append((team, key, caller.credential.profile if state == "active" else state))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines = table_lines(None, rows, None)
     example = rows[0][1] if rows else "KEY"
     return "\n".join(
         [

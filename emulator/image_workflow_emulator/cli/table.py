@@ -7,7 +7,8 @@ Arguments: TypeAlias = Mapping[str, str | Mapping[str, Any]]
 """By how they are typed, each with its help, or with what argparse takes.
 
 `--report FILE` takes a value, `--ignore RULE ...` can be repeated, `--conduct off|report` takes one of these words, and `--quiet`
-is a switch. `key KEY` is the argument `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
+is a switch. `--timeout SECONDS =30` has a default, which its help ends with; a `PERCENT` is a number.
+`key KEY` is the argument `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
 """
 _NONE: Final[Arguments] = {}
 
@@ -54,7 +55,7 @@ SPAN: Final = "a span such as 90s, 250ms, 2m or 1h"
 MOMENT: Final = "a timestamp such as 2026-01-01T00:01:00.000Z"
 
 REPORT: Final[Arguments] = {
-    "--format text|json": {"default": "text", "help": "form of the report (default: text)"},
+    "--format text|json =text": "form of the report",
     "--all": "with --format json: print a report of more than 16 KiB whole",
     "--report FILE ...": "write the report to FILE.json, FILE.xml (JUnit) or FILE.html; can be repeated",
 }
@@ -70,12 +71,9 @@ _EXEC: Final[Arguments] = {
     "--save-state FILE": "save the default sandbox at the end of the run, or as a session for the page to FILE.json",
     "--coverage FILE": "write how much of the contract was covered, as JSON, or as a page to FILE.html",
     "--quiet": "do not print the report",
-    "--conduct off|report|fail": {
-        "help": "report mistakes of the client; `fail`: exit with status 1 if one is an error (default: report)",
-        "default": "report",
-    },
+    "--conduct off|report|fail =report": "report mistakes of the client; `fail`: exit with status 1 if one is an error",
     **IGNORE,
-    "--coverage-fail-under N": {"type": float, "help": "exit with 1 if a smaller percentage of it was covered"},
+    "--coverage-fail-under PERCENT": "exit with 1 if less of it was covered",
 }
 _EXEC_EPILOG: Final = f"""\
 The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
@@ -102,11 +100,7 @@ _SWEEP: Final[Arguments] = {
         "default": [],
         "help": "join the JSON reports of shards, and exit as one sweep would; with a command, try what they lack",
     },
-    "--least PERCENT": {
-        "type": float,
-        "default": 100.0,
-        "help": "exit with 3 if fewer of the classes were tried (default: 100)",
-    },
+    "--least PERCENT =100": "exit with 3 if fewer of the classes were tried",
 }
 _SWEEP_EPILOG: Final = f"""\
 A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A cell survives if
@@ -114,7 +108,7 @@ the command or test still succeeds, and is hung if it does not end in time. Exit
 where --strict forbids it; 2 if the clean run fails; 3 if not everything was tried; else 0. {_VARIABLES}"""
 
 _WAIT: Final[Arguments] = {
-    "--timeout SECONDS": {"default": "30", "help": "seconds before it gives up (default: 30)"},
+    "--timeout SECONDS =30": "seconds before it gives up",
     "--sandbox ID": "until it has this sandbox (default: until it is ready)",
 }
 _REQUESTS: Final = {
@@ -145,7 +139,7 @@ _CHECKED: Final = {
 }
 _COVERAGE: Final[Arguments] = {
     "files FILE *": "what `exec --coverage FILE` or the pytest plugin wrote (default: ask a running emulator)",
-    "--fail-under N": {"type": float, "help": "exit with 1 below so many percent"},
+    "--fail-under PERCENT": "exit with 1 if less is covered",
 }
 _DRIFT: Final[Arguments] = {
     "files FILE ...": "a HAR, a VCR.py cassette, or a journal of this emulator",
@@ -190,20 +184,24 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "scenario list": Command("list the scenarios of the library", formats=_TABLE, asks="nothing"),
     "scenario show": Command("print a scenario of the library", "", {"name NAME": "which"}, asks="nothing"),
     "scenario check": Command("check scenario files", "", _CHECKED, asks="nothing", reports=True),
-    "clock": Command("show or move the clock, or change its mode", "cli.remote", verb="show", asks="sandbox"),
+    "clock": Command("show or move the clock, or change its mode", "cli.remote.clock", verb="show", asks="sandbox"),
     "clock show": Command("print the time (the default)", "", {}, _TABLE),
     "clock advance": Command("move forward by a span", "", {"value VALUE": SPAN}, _TABLE),
     "clock to": Command("move forward to a timestamp", "", {"value VALUE": MOMENT}, _TABLE),
     "clock next": Command("move forward to the next event", "", {}, _TABLE),
     "clock idle": Command("move forward until all work has ended, except what a scenario stalls", "", {}, _TABLE),
     "clock mode": Command("change the mode", "", _MODE, _TABLE),
-    "teams": Command("list or change Teams", "cli.remote", verb="list", asks="sandbox"),
+    "teams": Command("list or change Teams", "cli.remote.teams", verb="list", asks="sandbox"),
     "teams list": Command("list Teams (the default)", "", {}, _TABLE),
     "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
     "credentials": Command("list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox"),
     "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
-    "credentials revoke": Command("revoke a credential: its next request is refused", "", _KEY, _TABLE),
-    "credentials restore": Command("make a revoked credential active again", "", _KEY, _TABLE),
+    "credentials revoke": Command(
+        "revoke a credential: its next request is refused", "cli.remote.credentials_set", _KEY, _TABLE
+    ),
+    "credentials restore": Command(
+        "make a revoked credential active again", "cli.remote.credentials_set", _KEY, _TABLE
+    ),
     "given": Command(
         "make the Products, ingredients and photoshoots of a file",
         "cli.remote",
@@ -258,11 +256,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "contract readings": Command("list the readings of the specification, where it is silent", formats=_TABLE),
 }
-
-OF_FILES: Final[Mapping[str, str]] = {
-    "conduct": "drift.commands.conduct",
-}
-"""The functions that run commands where files are given, instead of those in their rows."""
 
 _RECORD: Final = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
 _REPORT: Final = "`--junit FILE` is `--report FILE.xml` now, and `--html FILE` is `--report FILE.html`"
