@@ -27,6 +27,7 @@ import httpx  # noqa: E402
 import httpx_retries  # noqa: E402, F401
 import requests  # noqa: E402
 import requests.adapters  # noqa: E402
+import stamina  # noqa: E402, F401
 import tenacity  # noqa: E402
 import urllib3  # noqa: E402
 
