@@ -5,8 +5,6 @@ import {randomUUID} from 'node:crypto';
 import axios from 'axios';
 import axiosRetry from 'axios-retry';
 import got from 'got';
-import ky from 'ky';
-import pRetry from 'p-retry';
 import {Agent, RetryAgent, request} from 'undici';
 
 const speed = Number(process.env.SPEED);
@@ -21,26 +19,8 @@ const [library] = process.argv.slice(2);
 // What a remedy says of a library, as far as its first semicolon.
 const named = (name, names) => new Function(...Object.keys(names), `return (${remedies[name].split('; ')[0]})`)(...Object.values(names));
 const options = name => Object.values(new Function(`return ({${remedies[name].split('; ')[0]}})`)())[0];
-const read = async answer => ({status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer())});
 const agent = name => ({'User-Agent': name});
 const kind = body => Buffer.isBuffer(body) ? {body} : body ? {json: body} : {};
-
-const once = async (method, url, body, headers) => {
-  const answer = await fetch(url, {
-    method,
-    headers: {...headers, ...(body && !Buffer.isBuffer(body) ? {'Content-Type': 'application/json'} : {})},
-    body: Buffer.isBuffer(body) || !body ? body : JSON.stringify(body),
-    signal: AbortSignal.timeout(limit),
-  });
-  return read(answer);
-};
-
-const heeding = async (...asked) => {
-  const answer = await once(...asked);
-  if (!retryable.includes(answer.status)) return answer;
-  await pause(Number(answer.headers.get('retry-after') ?? 0));
-  throw Object.assign(new Error(`status ${answer.status}`), {answer});
-};
 
 const libraries = {
   got: () => {
@@ -51,12 +31,6 @@ const libraries = {
       });
       return {status: answer.statusCode, headers: new Headers(Object.entries(answer.headers).filter(([, v]) => typeof v === 'string')), body: answer.rawBody};
     };
-  },
-  ky: () => {
-    const retry = options('ky');
-    return async (method, url, body, headers) => read(await ky(url, {
-      method, ...kind(body), headers: {...headers, ...agent('ky/1')}, retry, timeout: limit, throwHttpErrors: true,
-    }).catch(error => { if (error.response) return error.response; throw error; }));
   },
   'axios-retry': () => {
     const client = axios.create({timeout: limit, responseType: 'arraybuffer', validateStatus: status => !retryable.includes(status), headers: agent('axios/1')});
@@ -77,20 +51,6 @@ const libraries = {
       }).catch(error => { if (error.statusCode) return {statusCode: error.statusCode, headers: error.headers ?? {}, body: {arrayBuffer: () => new ArrayBuffer(0)}}; throw error; });
       return {status: answer.statusCode, headers: new Headers(Object.entries(answer.headers)), body: Buffer.from(await answer.body.arrayBuffer())};
     };
-  },
-  'p-retry': () => {
-    const made = {retries: 7, randomize: true, maxTimeout: 60_000};
-    return (...asked) => pRetry(() => heeding(...asked), made).catch(error => { if (error.answer) return error.answer; throw error; });
-  },
-  fetch: () => async (...asked) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await heeding(...asked);
-      } catch (error) {
-        if (attempt === 8) { if (error.answer) return error.answer; throw error; }
-        await pause(Math.min(0.5 * 2 ** attempt, 60) * (0.5 + Math.random()));
-      }
-    }
   },
 };
 

@@ -22,95 +22,20 @@ asyncio.sleep = lambda seconds, result=None: _asleep(seconds / SPEED, result)
 
 import aiohttp  # noqa: E402 (the libraries are to sleep as long as the emulator's clock runs)
 import aiohttp_retry  # noqa: E402
-import backoff  # noqa: E402
 import httpx  # noqa: E402
 import httpx_retries  # noqa: E402, F401
 import requests  # noqa: E402
 import requests.adapters  # noqa: E402
-import stamina  # noqa: E402, F401
-import tenacity  # noqa: E402
 import urllib3  # noqa: E402
 
 LIMIT = 2.0
-RETRYABLE = (429, 500, 503)
 Answer = tuple[int, dict[str, str], bytes]
 Send = Callable[[str, str, Any, dict[str, str]], Answer]
-
-
-class Retryable(Exception):
-    """An answer that asks to be asked again."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(answer[0])
-        self.answer = answer
-        self.retry_after = float(answer[1].get("retry-after", 0))
 
 
 def named(name: str, key: str) -> Any:
     """Evaluate what a remedy says of a library."""
     return eval(REMEDIES[key].partition("; ")[0], {**vars(sys.modules[name]), **globals()})
-
-
-def once(client: httpx.Client) -> Send:
-    """Return what asks once, and raises where asking again may help."""
-
-    def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        kind = {"content": body} if isinstance(body, bytes) else {"json": body}
-        answer = client.request(method, url, headers=headers, **kind)
-        told = answer.status_code, dict(answer.headers), answer.content
-        if answer.status_code in RETRYABLE:
-            raise Retryable(told)
-        return told
-
-    return send
-
-
-def asking(agent: str) -> Send:
-    return once(httpx.Client(timeout=LIMIT, headers={"User-Agent": agent}))
-
-
-def with_tenacity() -> Send:
-    return named("tenacity", "tenacity")(asking("shop/1 tenacity/9"))
-
-
-def retry_after(state: tenacity.RetryCallState | BaseException) -> float:
-    """What tenacity is told: how long to wait at least."""
-    return getattr(state, "retry_after", 0.0)
-
-
-def hook(error: Exception) -> bool | float:
-    """What stamina is told: how long to wait, where the answer said so."""
-    return getattr(error, "retry_after", 0) or isinstance(error, Retryable | httpx.HTTPError)
-
-
-def with_stamina() -> Send:
-    return named("stamina", "stamina")(asking("shop/1 stamina/26"))
-
-
-def with_backoff() -> Send:
-    send, tries = asking("shop/1 backoff/2"), 8
-
-    def patient(*request: Any) -> Answer | Retryable:
-        try:
-            return send(*request)
-        except Retryable as refused:
-            if refused.retry_after:
-                return refused
-            raise
-
-    polite = backoff.on_predicate(
-        backoff.runtime,
-        lambda found: isinstance(found, Retryable),
-        value=lambda found: found.retry_after,
-        max_tries=tries,
-        jitter=None,
-    )(backoff.on_exception(backoff.expo, Exception, max_tries=tries, max_value=60)(patient))
-
-    def ask(*request: Any) -> Answer:
-        found = polite(*request)
-        return found.answer if isinstance(found, Retryable) else found
-
-    return ask
 
 
 def with_urllib3() -> Send:
@@ -178,9 +103,6 @@ def with_aiohttp_retry() -> Send:
 
 
 LIBRARIES: dict[str, Callable[[], Send]] = {
-    "tenacity": with_tenacity,
-    "stamina": with_stamina,
-    "backoff": with_backoff,
     "urllib3": with_urllib3,
     "requests": with_requests,
     "httpx-retries": with_httpx_retries,
@@ -209,8 +131,6 @@ class Client:
                     json.loads(answer[2])
             except Stop:
                 raise
-            except Retryable as refused:
-                raise Stop(refused.answer[0], url) from refused
             except Exception:
                 time.sleep(random.uniform(1, 2) * 4 * 2**attempt)
             else:
