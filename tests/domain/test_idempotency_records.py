@@ -1,8 +1,5 @@
 """Idempotency records (section 4): what is kept, how long, and how many."""
 
-import pytest
-
-from image_workflow_emulator.domain import idempotency
 from image_workflow_emulator.domain.idempotency import RETENTION_MS, IdempotencyRecords, Scope, StoredAnswer
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
 
@@ -28,20 +25,3 @@ def test_a_record_is_found_for_24_hours_to_the_millisecond() -> None:
     records = kept(0)
     assert records.find(scope("0"), RETENTION_MS - 1)
     assert records.find(scope("0"), RETENTION_MS) is None
-
-
-def test_a_held_key_is_as_new_once_it_is_release() -> None:
-    """D10, D13."""
-    records = IdempotencyRecords()
-    records.hold(scope("k"))
-    assert [True, False] == [records.is_held(scope(key)) for key in ("k", "K")]
-    records.release(scope("k"))
-    assert (False, None) == (records.is_held(scope("k")), records.find(scope("k"), 0))
-
-
-def test_no_record_is_dropped_before_it_has_run_out_to_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """D58."""
-    monkeypatch.setattr(idempotency, "MAX_RECORDS", 2)
-    records = kept(0, 1)
-    assert RETENTION_MS == records.full_until(RETENTION_MS - 1)
-    assert records.full_until(RETENTION_MS) is None

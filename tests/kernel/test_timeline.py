@@ -16,14 +16,6 @@ def drain(timeline: Timeline, now: int) -> list[tuple[int, str]]:
     return found
 
 
-def test_forgotten_events_leave_the_others_in_order() -> None:
-    timeline = Timeline()
-    for due, kind, subject in ((3, "a", "x"), (1, "b", "x"), (2, "a", "y"), (4, "b", "x"), (5, "b", "y")):
-        timeline.schedule(due, kind, subject)
-    timeline.remove("b", "x")
-    assert drain(timeline, 9) == [(2, "y"), (3, "x"), (5, "y")]
-
-
 @given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 25)))
 def test_events_come_at_their_instants_in_the_order_of_scheduling_however_often_somebody_looks(
     dues: list[int], looks: list[int]
