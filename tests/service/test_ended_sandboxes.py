@@ -1,6 +1,7 @@
 """What sandboxes held that were reset or deleted."""
 
 import gc
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from weakref import ref
@@ -15,6 +16,7 @@ from tests.support.emulator_client import (
     control_call,
     settings_of,
 )
+from tests.support.served import PATIENCE_SECONDS
 
 
 @contextmanager
@@ -30,7 +32,10 @@ def without_collector() -> Iterator[None]:
 
 def is_gone_soon(emulator: EmulatorUnderTest, is_gone: Callable[[], bool]) -> bool:
     """Tell whether something goes while some requests are answered: a thread may hold its last result for a moment."""
-    return any(is_gone() for _ in range(100) if emulator.ask("GET", "/health").status == 200)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_gone() and time.monotonic() < deadline:
+        assert emulator.ask("GET", "/health").status == 200
+    return is_gone()
 
 
 def sandboxes_of(emulator: EmulatorUnderTest) -> list[Sandbox]:

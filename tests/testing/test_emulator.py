@@ -143,7 +143,7 @@ def test_the_clock_is_moved_by_spans_and_to_instants_and_its_mode_is_set(sandbox
     clock.to(START + timedelta(hours=1))
     clock.to("2026-01-01T02:00:00.000Z")
     assert START + timedelta(hours=2) == clock.now
-    with pytest.raises(EmulatorError, match=r"clock\.advance: .* such as 250ms, 90s, 2m or 1h, found 'soon'"):
+    with pytest.raises(EmulatorError, match=r"clock\.advance: found 'soon'; expected a duration such as 250ms"):
         clock.advance("soon")
     for mode in ("manual", "auto", "x60"):
         clock.mode = mode

@@ -1,12 +1,14 @@
 """The public files of pictures (D19), beside what the fuzz test's model says of ranges, conditions and addresses."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 import pytest
 
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
+from image_workflow_emulator.web.files import TARGET_LIFETIME_MS
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
 
@@ -22,6 +24,21 @@ def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Jso
     assert (answer.headers["content-type"], answer.headers["accept-ranges"]) == ("image/png", "bytes")
     assert decode(answer.body).size == (asset["width"], asset["height"])
     assert {"etag", "request-id"} <= answer.headers.keys()
+
+
+@pytest.mark.emulator(readings="D19=redirects", clock="manual")
+def test_a_file_is_redirected_to_an_address_that_is_signed_and_lives_for_a_minute(
+    emulator: EmulatorUnderTest, asset: Json
+) -> None:
+    redirect = emulator.fetch(asset["url"])
+    target = redirect.headers["location"]
+    assert (302, 200) == (redirect.status, emulator.fetch(target).status)
+    for changed in (target[:-1] + ("0" if target[-1] != "0" else "1"), re.sub(r"until=\d+", "until=9", target)):
+        assert (404, "not_found") == emulator.fetch(changed).outcome
+    emulator.advance(TARGET_LIFETIME_MS // 1000 - 1)
+    assert 200 == emulator.fetch(target).status
+    emulator.advance(1)
+    assert (404, "not_found") == emulator.fetch(target).outcome
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -49,15 +49,15 @@ def parse_timestamp(text: str) -> int:
         ValueError: it is not one, or lies outside 1970 to 9999.
     """
     if not _TIMESTAMP.fullmatch(text):
-        raise ValueError(f"expected {TIMESTAMP_WORDS}, found {text!r}")
+        raise ValueError(f"found {text!r}; expected {TIMESTAMP_WORDS}")
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"expected {TIMESTAMP_WORDS}, found {text!r}: {error}") from None
+        raise ValueError(f"found {text!r} ({error}); expected {TIMESTAMP_WORDS}") from None
     delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
     instant = delta.days * DAY_MS + delta.seconds * SECOND_MS + delta.microseconds // 1_000
     if instant < 0:
-        raise ValueError(f"expected {TIMESTAMP_WORDS}, found {text!r}")
+        raise ValueError(f"found {text!r}; expected {TIMESTAMP_WORDS}")
     return instant
 
 
@@ -70,7 +70,7 @@ def parse_duration_ms(text: str | int | float) -> int:
     match = _DURATION.fullmatch(str(text).strip())
     span_ms = float(match[1]) * _UNITS_MS[match[2] or "s"] if match else math.inf
     if span_ms > LATEST_INSTANT:
-        raise ValueError(f"expected a duration such as 250ms, 90s, 2m or 1h, found {str(text)!r}")
+        raise ValueError(f"found {str(text)!r}; expected a duration such as 250ms, 90s, 2m or 1h")
     return round(span_ms)
 
 

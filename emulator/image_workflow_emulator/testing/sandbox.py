@@ -165,12 +165,14 @@ class Sandbox:
     # Teams ----------------------------------------------------------------------------------------------------------
 
     def team(self, name_or_id: str) -> "Team":
-        """Return a Team, to look at or to change. Raises nothing yet: an unknown `name_or_id` is an error of what is asked next.
+        """Return the Team with this `name_or_id`. Raises EmulatorError (`not_found`) if there is none.
 
         >>> create_app().sandbox.team("Demo").credits
         100
         """
-        return Team(self, self._plane, name_or_id)
+        team = Team(self, self._plane, name_or_id)
+        team.id  # noqa: B018 (asks for it, so that a misspelt name is refused here)
+        return team
 
     def teams(self) -> list[Mapping[str, Any]]:
         """Return all Teams with their credentials, as the control plane shows them."""
