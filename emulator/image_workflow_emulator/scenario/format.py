@@ -1,13 +1,13 @@
 """The scenario file: one document of what should go wrong, read and checked as a whole.
 
-`contract/scenario.schema.json` says its shape. What no schema can say is checked here, in `reach` and in `world`. Nothing
+`contract/scenario.schema.json` says its shape. What no schema can say is checked here and in `world`. Nothing
 happens here: the playbook follows a scenario, the engine and the exchange carry out what it says.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Schemas, Steps
+from image_workflow_emulator.documents.schemas import Schemas, Steps, Violation
 from image_workflow_emulator.documents.values import (
     FORMATS,
     clock_setting,
@@ -38,7 +38,6 @@ from image_workflow_emulator.scenario.faults.hold import HoldFault
 from image_workflow_emulator.scenario.faults.network import LOSSES, NetworkFault
 from image_workflow_emulator.scenario.faults.problem import ProblemFault
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match, Nth, When, glob
-from image_workflow_emulator.scenario.reach import check_names, check_request, rule_name
 from image_workflow_emulator.scenario.readings_format import read_readings
 from image_workflow_emulator.scenario.scenario import (
     NO_OUTCOME,
@@ -128,7 +127,9 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     document.check(_schemas(), suggest=_suggest)
     texts: Mapping[str, Any] = document.texts
     check_world(document, texts.get("world", {}), ("world",), world)
-    check_names(document, texts, world)
+    _check_rule_names(document, texts.get("rules", ()))
+    if world is not None:
+        _check_names(document, texts, world.with_world(texts.get("world", {})))
     scenario = Scenario(
         name=texts["scenario"],
         description=texts.get("description", "").strip(),
@@ -143,6 +144,25 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     )
     document.raise_complaints()
     return scenario
+
+
+def _check_names(document: Document, texts: Mapping[str, Any], names: WorldNames) -> None:
+    """Complain of Teams and keys that cannot be named."""
+    teams, keys = names.usable(names.teams), names.usable(names.keys)
+    for steps, given in _naming(texts):
+        if "team" in given:
+            document.check_word((*steps, "team"), given["team"], teams, "the name of a Team")
+        if "credential" in given:
+            document.check_word((*steps, "credential"), given["credential"], keys, "a key of the world")
+
+
+def _naming(texts: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
+    """Return the parts of a file that can name a Team or a key, with their places."""
+    for index, rule in enumerate(texts.get("rules", ())):
+        yield ("rules", index, "match"), rule.get("match", {})
+    for index, change in enumerate(texts.get("timeline", ())):
+        yield ("timeline", index, "after", "match"), change.get("after", {}).get("match", {})
+        yield ("timeline", index, "set"), change["set"]
 
 
 def _read_clock(clock: Mapping[str, Any]) -> ScenarioClock:
@@ -191,9 +211,24 @@ def read_rules(document: Document, contract: Contract) -> tuple[Rule, ...]:
     return tuple(_read_rule(document, index, texts, contract) for index, texts in enumerate(rules))
 
 
+def _rule_name(rule: Mapping[str, Any], index: int) -> str:
+    """Return the name of a rule: one without a name is called by its place, `rule 1`."""
+    return str(rule.get("name", f"rule {index + 1}"))
+
+
+def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) -> None:
+    taken: dict[str, int] = {}
+    for index, rule in enumerate(rules):
+        name = _rule_name(rule, index)
+        if name in taken:
+            found = f"the name {excerpt(name)} again, first given to {document.place_of(('rules', taken[name]))}"
+            document.complain(("rules", index), "a name of its own for each rule", found)
+        taken.setdefault(name, index)
+
+
 def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> Rule:
     steps: Steps = ("rules", index)
-    name = rule_name(texts, index)
+    name = _rule_name(texts, index)
     match, then = texts.get("match", {}), texts["then"]
     when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
     place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
@@ -219,8 +254,38 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contr
         match.get("query", {}),
         optional(match, "idempotency_key", glob),
     )
-    check_request(document, steps, request, _meant(request.names, contract), contract)
+    _check_request(document, steps, request, _meant(request.names, contract), contract)
     return request
+
+
+def _check_request(
+    document: Document, steps: Steps, match: Match, operations: Sequence[OperationContract], contract: Contract
+) -> None:
+    """Complain of a body or query that none of the operations can have."""
+    if match.body:
+        for violation in _violations(match.body, operations, contract):
+            where = (*steps, "body", *violation.steps)
+            is_unknown = violation.kind == "unknown"
+            document.complain(where, violation.expected, violation.found, violation.suggestions, at_key=is_unknown)
+    for name, value in match.query.items():
+        parameters = [operation.query[name] for operation in operations if name in operation.query]
+        where = (*steps, "query", name)
+        if parameters:
+            unmet = [parameter.unmet(value) for parameter in parameters]
+            if None not in unmet:
+                document.complain(where, str(unmet[0]))
+        else:
+            document.check_word(
+                where, name, {known for operation in operations for known in operation.query}, at_key=True
+            )
+
+
+def _violations(body: Any, operations: Sequence[OperationContract], contract: Contract) -> list[Violation]:
+    """Return why a part of a body is part of no body, by the operation that comes nearest."""
+    schemas = dict.fromkeys(operation.body for operation in operations if operation.body is not None)
+    found = (contract.violations(schema, body) for schema in schemas)
+    wrong = [[violation for violation in violations if violation.kind != "missing"] for violations in found]
+    return min(wrong, key=lambda some: [[violation.kind for violation in some].count("unknown"), len(some)], default=[])
 
 
 def _resource(text: str) -> str | int:

@@ -8,7 +8,7 @@ the sandbox.
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -130,6 +130,15 @@ class WorldNames(Struct, frozen=True):
     def usable(self, names: Mapping[str, str]) -> frozenset[str]:
         """Return those of the Teams, or of the keys, that the file can name."""
         return frozenset(name for name, team in names.items() if self.only in (None, team))
+
+    def with_world(self, world: Mapping[str, Any]) -> Self:
+        """Return these names with those that a scenario's world brings along."""
+        teams, keys = dict(self.teams), dict(self.keys)
+        for name, team in world.get("teams", {}).items():
+            teams.setdefault(name, name)
+            for credential in team.get("credentials", ()):
+                keys.setdefault(credential["key"], teams[name])
+        return replace(self, teams=teams, keys=keys)
 
 
 def world_names(world: World) -> WorldNames:
