@@ -1,7 +1,7 @@
 """The scenario file: one document of what should go wrong, read and checked as a whole.
 
-`contract/scenario.schema.json` says its shape. What no schema can say is checked here and in `world`. Nothing
-happens here: the playbook follows a scenario, the engine and the exchange carry out what it says.
+`contract/scenario.schema.json` says its shape. What no schema can say is checked here and in `world`. Nothing happens
+here: the playbook follows a scenario, the engine and the exchange carry out what it says.
 """
 
 import json
@@ -31,12 +31,9 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
-from image_workflow_emulator.scenario.faults.client import ClientFault
-from image_workflow_emulator.scenario.faults.deprecated import DeprecatedFault
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault, Then
-from image_workflow_emulator.scenario.faults.hold import HoldFault
-from image_workflow_emulator.scenario.faults.network import LOSSES, NetworkFault
-from image_workflow_emulator.scenario.faults.problem import ProblemFault
+from image_workflow_emulator.scenario.faults.network import LOSSES, ClientFault, NetworkFault
+from image_workflow_emulator.scenario.faults.service import DeprecatedFault, HoldFault, ProblemFault
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match, Nth, When, glob
 from image_workflow_emulator.scenario.readings_format import read_readings
 from image_workflow_emulator.scenario.scenario import (

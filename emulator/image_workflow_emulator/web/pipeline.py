@@ -120,7 +120,7 @@ def _ask_scenario(exchange: Exchange) -> None:
 
 def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
     """Read the header Emulator-Fault. Raises Problem invalid_request for a code that the operation cannot return."""
-    from image_workflow_emulator.scenario.faults.problem import ProblemFault
+    from image_workflow_emulator.scenario.faults.service import ProblemFault
 
     code = header.decode("latin-1").strip()
     if code not in codes:

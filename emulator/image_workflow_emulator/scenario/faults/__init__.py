@@ -1,1 +1,1 @@
-"""What can go wrong with a request: one file a fault. `fault` says what a fault is."""
+"""What can go wrong with a request: in the service, and between it and its client. `fault` says what a fault is."""

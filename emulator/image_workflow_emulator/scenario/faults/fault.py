@@ -13,7 +13,7 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is one file in this folder, its word in `FAULTS` (scenario/format.py), and its shape in contract/scenario.schema.json.
+fault is a class in this folder, its word in `FAULTS` (scenario/format.py), and its shape in contract/scenario.schema.json.
 """
 
 from collections.abc import Awaitable, Mapping

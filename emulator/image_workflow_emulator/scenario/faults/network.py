@@ -1,11 +1,14 @@
-"""`network`: the answer comes late or slowly, or is lost on the connection.
+"""What can happen between a client and the service: `network` and `client`.
+
+`network`: the answer comes late or slowly, or is lost on the connection. `client`: the request is changed on its way in, as
+if its client were broken; do its tests notice?
 
 A loss before the commit leaves nothing done; after it the request was carried out, and only its answer is lost: what an
 Idempotency-Key is for.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from msgspec import structs
 
@@ -13,6 +16,8 @@ from image_workflow_emulator.documents.values import optional, parse_range_ms, p
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Moment, Then
 
+ClientDefect = Literal["drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"]
+_ONE_KEY: Final = "one-key"
 LOSSES: Final = ("reset", "truncate", "stall", "garbage", "corrupt")
 _INVERTED: Final = bytes(range(255, -1, -1))
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
@@ -91,3 +96,38 @@ class NetworkFault(Fault, frozen=True):
         kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
         headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
         return Response(response.status if response.body else 200, headers, _GARBAGE)  # 204 may have no body
+
+
+class ClientFault(Fault, frozen=True):
+    """The request loses a part, or gets another; `ignore-hint` takes Retry-After out of its answer. It acts where there is one."""
+
+    defect: ClientDefect
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        return cls(then["client"])
+
+    async def entrance(self, context: FaultContext) -> Response | None:
+        """Change the request before it is checked. Raises Problem where its credential is missing."""
+        match self.defect:
+            case "drop-authorization":
+                raise context.problem("authentication_required", None, None)
+            case "drop-query":
+                is_changed = context.drop_query()
+            case "ignore-hint":
+                is_changed = False
+            case _:
+                keys = {"new-key": context.request_id, "one-key": _ONE_KEY}
+                is_changed = context.replace_key(keys.get(self.defect))
+        if is_changed:
+            context.fire()
+        return None
+
+    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
+        """Send the answer, without a hint that is to be ignored."""
+        kept = tuple(header for header in response.headers if header[0] != b"retry-after")
+        if self.defect == "ignore-hint" and kept != response.headers:
+            context.fire()
+            response = structs.replace(response, headers=kept)
+        await connection.send(response)

@@ -1,14 +1,16 @@
-"""`problem: CODE`: the answer is a problem of the service, with the consequences that it has there.
+"""What the service itself can do: `problem`, `hold` and `deprecated`.
 
-Before the commit it is raised at the very check that would raise it (D54), so that it binds or frees the
+A problem before the commit is raised at the very check that would raise it (D54), so that it binds or frees the
 Idempotency-Key as the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
+from email.utils import formatdate
 from typing import NoReturn, Self
 
-from image_workflow_emulator.documents.values import optional, parse_whole_number
+from image_workflow_emulator.documents.values import optional, parse_span_ms, parse_whole_number
 from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from image_workflow_emulator.http.responses import Header, Response
+from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Moment, Then
 
 
@@ -61,3 +63,46 @@ class ProblemFault(Fault, frozen=True):
 
     def _raise(self, context: FaultContext) -> NoReturn:
         raise context.problem(self.code, self.detail, self.retry_after)
+
+
+class HoldFault(Fault, frozen=True):
+    """The request stays in admission for a span of emulator time, in ms, so that a second one with its key is 409 (D13)."""
+
+    duration_ms: int
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        return cls(parse_span_ms(then["hold"]))
+
+    async def admission(self, context: FaultContext) -> None:
+        """Hold it."""
+        if self.duration_ms:
+            await context.hold(self.duration_ms)
+
+
+class DeprecatedFault(Fault, frozen=True):
+    """Every answer, a refusal too, says that the operation is deprecated (section 9, rule 4; D43). `sunset` is an instant, `link` a URL."""
+
+    sunset: int | None = None
+    link: str | None = None
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read the mapping under `then`."""
+        given = then["deprecated"]
+        return cls(optional(given, "sunset", parse_timestamp), given.get("link"))
+
+    async def entrance(self, context: FaultContext) -> Response | None:
+        """Count it."""
+        context.fire()
+        return None
+
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
+        """Add Deprecation, Link and Sunset."""
+        headers = [*context.rule_header, (b"deprecation", b"@%d" % (context.began_at // SECOND_MS))]
+        if self.link is not None:
+            headers.append((b"link", f'<{self.link}>; rel="deprecation"'.encode()))
+        if self.sunset is not None:
+            headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
+        return tuple(headers)
