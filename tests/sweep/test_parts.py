@@ -1,7 +1,5 @@
 """What a sweep is made of: the scenario of a cell, the plan, the gate, the causes, and what a journal shows."""
 
-import io
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,8 @@ import pytest
 from image_workflow_emulator.cli.emitters import json_text
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.sweep import sweeping
 from image_workflow_emulator.sweep.causes import Swept
 from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
@@ -21,7 +19,6 @@ from image_workflow_emulator.sweep.plan import Plan, Trial, choose
 from image_workflow_emulator.sweep.run_files import paused_seconds
 from image_workflow_emulator.sweep.runs import Outcome, Run
 from image_workflow_emulator.sweep.shards import merged
-from image_workflow_emulator.sweep.sweeping import Progress
 
 CONTRACT = load_contract()
 
@@ -256,7 +253,12 @@ def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first()
         ("failed", "completeUpload", 3),
         ("failed", "getGeneration", 2),
     ]
-    assert ["404 is done", "new Upload Session"] == [found[3].remedy[-11:], found[4].remedy[-18:]]
+    assert [found[0].summary, found[1].summary, found[5].summary] == [
+        "createProduct: made-twice after cut, lost-after-commit",
+        "getTeam: no end after internal_error",
+        "getGeneration: no recovery from rate_limited, cut",
+    ]
+    assert (found[0].remedy, found[4].remedy) == ("same key", CATALOGUE["upload_expired"].recovery)
     assert all(cause.section.startswith("docs/survive.md, section ") for cause in found)
     assert (
         found[3].command
@@ -312,37 +314,6 @@ def test_what_was_not_tried_is_one_line_and_fails_a_gate_that_asks_for_more(leas
     assert (status, not status) == (report.status, report.ok)
     assert "incomplete: 1 cell not tried, since it was stopped; 50 % of the classes were tried" in report.summary
     assert [{"cell": "createUpload#1:rate_limited", "test": ""}] == report.details["not_run"]
-
-
-# Progress -------------------------------------------------------------------------------------------------------------
-
-
-def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = io.StringIO()
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    progress = Progress(2, {})
-    progress.note(FAILED)
-    progress.clear()
-    shown = terminal.getvalue().split("\r\x1b[K")
-    assert ["", "2 cells to try", ""] == [shown[0], shown[1], shown[-1]]
-    assert shown[2].startswith("1 of 2 cells: 1 failed, about ")
-
-
-def test_progress_elsewhere_is_a_line_every_half_minute_and_tells_the_time_of_the_work(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    elapsed_ms = [0.0]
-    monkeypatch.setattr(sweeping, "host_elapsed_ms", lambda: elapsed_ms[0])
-    progress = Progress(7, {})
-    for _ in range(6):
-        elapsed_ms[0] += 10_000
-        progress.note(FAILED)
-    assert capsys.readouterr().err.splitlines() == [
-        "7 cells to try",
-        "3 of 7 cells: 3 failed, about 40 s left",
-        "6 of 7 cells: 6 failed, about 10 s left",
-    ]
 
 
 # Shards ---------------------------------------------------------------------------------------------------------------

@@ -6,17 +6,14 @@ docs/survive.md about it. Must not know how a run is made.
 
 import shlex
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
-from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
-from image_workflow_emulator.scenario.matching import BYTE_SURFACES
-from image_workflow_emulator.sweep.cells import DEFECTS, Cell, circumstance
-from image_workflow_emulator.sweep.evidence import MADE_TWICE
+from image_workflow_emulator.sweep.cells import DEFECTS, Cell
 from image_workflow_emulator.sweep.expected import Gate
 from image_workflow_emulator.sweep.plan import Plan, Trial
 from image_workflow_emulator.sweep.runs import OUTCOMES, Outcome, Run
@@ -26,10 +23,8 @@ NOT_RUN: Final = "not run"
 INCOMPLETE: Final = 3
 """The exit status where nothing is wrong in what was tried, but not everything was."""
 _SURVIVE: Final = "docs/survive.md, section"
-_DELETED: Final = "repeat it: a DELETE whose answer was lost and that finds 404 is done"
-_SAME_KEY: Final = "send it again with the Idempotency-Key of its first attempt"
-_READ_AGAIN: Final = "ask again after a growing pause: a read changes nothing"
-_PUT_AGAIN: Final = "send the same bytes again, or create a new Upload Session"
+_WAITING: Final = frozenset({"concurrency_limit_reached", "resource_operation_in_progress"})
+"""The problems that end when work has finished: to repeat the request is not all."""
 
 
 class Cause(Struct, frozen=True):
@@ -93,11 +88,13 @@ class Swept(Struct, eq=False):
 
     def _cause(self, runs: Sequence[Run]) -> Cause:
         first, (remedy, section) = runs[0], _remedy(runs[0])
+        endings = {"failed": "no recovery from", "hung": "no end after"}
+        ending = endings.get(first.outcome) or f"{', '.join(first.errors)} after"
+        faults = first_of(list(dict.fromkeys(run.trial.cell.fault for run in runs)))
+        summary = f"{first.trial.cell.operation}: {ending} {faults}"
         cells = list(dict.fromkeys(run.cell for run in runs))
         tests = list(dict.fromkeys(run.test for run in runs if run.test))
-        return Cause(
-            _summary(runs), first.outcome, remedy, section, cells, tests, self.line_to_repeat(first.cell, first.test)
-        )
+        return Cause(summary, first.outcome, remedy, section, cells, tests, self.line_to_repeat(first.cell, first.test))
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
@@ -108,15 +105,9 @@ class Swept(Struct, eq=False):
     @property
     def unnoticed(self) -> list[str]:
         """The cells of a broken client that no test noticed, although requests were changed."""
-        found: dict[str, list[Run]] = {}
-        for run in self.ended:
-            found.setdefault(run.cell, []).append(run)
-        left = {str(trial.cell) for trial in self.not_run}
-        return [
-            cell
-            for cell, runs in found.items()
-            if {run.outcome for run in runs} == {"unnoticed"} and any(run.struck for run in runs) and cell not in left
-        ]
+        left, struck = {str(trial.cell) for trial in self.not_run}, {run.cell for run in self.ended if run.struck}
+        worst = {name: self._outcome(cells) for name, cells in self.plan.classes.items()}
+        return [cell for cell, outcome in worst.items() if outcome == "unnoticed" and cell in struck - left]
 
     def report(self) -> Report:
         """Return the report."""
@@ -152,8 +143,7 @@ class Swept(Struct, eq=False):
             ok=not is_failed and not is_short,
             summary=self._summary(),
             findings=findings,
-            counts={outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
-            | {"not_run": len(self.not_run), "runs": self.number},
+            counts={**self._counts, "not_run": len(self.not_run), "runs": self.number},
             checked={outcome: len(self.ended) for outcome in OUTCOMES[1:]},
             tables=[
                 ReportTable(title="Calls by outcome", columns=("operation", "outcome", "faults"), rows=self._rows())
@@ -161,7 +151,10 @@ class Swept(Struct, eq=False):
             next=[cause.command for cause in causes[:1]],
             details={
                 "cells": [structs.asdict(run) for run in self.ended],
-                "classes": [self._class(name, cells) for name, cells in plan.classes.items()],
+                "classes": [
+                    {"class": name, "stands_for": list(map(str, cells)), "outcome": self._outcome(cells)}
+                    for name, cells in plan.classes.items()
+                ],
                 "causes": [structs.asdict(cause) for cause in causes],
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
                 "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
@@ -175,96 +168,46 @@ class Swept(Struct, eq=False):
             status=1 if is_failed else INCOMPLETE if is_short else 0,
         )
 
-    def _class(self, name: str, cells: Sequence[Cell]) -> dict[str, Any]:
-        """Return a class of cells with the worst outcome of those that were tried."""
-        names = list(map(str, cells))
-        outcomes = [run.outcome for run in self.ended if run.cell in names]
-        return {"class": name, "stands_for": names, "outcome": max(outcomes, key=OUTCOMES.index, default=None)}
+    @property
+    def _counts(self) -> dict[str, int]:
+        return {outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
+
+    def _outcome(self, cells: Sequence[Cell]) -> Outcome | None:
+        """Return the worst outcome of some cells."""
+        names = set(map(str, cells))
+        return max((run.outcome for run in self.ended if run.cell in names), key=OUTCOMES.index, default=None)
 
     def _summary(self) -> str:
-        """Return the number of runs by outcome, and what was not run or is flaky, each in a sentence."""
-        ended, plan = self.ended, self.plan
-        counts = {one: sum(run.outcome == one for run in ended) for one in OUTCOMES}
-        words = ", ".join(f"{counts[one]} {one}" for one in OUTCOMES if counts[one] or "noticed" not in one)
-        sentences = [f"{count_of(len(ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"]
-        flaky = [run.cell for run in ended if run.is_flaky]
-        if flaky:
-            sentences.append(f"flaky: {first_of(flaky)} failed, and did not when repeated")
-        sentences += [
-            f"expected, but did not occur: {one.cell} {one.outcome} ({one.reason})" for one in self.gate.unused(ended)
-        ]
+        """Return the number of runs by outcome, and what was not run, each in a sentence."""
+        words = ", ".join(f"{count} {one}" for one, count in self._counts.items() if count or "noticed" not in one)
+        sentences = [f"{count_of(len(self.ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"]
         if self.not_run:
-            tried = f"{self.percent():.0f} % of the classes were tried"
-            sentences.append(
-                f"incomplete: {count_of(len(self.not_run), 'cell')} not tried, {self.why_stopped}; {tried}"
-            )
+            left = f"{count_of(len(self.not_run), 'cell')} not tried, {self.why_stopped}"
+            sentences.append(f"incomplete: {left}; {self.percent():.0f} % of the classes were tried")
         if self.missing:
             sentences.append(f"incomplete: no report of the shards {first_of(self.missing)}")
-        members = {cell for cells in plan.classes.values() for cell in cells}
-        similar = len(members - {trial.cell for trial in plan.trials}) + len(plan.left_out)
-        if similar and self.shard is None:
-            sentences.append(
-                f"{count_of(similar, 'cell')} skipped that cannot differ or are similar; --faults all tries them"
-            )
         return ". ".join(sentences)
 
     def _rows(self) -> list[list[str]]:
-        """Return the faults of each operation by outcome; operations are in the order of the contract."""
-        order = [*load_contract().operations, *BYTE_SURFACES]
-        found: dict[tuple[int, bool, int], dict[str, None]] = {}
+        """Return the faults of each operation by outcome; `+` marks those that last."""
+        found: dict[tuple[str, str], dict[str, None]] = {}
         for run in self.ended:
-            cell = run.trial.cell
-            if not cell.number:
-                continue
-            place = order.index(cell.operation), cell.lasts, -OUTCOMES.index(run.outcome)
-            found.setdefault(place, {})[cell.fault] = None
-        return [
-            [order[index], f"{OUTCOMES[-rank]}{' while it lasts' if lasts else ''}", ", ".join(faults)]
-            for (index, lasts, rank), faults in sorted(found.items())
-        ]
+            operation, _, fault = run.trial.cell.class_name.partition(":")
+            found.setdefault((operation, run.outcome), {})[fault] = None
+        return [[*place, ", ".join(faults)] for place, faults in sorted(found.items())]
 
 
 def _remedy(run: Run) -> tuple[str, str]:
     """Return what would mend a run, and the section about it."""
     cell = run.trial.cell
-    operation = load_contract().operations.get(cell.operation)
-    if run.outcome == "damaged" and MADE_TWICE not in run.errors:
-        remedies = [one["remedy"] for one in run.findings if one["severity"] == "error"]
-        return str(remedies[0]), f"{_SURVIVE} 1"
     if run.outcome == "damaged":
-        return _SAME_KEY, f"{_SURVIVE} 1"
+        return next(str(one["remedy"]) for one in run.findings if one["severity"] == "error"), f"{_SURVIVE} 1"
     if run.outcome == "hung" and cell.is_silent:
         return "give every request a time limit", f"{_SURVIVE} 6"
     if run.outcome == "hung" and cell.lasts:
         return "give up after a number of attempts, or a total time, and say so", f"{_SURVIVE} 5"
     if cell.group == "outputs":
         return "poll until `completed` or `failed`, and look at each output", f"{_SURVIVE} 7"
-    if cell.fault in MENDED_BY_CLIENT:
-        return CATALOGUE[cell.fault].recovery, f"{_SURVIVE} 11"
-    if operation is not None and operation.method == "DELETE":
-        return _DELETED, f"{_SURVIVE} 2"
-    if cell.fault in CATALOGUE and (cell.fault not in MENDED_BY_TIME or cell.fault in _WAITING):
-        return CATALOGUE[cell.fault].recovery, f"{_SURVIVE} 4"
-    if operation is None:
-        return _PUT_AGAIN if cell.operation == "upload" else _READ_AGAIN, f"{_SURVIVE} 2"
-    return _SAME_KEY if operation.takes_key else _READ_AGAIN, f"{_SURVIVE} 2"
-
-
-_WAITING: Final = frozenset({"concurrency_limit_reached", "resource_operation_in_progress"})
-"""The problems that end when work has finished: to repeat the request is not all."""
-
-
-def _summary(runs: Sequence[Run]) -> str:
-    """Say what several runs of one cause have in common."""
-    faults = first_of(list(dict.fromkeys(circumstance(run.trial.cell.fault) for run in runs)))
-    name, run = runs[0].trial.cell.operation, runs[0]
-    match run.outcome:
-        case "failed":
-            return f"{name} does not recover from {faults}"
-        case "hung":
-            return f"{name} does not end after {faults}{' that lasts' if run.trial.cell.lasts else ''}"
-    return (
-        f"{name} may be made twice after {faults}"
-        if MADE_TWICE in run.errors
-        else f"{name}: {', '.join(run.errors)} after {faults}"
-    )
+    if cell.fault not in CATALOGUE or cell.fault in MENDED_BY_TIME - _WAITING:
+        return CATALOGUE["internal_error"].recovery, f"{_SURVIVE} 2"
+    return CATALOGUE[cell.fault].recovery, f"{_SURVIVE} {11 if cell.fault in MENDED_BY_CLIENT else 4}"

@@ -25,16 +25,16 @@ FAILED_AFTER: Final = "internal_error-after-commit"
 SLOW_SECONDS: Final = 30
 """How late an answer is that is beyond the usual time limits of clients."""
 _AFTER: Final = {"at": "after_commit"}
-_FAULTS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
-    LOST_BEFORE: ({"network": "reset"}, "a lost request"),
-    LOST_AFTER: ({"network": "reset", **_AFTER}, "a lost answer"),
-    "cut": ({"network": "truncate", **_AFTER}, "an answer that breaks off"),
-    "garbled": ({"network": "garbage", **_AFTER}, "an unreadable answer"),
-    "stall": ({"network": "stall", **_AFTER}, "no answer"),
-    "slow": ({"network": {"latency": f"{SLOW_SECONDS}s"}, **_AFTER}, "a late answer"),
-    FAILED_AFTER: ({"problem": "internal_error", **_AFTER}, "500 internal_error after the commit"),
+_FAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    LOST_BEFORE: {"network": "reset"},
+    LOST_AFTER: {"network": "reset", **_AFTER},
+    "cut": {"network": "truncate", **_AFTER},
+    "garbled": {"network": "garbage", **_AFTER},
+    "stall": {"network": "stall", **_AFTER},
+    "slow": {"network": {"latency": f"{SLOW_SECONDS}s"}, **_AFTER},
+    FAILED_AFTER: {"problem": "internal_error", **_AFTER},
 }
-"""The faults that are no problem code: what a rule says, and when a client meets it."""
+"""The faults that are no problem code: what a rule says."""
 FAULT_NAMES: Final = tuple(_FAULTS)
 _OUTCOMES: Final[Mapping[str, Mapping[str, Any]]] = {
     **{f"fail-{code}": {"fail": code} for code in FAILURE_CODES},
@@ -110,7 +110,7 @@ class Cell(Struct, frozen=True, order=True):
             match, then = {"work": kinds[self.operation]}, _OUTCOMES[self.fault]
         else:
             match = {"bytes" if self.operation in BYTE_SURFACES else "operation": self.operation}
-            then = _FAULTS[self.fault][0] if self.fault in _FAULTS else {"problem": self.fault}
+            then = _FAULTS.get(self.fault, {"problem": self.fault})
         return {"scenario": "sweep", "rules": [{"name": str(self), "match": match, "when": when, "then": then}]}
 
 
@@ -123,15 +123,6 @@ DEFECTS: Final[Mapping[str, str]] = {
     "drop-authorization": "your client sent no API key",
 }
 """What each fault of the client is, in words."""
-
-
-def circumstance(fault: str) -> str:
-    """Say what a client gets, such as `429 rate_limited`."""
-    if fault in CATALOGUE:
-        return f"{CATALOGUE[fault].status} {fault}"
-    if fault in _FAULTS:
-        return _FAULTS[fault][1]
-    return fault.replace("fail-", "work that ends with ").replace("output-1-", "an output that ends with ")
 
 
 def cells_of(evidence: Evidence, all_codes: Mapping[str, Iterable[str]]) -> dict[Cell, str]:

@@ -1,7 +1,6 @@
 """The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their report.
 
-Owns the options, the order in which runs begin, the budget, and the progress on standard error. Findings are printed to
-standard output as they are made.
+Owns the options, the order in which runs begin, and the budget. Findings are printed to standard output as they are made.
 """
 
 import contextlib
@@ -22,7 +21,6 @@ from image_workflow_emulator.documents.values import parse_span_ms
 from image_workflow_emulator.domain.problems import BYTE_CODES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable
-from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
@@ -30,16 +28,13 @@ from image_workflow_emulator.sweep.causes import Swept
 from image_workflow_emulator.sweep.cells import cells_of
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.plan import CHOICES, Plan, Trial, choose
-from image_workflow_emulator.sweep.runs import OUTCOMES, Clean, Run, Runner, agreed, flags, is_sure
+from image_workflow_emulator.sweep.runs import Clean, Run, Runner, agreed, flags, is_sure
 from image_workflow_emulator.sweep.shards import merged, shard_of
 
 _USUAL_BUDGET_SECONDS: Final = 60.0
 _SILENT_RUNS: Final = 8
 """How many runs may wait for an answer that does not come, beside those that work."""
 _MAX_ATTEMPTS: Final = 3
-TELL_EVERY_MS: Final = 30_000.0
-"""How much time lies between two lines of progress where there is no terminal."""
-_CLEAR: Final = "\r\x1b[K"
 
 
 class _Stopped(KeyboardInterrupt):
@@ -81,7 +76,7 @@ class _Sweeping:
 
     def __init__(self, options: Namespace, environment: Mapping[str, str]) -> None:
         """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
-        self._options, self._environment = options, environment
+        self._options = options
         self._timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
         self._shard = shard_of(options.shard) if options.shard else None
         self._faults = tuple(options.faults.split(",")) if options.faults else ()
@@ -149,16 +144,15 @@ class _Sweeping:
             (cell,) = chosen.left_out
             places = [place for place, cells in found.items() if cell in cells]
             return Plan([Trial(cell, place) for place in places], {cell.class_name: [cell]})
-        why = "".join(f"; {cell} is left out: {why}" for cell, why in [*chosen.left_out.items()][:1])
-        names = [str(cell) for cells in found.values() for cell, why in cells.items() if not why]
-        hint = why or did_you_mean(nearest(only or "", names)) or f"; the first there is: {names[0]}"
+        hint = did_you_mean(nearest(only or "", [str(cell) for cells in found.values() for cell in cells]))
         raise UsageError(f"--only {only!r} fits no cell of the faults {', '.join(self._faults) or 'all'}{hint}")
 
     def run(self, swept: Swept) -> None:
         """Run what has not been run, until all has ended or the time is over."""
         waiting = _Waiting(swept.not_run, self._jobs)
         output = None if len(swept.plan.trials) == 1 and self._options.format == "text" else -3  # subprocess.DEVNULL
-        progress = Progress(len(swept.not_run), self._environment)
+        if len(swept.not_run) > 1:
+            print(f"{len(swept.not_run)} cells to try", file=sys.stderr, flush=True)
         first: dict[Trial, Run] = {}
         runs: dict[Future[dict[Trial, Run | None]], bool] = {}
         pool = ThreadPoolExecutor(self._jobs + _SILENT_RUNS)
@@ -180,101 +174,59 @@ class _Sweeping:
                     for trial, run in future.result().items():
                         if run is not None and (is_sure(run) or trial in first):
                             swept.runs[trial] = agreed(first[trial], run) if trial in first else run
-                            self._tell(swept, swept.runs[trial], progress)
+                            self._tell(swept, swept.runs[trial])
                         elif waiting.again(trial) and run is not None:
                             first[trial] = run
         finally:
-            progress.clear()
             self.runner.stop()
             pool.shutdown(cancel_futures=True)
 
-    def _tell(self, swept: Swept, run: Run, progress: "Progress") -> None:
+    def _tell(self, swept: Swept, run: Run) -> None:
         """Print a run that shows something to fix, or was asked for."""
         is_found = self._gate.is_weakness(run) or run.is_flaky
         if self._options.format == "text" and (
             is_found or (self._options.only and run.outcome not in ("survived", "noticed"))
         ):
-            progress.clear()
             flaky = ", but not when it was repeated" if run.is_flaky else ""
             lines = [f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"]
             lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
             print(*map(printable, [*lines, f"  {swept.line_to_repeat(run.cell, run.test)}"]), sep="\n", flush=True)
-        progress.note(run)
 
 
 class _Waiting:
     """The trials that are to be run. A run has the next of each test; those whose client waits for an answer run apart."""
 
     def __init__(self, trials: list[Trial], jobs: int) -> None:
-        # A client that waits again and again takes longest, so it begins first, and alone.
-        self._trials, self._jobs = dict.fromkeys(sorted(trials, key=_is_longest, reverse=True)), jobs
+        self._trials, self._jobs, self._begun = trials, jobs, 0
         self.attempts: Counter[Trial] = Counter()
-        silent = Counter(trial.test for trial in trials if trial.cell.is_silent)
-        self._most_silent = math.ceil(silent.total() / _SILENT_RUNS)
-        self._begun = 0
+        self._most_silent = math.ceil(sum(trial.cell.is_silent for trial in trials) / _SILENT_RUNS)
 
     def next(self, busy: int, silent: int) -> list[Trial]:
         """Take the trials of the run that may begin beside so many others; empty if none may."""
-        batch: dict[str, Trial] = {}
         may_wait = silent < _SILENT_RUNS and (self._begun >= 2 * self._jobs or not busy)
-        for is_silent in [False] * (busy < self._jobs) + [True] * may_wait:
-            most = self._most_silent if is_silent else len(self._trials)
-            for trial in self._trials:
-                if trial.cell.is_silent == is_silent and len(batch) < most:
-                    batch.setdefault(trial.test, trial)
-                    most = 1 if _is_longest(trial) else most
-            if batch:
-                break
-        for trial in batch.values():
-            del self._trials[trial]
-            self.attempts[trial] += 1
+        batch: list[Trial] = []
+        if busy < self._jobs:
+            batch = self._of_each_test(is_silent=False)
+        if may_wait and not batch:
+            batch = self._of_each_test(is_silent=True)[: self._most_silent]
+        self._trials = [trial for trial in self._trials if trial not in batch]
+        self.attempts.update(batch)
         self._begun += bool(batch)
-        return [*batch.values()]
+        return batch
+
+    def _of_each_test(self, *, is_silent: bool) -> list[Trial]:
+        found: dict[str, Trial] = {}
+        for trial in self._trials:
+            if trial.cell.is_silent == is_silent:
+                found.setdefault(trial.test, trial)
+        return [*found.values()]
 
     def again(self, trial: Trial) -> bool:
         """Let a trial be run again before the others; return whether that may help."""
         if self.attempts[trial] >= _MAX_ATTEMPTS:
             return False
-        self._trials = {trial: None, **self._trials}
+        self._trials.insert(0, trial)
         return True
-
-
-def _is_longest(trial: Trial) -> bool:
-    return trial.cell.is_silent and trial.cell.lasts
-
-
-class Progress:
-    """How many trials have ended, by outcome, and how long the others will take.
-
-    It is one line on a terminal, which goes with the last trial; elsewhere one at the beginning, and now and then.
-    """
-
-    def __init__(self, total: int, environment: Mapping[str, str]) -> None:
-        self._total, self._counts = total, Counter[str]()
-        self._is_terminal = sys.stderr.isatty() and environment.get("TERM") != "dumb"
-        self._began_ms = self._told_ms = host_elapsed_ms()
-        if total > 1:
-            self._print(f"{count_of(total, 'cell')} to try")
-
-    def note(self, run: Run) -> None:
-        """A trial has ended."""
-        self._counts[run.outcome] += 1
-        if self._is_terminal or host_elapsed_ms() - self._told_ms >= TELL_EVERY_MS:
-            self._told_ms = host_elapsed_ms()
-            counts = ", ".join(f"{self._counts[one]} {one}" for one in OUTCOMES if self._counts[one])
-            done = self._counts.total()
-            seconds = round((host_elapsed_ms() - self._began_ms) / 1000 / done * (self._total - done))
-            left = f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
-            self._print(f"{done} of {self._total} cells: {counts}, about {left} left")
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._is_terminal:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
-
-    def _print(self, text: str) -> None:
-        head, end = (_CLEAR, "") if self._is_terminal else ("", "\n")
-        print(head + text, end=end, file=sys.stderr, flush=True)
 
 
 def _positive(flag: str, text: str | None, parse: Callable[[str], float], expected: str) -> float | None:
