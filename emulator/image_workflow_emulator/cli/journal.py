@@ -141,9 +141,8 @@ def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
         yield f"  {style(mark, colour)} {check['check']}: {check['result']}{detail}"
     notes = [("effect", text) for text in why["effects"]]
     notes += [("rule", f"{rule['name']}{_place(rule)}: {rule['did']}") for rule in why["rules"]]
-    notes += [("reading", f"{one['reading']}: {one['emulator']}") for one in why["readings"]]
     if why["related"]:
-        notes.append(("related", f"request {why['related']['sequence']}: {why['related']['why']}"))
+        notes.append(("related", f"request {why['related']['sequence']}: its answer was stored, and sent again"))
     names = ("request_id", "query", "idempotency_key", "content_type", "emulator_fault", "user_agent", "note")
     notes += [(name, str(found[name])) for name in names if found.get(name)]
     yield ""

@@ -4,13 +4,12 @@ Words what the exchange noted in a record of the journal. Decides nothing.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import sentence
 from image_workflow_emulator.domain.problems import (
-    CATALOGUE,
     KEY_BINDING_CODES,
     MENDED_BY_TIME,
     Cause,
@@ -24,10 +23,13 @@ from image_workflow_emulator.scenario.scenario import Rule
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord
 
+_HEADER: Final = "the header Emulator-Fault"
+
 
 def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
     """Return the explanation of a record, as JSON."""
     original = journal.original_of(record) if record.replay_of is not None else None
+    related = {"sequence": original.sequence if original else None, "request_id": record.replay_of}
     rules: list[tuple[Rule, str]] = []
     if record.rule is not None:
         rules.append((record.rule, record.rule.then if record.has_rule_acted else "nothing"))
@@ -39,17 +41,10 @@ def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
         "checks": [_describe_check(check, record) for check in _checks(record)],
         "decided_by": _decided_by(record),
         "remedy": remedy_of(record),
-        "recovery": CATALOGUE[record.code].recovery if record.code else None,
         "effects": list(_effects(record)),
         "rules": [describe_rule(rule) | {"did": did} for rule, did in rules],
-        "related": None if record.replay_of is None else _describe_original(record.replay_of, original),
+        "related": related if record.replay_of is not None else None,
     }
-
-
-def _describe_original(request_id: str, original: RequestRecord | None) -> dict[str, Any]:
-    """Name the request whose stored answer was sent again, whether or not the journal still has it."""
-    sequence = None if original is None else original.sequence
-    return {"sequence": sequence, "request_id": request_id, "why": "its answer was stored, and sent again"}
 
 
 # The checks -----------------------------------------------------------------------------------------------------------
@@ -74,47 +69,33 @@ def _checks(record: RequestRecord) -> list[Check]:
 
 
 def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:
-    result, detail, code = "not reached", None, None
     if check is _decided(record):
-        result, detail, code = "decided", _detail(record), record.problem.code if record.problem else None
-    elif check in record.passed:
-        result = "passed"
-    return {
-        "check": check.value,
-        "result": result,
-        "detail": detail,
-        "source": structs.asdict(source_of(check, code)),
-    }
+        return {"check": check.value, "result": "decided", **_found(record, check)}
+    result = "passed" if check in record.passed else "not reached"
+    return {"check": check.value, "result": result, "detail": None, "source": structs.asdict(source_of(check, None))}
 
 
-def _detail(record: RequestRecord) -> str | None:
-    if record.problem is not None:
-        return record.problem.detail
-    return None if record.replay_of is None else "Idempotency-Key: found the same intent that this key is bound to"
+def _found(record: RequestRecord, check: Check) -> dict[str, Any]:
+    """Return what a check found that decided, and why it is made."""
+    problem, detail, code = record.problem, None, None
+    if problem is not None:
+        detail, code = problem.detail, problem.code
+    elif record.replay_of is not None:
+        detail = "Idempotency-Key: found the same intent that this key is bound to"
+    return {"detail": detail, "source": structs.asdict(source_of(check, code))}
 
 
 def _decided_by(record: RequestRecord) -> dict[str, Any] | None:
-    """Return what decided, at which check, what was found and why it is checked; None where nothing was refused."""
-    check = _decided(record)
+    """Return what decided, at which check, and the change of a timeline that caused it; None where nothing was refused."""
+    check, cause = _decided(record), record.problem.cause if record.problem else None
     if check is None and record.problem is None:
         return None
-    source = source_of(check or Check.ROUTE, record.problem.code if record.problem else None)
-    who = "the service" if not record.is_injected else "a scenario" if record.rule else "the header Emulator-Fault"
     return {
         "check": check.value if check else None,
-        "who": who,
-        "detail": _detail(record),
-        "source": structs.asdict(source),
-        "timeline": _describe_cause(record),
+        "who": "the service" if not record.is_injected else "a scenario" if record.rule else _HEADER,
+        **_found(record, check or Check.ROUTE),
+        "timeline": _describe_place(cause) | {"at": format_timestamp(cause.at)} if cause else None,
     }
-
-
-def _describe_cause(record: RequestRecord) -> dict[str, Any] | None:
-    """Return where the change of a timeline stands that the refusal comes from, and when it was made."""
-    cause = record.problem.cause if record.problem else None
-    if cause is None:
-        return None
-    return _describe_place(cause) | {"at": format_timestamp(cause.at)}
 
 
 # What would have helped, and what happened ----------------------------------------------------------------------------
@@ -127,10 +108,11 @@ def remedy_of(record: RequestRecord) -> str | None:
         return "remove the cause, and send it with a new Idempotency-Key" if record.code else None
     if not record.is_injected:
         return problem.remedy or problem.kind.recovery
-    who = (
-        "the header Emulator-Fault asked" if record.rule is None else f"the scenario's rule {record.rule.name!r} asked"
-    )
-    return f"{_next_step(record, problem)}; {who} for this answer"
+    return f"{_next_step(record, problem)}; {_who_asked(record)} asked for this answer"
+
+
+def _who_asked(record: RequestRecord) -> str:
+    return _HEADER if record.rule is None else f"the scenario's rule {record.rule.name!r}"
 
 
 def _next_step(record: RequestRecord, problem: Problem) -> str:
@@ -167,9 +149,8 @@ def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
         return f"{answer}: {sentence(problem.detail)}"
     if not record.is_injected:
         return f"{answer}: refused by the {problem.check} check: {sentence(problem.detail)}{_caused_by(problem.cause)}"
-    asked = "the header Emulator-Fault" if record.rule is None else f"the scenario's rule {record.rule.name!r}"
     when = "after the request had been carried out" if record.outcome == "replaced" else "before anything was done"
-    return f"{answer}: injected by {asked}, {when}."
+    return f"{answer}: injected by {_who_asked(record)}, {when}."
 
 
 def _caused_by(cause: Cause | None) -> str:
@@ -188,10 +169,7 @@ def _effects(record: RequestRecord) -> Iterator[str]:
         yield from _effects_of_answer(record)
     elif record.outcome == "replaced" and record.is_committed:
         yield "the request was carried out, though its answer says otherwise"
-    elif record.outcome == "refused" and (record.operation, problem and problem.check) == (
-        "completeUpload",
-        Check.RULES,
-    ):
+    elif record.operation == "completeUpload" and problem is not None and problem.check is Check.RULES:
         yield "the Upload Session has failed"
     elif record.outcome in ("refused", "replayed", "replaced", "lost", "abandoned"):
         yield "nothing but the Idempotency-Key was changed" if is_bound else "nothing was changed"

@@ -23,14 +23,12 @@ from image_workflow_emulator.control.teams import no_such_team
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
-from image_workflow_emulator.domain.readings import NO_READINGS, chosen
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.coverage import document
 from image_workflow_emulator.examiner.points import cover
 from image_workflow_emulator.http.requests import ClientDisconnectedError, watching
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.readings_format import described_readings
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -73,21 +71,13 @@ def show_request(call: ControlCall) -> dict[str, Any]:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox.credentials)
     curl = as_curl(record, masks, call.origin)
-    told = explain(journal, record) | {"readings": _readings(call.sandbox)}
-    explanation = masks.of_bytes(orjson.dumps(told))
+    explanation = masks.of_bytes(orjson.dumps(explain(journal, record)))
     return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
 
 
 def clear_requests(call: ControlCall) -> None:
     """DELETE /requests: forget all entries; sequence numbers go on."""
     call.sandbox.journal.clear()
-
-
-def _readings(sandbox: Sandbox) -> list[dict[str, str]]:
-    """Return the readings of a sandbox that are not plain, each with what the emulator does under it."""
-    names = chosen(sandbox.readings) if sandbox.readings is not NO_READINGS else ()
-    meanings = {f"{one['decision']}={one['id']}": one["emulator"] for one in described_readings() if names}
-    return [{"reading": name, "emulator": meanings[name]} for name in names]
 
 
 # Filters --------------------------------------------------------------------------------------------------------------

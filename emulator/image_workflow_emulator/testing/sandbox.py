@@ -564,11 +564,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     decided_by: Mapping[str, Any] | None = None
     remedy: str | None = None
     """The smallest change that would have succeeded; None for a request that was not refused."""
-    recovery: str | None = None
     effects: list[str]
     rules: list[Mapping[str, Any]]
-    readings: list[Mapping[str, Any]] = []
-    """The readings of the sandbox that are not plain, each with what it means."""
     related: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:

@@ -99,7 +99,6 @@ function describe(entry, close, tool, use) {
     ${tool === "compare" && compared(entry)}
     ${part("Checks", checks(explanation.checks))}
     ${causes(explanation)}
-    ${readings(explanation.readings)}
     ${facts(entry)}
     ${effects.length > 0 && part("Effects", html`<ul class="plain">${effects}</ul>`)}
     ${bodySection("Request body", entry.request_body)}
@@ -118,8 +117,7 @@ function links(entry, tool, use) {
       actButton("Send again", () => use("again"), { class: "changes", "aria-expanded": tool === "again" }),
     actButton("Compare", () => use("compare"), { "aria-expanded": tool === "compare" }),
     entry.operation && actButton("Make a rule", () => makeRule(entry), { class: "changes" }),
-    related?.sequence &&
-      link(entry.replayed ? "Original" : "Earlier request", `#requests/${related.sequence}`, related.why),
+    related?.sequence && link("Original", `#requests/${related.sequence}`, "its answer was stored, and sent again"),
     made && link("Show the work", `#work/${made}`),
     entry.operation && link("In the reference", referenceAddress(entry.operation)),
   ];
@@ -160,12 +158,6 @@ function causes({ rules, decided_by: decided }) {
 function cause(title, { file, line }, what) {
   const place = file && html`<code class="place">${line ? `${file}, line ${line}` : file}</code>`;
   return html`<li><strong>${title}</strong>${place}<span>${what}</span></li>`;
-}
-
-/** The readings of the sandbox that are not plain. */
-function readings(list) {
-  const items = list.map(({ reading, emulator }) => html`<li><span class="tag">${reading}</span> ${emulator}</li>`);
-  return items.length > 0 && part("Readings", html`<ul class="plain">${items}</ul>`);
 }
 
 function checks(list) {

@@ -16,7 +16,6 @@ const EXPLANATION = {
   checks: [],
   rules: [],
   effects: [],
-  readings: [],
 };
 
 /** Read a session, a journal, or a coverage; null for anything else. */
