@@ -125,17 +125,17 @@ def test_following_the_remedy_of_too_few_credits_helps(emulator: EmulatorUnderTe
     [
         ("add /content_type; add /size_bytes", "/uploads", {}),
         ("remove /more", "/uploads", UPLOAD | {"more": 1}),
-        ("set /size_bytes to a whole number from 1 to 73400320", "/uploads", UPLOAD | {"size_bytes": "5"}),
+        ("correct /size_bytes: expected a whole number from 1 to 73400320", "/uploads", UPLOAD | {"size_bytes": "5"}),
         (
-            "set /name to a text with a character that can be seen, and without U+0000",
+            "correct /name: expected a text with a character that can be seen, and without U+0000",
             "/poses",
             {"name": " ", "asset_id": "ast_1"},
         ),
-        ("set /kind to one of backdrop, location", "/backgrounds", {"name": "B", "kind": "wall", "asset_id": "ast_1"}),
-        ("change /asset_ids to have at least 3 items", "/photography-styles", {"name": "S", "asset_ids": ["a", "b"]}),
+        ("correct /kind: expected one of backdrop, location", "/backgrounds", {"name": "B", "kind": "wall", "asset_id": "ast_1"}),
+        ("correct /asset_ids: expected at least 3 items", "/photography-styles", {"name": "S", "asset_ids": ["a", "b"]}),
         ("set /primary_asset_id to one of asset_ids", "/products", {"name": "P", "asset_ids": ["a"], "primary_asset_id": "b"}),
         ("set /image_count to 4, or nothing, for a photoshoot", PHOTOGRAPHY, SHOOT | {"image_count": 3}),
-        ("add /background/type, one of automatic, background, color, transparent", PHOTOGRAPHY, SHOOT | {"background": {}}),
+        ("add /background/type: expected one of automatic, background, color, transparent", PHOTOGRAPHY, SHOOT | {"background": {}}),
     ],
 )  # fmt: skip
 def test_the_remedy_names_every_field(emulator: EmulatorUnderTest, expected: str, path: str, body: Json) -> None:
