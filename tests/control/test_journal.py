@@ -240,7 +240,7 @@ def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> 
     [
         *("operation=getTeams", "operation=", "status=99", "status=six", "status=6xx", "status=", "code=teapot"),
         *("before=-1", "since=-1", "since=1.5", "since=1&since=2", "limit=0", "limit=1001"),
-        *("wait_ms=60001", "wait_ms=%D9%A1", "page=2"),
+        *("limit=%D9%A1", "wait_ms=5", "page=2"),
     ],
 )
 def test_a_filter_that_nothing_could_meet_is_refused(emulator: EmulatorUnderTest, query: str) -> None:

@@ -82,7 +82,6 @@ def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last
                     Call("GET", "/team", key=key),
                 )
             ]
-            waiting = control_call("GET", "/requests?wait_ms=50&operation=listPoses")
             ends = control_call("PUT", "/state", content=content), control_call("DELETE", "", sandbox="other")
-            emulator.together(*in_flight, waiting, *ends)
+            emulator.together(*in_flight, *ends)
             assert is_gone_soon(emulator, lambda: len(sandboxes_of(emulator)) == 1)

@@ -81,7 +81,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/scenario/check": {"POST": Action(scenarios.check_scenario, "text", query=("file",))},
     "/requests": {
-        "GET": Action(journal.list_requests, query=(*_FILTERS, "limit", "wait_ms")),
+        "GET": Action(journal.list_requests, query=(*_FILTERS, "limit")),
         "DELETE": Action(journal.clear_requests),
     },
     "/requests/{request}": {"GET": Action(journal.show_request)},
