@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.scenario.world import NEW_TEAM
-from tests.support.contract_check import ContractChecker, read_contract, shipped_checker
+from tests.support.contract_check import ContractChecker, read_contract
 from tests.support.every_operation import SUCCESSES
 from tests.support.specification import STATUSES
 
@@ -85,10 +85,6 @@ def bodies() -> list[dict[str, Any]]:
 def answers() -> list[dict[str, Any]]:
     """The media type of every body of an answer."""
     return [media_type for _, _, response in responses() for media_type in response.get("content", {}).values()]
-
-
-def examples(media_type: dict[str, Any]) -> dict[str, Any]:
-    return {name: resolve(example)["value"] for name, example in media_type["examples"].items()}
 
 
 def schema_nodes(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -260,15 +256,6 @@ class TestProblems:
             if status != "default"
         ]
         assert expected == {code: {name for name, known in declared if known == code} for code in expected}
-
-
-class TestExamples:
-    def test_are_there_and_are_valid_and_show_no_undeclared_field(self) -> None:
-        for media_type in (*bodies(), *answers()):
-            check = shipped_checker().validator(media_type["schema"]["$ref"])
-            assert media_type["examples"]
-            for name, value in examples(media_type).items():
-                assert [error.message for error in check.iter_errors(value)] == [], name
 
 
 class TestSchemas:

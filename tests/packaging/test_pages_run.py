@@ -5,6 +5,8 @@ call; what cannot be run here is listed with its reason. The tour has a test of 
 it waits exactly as long as it would in earnest, and no time passes.
 """
 
+import asyncio
+import inspect
 import os
 import re
 import shutil
@@ -244,7 +246,4 @@ def test_a_program_that_is_shown_runs(text: str) -> None:
 
 def run_shown(function: Any) -> None:
     """Run a test that is shown, asynchronous or not."""
-    import asyncio
-    import inspect
-
     asyncio.run(function()) if inspect.iscoroutinefunction(function) else function()

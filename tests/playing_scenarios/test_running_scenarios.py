@@ -11,23 +11,6 @@ from tests.support.emulator_client import UPLOAD, Call, EmulatorUnderTest, Json,
 from tests.support.served import serving
 from tests.support.served_client import ServedClient
 
-# Refused ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("number", ["1e400", "1e308", "9" * 400])
-@pytest.mark.parametrize(("method", "path"), [("PUT", "/scenario"), ("POST", "/scenario/check")])
-def test_a_span_beyond_all_numbers_is_refused(emulator: EmulatorUnderTest, method: str, path: str, number: str) -> None:
-    for text in (f"rules: [{{then: {{hold: {number}}}}}]", f"world: {{timings: {{queue: '{number}'}}}}"):
-        answer = emulator.ask(method, path, content=f"scenario: x\n{text}".encode())
-        assert (422, "invalid_scenario") == (answer.status, answer.code)
-    sandbox = {
-        "scenario": {"scenario": "x", "rules": [{"then": {"hold": number}}]},
-        "world": {"timings": {"queue": number}},
-    }
-    for name, value in sandbox.items():
-        assert emulator.refusal("POST", "/sandboxes", {name: value})[0] in (400, 422)
-
-
 # Swapped ------------------------------------------------------------------------------------------------------------
 
 
