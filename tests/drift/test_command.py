@@ -1,16 +1,12 @@
 """The command `drift`: its statuses, and what its reports do not tell."""
 
-import io
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.cli.main import main
-from image_workflow_emulator.drift import commands
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import KEY, as_har, tour
@@ -53,20 +49,6 @@ def test_the_status_is_0_without_and_1_with_another_reading(tmp_path: Path) -> N
     file = written(tour("D26=always-a-cursor"), tmp_path / "other.har")
     assert run_command("drift", file).status == 1
     assert run_command("drift", file, "--fail-on", "breach,bug").status == 0
-
-
-@pytest.mark.parametrize(("is_terminal", "lines"), [(True, 3), (False, 0)])
-def test_a_judgement_tells_at_a_terminal_how_far_it_is(
-    is_terminal: bool, lines: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    stream, exchanges = io.StringIO(), tour()
-    monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(commands, "PROGRESS_CALLS", len(exchanges) // 3)
-    assert main(["drift", written(exchanges, tmp_path / "plain.har")]) == 0
-    told = stream.getvalue().splitlines()
-    assert len(told) == lines
-    assert all(line.endswith(f" of {len(exchanges)} calls") for line in told)
 
 
 def test_what_is_pinned_is_assumed_next_time(tmp_path: Path) -> None:

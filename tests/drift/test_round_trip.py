@@ -9,7 +9,7 @@ from image_workflow_emulator.domain.readings import DECISIONS, READINGS, chosen,
 from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.kernel.seed import Seed
-from tests.drift.recorded import CONTRACT, judged, tour, toured
+from tests.drift.recorded import CONTRACT, ORDER, RecordedService, judged, tour, toured
 from tests.support.contract_check import ContractChecker, Exchange, read_contract
 
 PAIRS = [(one, other) for one, other in combinations(READINGS, 2) if READINGS[one].decision != READINGS[other].decision]
@@ -22,6 +22,23 @@ def test_a_recording_of_the_plain_emulator_shows_nothing_else() -> None:
     assert () == report.breaches
     assert () == report.differences
     assert {"assumed"} == {row.verdict for row in report.rows}
+
+
+def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:
+    service = RecordedService()
+    photos = service.photos(3)
+    product = service.product("Shirt", photos[:2]).json["id"]
+    style = service.finished(service.call("createPhotographyStyle", {"name": "Soft", "asset_ids": photos}))
+    begun = len(service.exchanges)
+    ids = {"product_ids": [product], "photography_style_id": style["result"]["id"]}
+    service.finished(service.call("createProductPhotographyGeneration", {**ORDER, **ids}))
+    service.call("updateProduct", {"name": "Blouse"}, product_id=product)
+    service.call("deletePhotographyStyle", photography_style_id=style["result"]["id"])
+    report = judged(service.exchanges[begun:])
+    assert len(service.exchanges) - begun == report.compared
+    assert () == report.readings
+    assert () == report.breaches
+    assert () == report.differences
 
 
 class ReadingsChecker(ContractChecker):

@@ -1,7 +1,6 @@
 """The commands `drift` and `conduct FILE`: recordings in, a report out. The table of commands finds them by their names."""
 
 import asyncio
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,8 +22,6 @@ from image_workflow_emulator.scenario.readings_format import readings_of_option
 from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.testing.options import writable_file, write_file
 
-PROGRESS_CALLS: Final = 1_000
-"""At a terminal, progress is shown after so many calls."""
 _VERDICTS: Final = ("other", "neither", "breach", "bug")
 """The verdicts that make the command fail, unless `--fail-on` says otherwise."""
 _PIN_HEAD: Final = "# What is known of the real service. Written by `image-workflow-emulator drift --pin`.\n"
@@ -44,7 +41,7 @@ def drift(options: Namespace, _environment: Mapping[str, str]) -> Report:
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
     pin = writable_file("--pin", options.pin) if options.pin is not None else None
     exchanges = read_recordings(options.files)
-    found = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore), _show_progress))
+    found = asyncio.run(judge(exchanges, load_contract(), known, frozenset(options.ignore)))
     if not found.compared:
         raise _nothing_to_judge(options.files)
     if pin is not None:
@@ -54,11 +51,6 @@ def drift(options: Namespace, _environment: Mapping[str, str]) -> Report:
 
 def _nothing_to_judge(files: Sequence[str]) -> UsageError:
     return UsageError(f"{Path(files[-1]).name}: no exchange is a call of the Image Workflow Service")
-
-
-def _show_progress(done: int, total: int) -> None:
-    if done % PROGRESS_CALLS == 0 and sys.stderr.isatty():
-        sys.stderr.write(f"compared {done:,} of {total:,} calls\n")
 
 
 def _readings_file(found: Judgement, source: str) -> str:

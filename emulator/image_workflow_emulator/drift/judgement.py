@@ -6,7 +6,7 @@ A first difference silences what depends on it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
@@ -86,18 +86,13 @@ async def judge(
     contract: Contract,
     known: Readings = NO_READINGS,
     ignored: frozenset[str] = frozenset(),
-    report_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Judgement:
-    """Judge a recording.
-
-    `known` are readings that were found before, `ignored` the decisions to leave out. `report_progress` is called after
-    each call with the number of calls that have been sent again, and that of all.
-    """
+    """Judge a recording. `known` are readings that were found before, `ignored` the decisions to leave out."""
     traffic = Traffic(exchanges, contract)
     rows = tuple(_row(decision, traffic, known) for decision in DECISIONS if decision not in ignored)
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
     replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
-    replayed = await replay.run(report_progress)
+    replayed = await replay.run()
     kept, silenced = _first_differences(replayed, replay)
     kept += sizes(traffic)
     unexplained = {place for row in rows if row.verdict == NEITHER for place in _OBSERVED.get(row.decision, ())}

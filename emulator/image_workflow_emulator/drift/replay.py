@@ -5,7 +5,7 @@ so that only meanings are left to differ. Owns the mapping of recorded values to
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -14,13 +14,13 @@ import orjson
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from image_workflow_emulator.drift.beginning import found_at_start, put
+from image_workflow_emulator.drift.beginning import TEAM, put, referred_in
 from image_workflow_emulator.drift.exchanges import json_of, with_leaves
 from image_workflow_emulator.drift.observations.uploads import sent_size
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
-from image_workflow_emulator.kernel.timestamps import DAY_MS, HOUR_MS, SECOND_MS, format_timestamp
+from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.options import option_texts
@@ -28,8 +28,6 @@ from image_workflow_emulator.testing.transport import Answer, ask
 
 _KEY: Final = "iwe_recorded_full"
 _CREDITS: Final = 1_000_000
-_BEFORE_MS: Final = HOUR_MS
-"""How long before the first call the emulator begins, to make what was there."""
 _BY_THE_WORLD: Final = frozenset(
     {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
     | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
@@ -79,14 +77,13 @@ class Replay:
         """Recorded ids, links and tokens, and what the emulator has in their place."""
         self.stands_for: dict[str, str] = {}
         """The emulator's ids, and the recorded one that each stands for."""
-        self.beginning: frozenset[str] = frozenset()
+        self.beginning: set[str] = set()
         """The recorded ids of what was there before the recording."""
         admitted = ((call.number, work) for call, work in traffic.admissions())
         self._admitted = {number: work for number, work in admitted if work.kind in (*WORKFLOWS, *OPERATION_TYPES)}
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
-        self._start = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
-        self._now = self._start
+        self._now = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
         with option_texts(self._options(readings)) as texts:
             self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
 
@@ -95,23 +92,30 @@ class Replay:
             "credits": _CREDITS,
             "subscription": "active",
             "concurrency_limit": 1_000,
-            "credentials": [{"key": _KEY, "name": "Recorded", "profile": "full"}],
+            "credentials": [{"key": _KEY, "name": TEAM, "profile": "full"}],
         }
-        world = {"timings": {"queue": f"{_QUEUE_MS}ms"}, "teams": {"Recorded": team}}
-        start = format_timestamp(self._start - _BEFORE_MS)
+        world = {"timings": {"queue": f"{_QUEUE_MS}ms"}, "teams": {TEAM: team}}
+        start = format_timestamp(self._now)
         return {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": world}
 
-    async def run(self, tell: Callable[[int, int], None]) -> list[Replayed]:
-        """Put what was there into the emulator, and send every call again, in order."""
-        found = found_at_start(self._traffic)
-        self.beginning = frozenset(resource.id for resource in found)
-        for resource in found:
-            self._map(resource.id, put(resource, self._application.sandboxes.default, self.mapped))
-        replayed = []
-        for call in self._traffic.calls:
-            replayed.append(await self._send(call))
-            tell(len(replayed), len(self._traffic.calls))
-        return replayed
+    async def run(self) -> list[Replayed]:
+        """Send every call again, in order."""
+        return [await self._send(call) for call in self._traffic.calls]
+
+    def _put_referred(self, call: RecordedCall) -> None:
+        """Put into the emulator what a call refers to, was there by its answer, and was made by no call before it."""
+        for kind, identifier in referred_in(call):
+            if call.is_success or (kind, identifier) in self._traffic.shown:
+                self._put(kind, identifier)
+
+    def _put(self, kind: str, identifier: str) -> str:
+        if identifier not in self.mapped:
+            looks = self._traffic.shown.get((kind, identifier))
+            shown = looks[0].shown if looks else {}
+            photos = [self._put("asset", photo) for photo in shown.get("asset_ids", ()) if kind == "product"]
+            self._map(identifier, put(kind, shown, photos, self._application.sandboxes.default))
+            self.beginning.add(identifier)
+        return self.mapped[identifier]
 
     def _map(self, recorded: str, own: str) -> None:
         self.mapped[recorded] = own
@@ -135,8 +139,8 @@ class Replay:
         return Replayed(call, answered)
 
     async def _go_to(self, instant: int) -> None:
-        if instant > self._now or self._now == self._start:
-            self._now = max(instant, self._now)
+        if instant > self._now:
+            self._now = instant
             await self._control("POST", "/clock/advance", {"to": format_timestamp(self._now)})
 
     def _prepare(self, call: RecordedCall) -> _Request | None:
@@ -145,6 +149,7 @@ class Replay:
             return None
         if call.operation is None:
             return self._prepare_bytes(call)
+        self._put_referred(call)
         needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
         if call.is_success and needed - self.mapped.keys() - {""}:
             return None
