@@ -191,7 +191,8 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         DocumentError: a file that cannot be used.
         OSError: a file that cannot be read.
     """
-    world = _world(settings.world)
+    file = settings.world
+    world = built_in_world() if file is None else parse_world(Path(file).read_bytes(), file)
     scenario = _scenario(settings, contract, world)
     return SandboxOptions(
         seed=settings.seed,
@@ -212,12 +213,6 @@ def _readings(text: str | None) -> Readings | None:
     from image_workflow_emulator.scenario.readings_format import readings_of_option
 
     return readings_of_option(text)
-
-
-def _world(file: str | None) -> World:
-    if file is None:
-        return built_in_world()
-    return parse_world(Path(file).read_bytes(), file)
 
 
 def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:

@@ -102,8 +102,12 @@ class Contract:
     def schema_of_success(self, operation: OperationContract, status: int) -> str | None:
         """Return the name of the schema of a successful answer, also of one with an undeclared status; None without body."""
         responses = self.document["paths"][operation.path][operation.method.lower()]["responses"]
-        response = self._resolve(responses.get(str(status)) or responses[str(operation.success)])
-        schema: str = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+        return self._body_schema(responses.get(str(status)) or responses[str(operation.success)])
+
+    def _body_schema(self, node: Mapping[str, Any]) -> str | None:
+        """Return the name of the schema of the JSON that a request or an answer has; None where it has none."""
+        content = self._resolve(node).get("content", {}).get("application/json", {})
+        schema: str = content.get("schema", {}).get("$ref", "")
         return schema.rpartition("/")[2] or None
 
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -125,11 +129,6 @@ class Contract:
         self, method: str, path: str, operation: Mapping[str, Any], shared: Sequence[Mapping[str, Any]]
     ) -> OperationContract:
         parameters = [self._resolve(parameter) for parameter in (*shared, *operation.get("parameters", ()))]
-        body = (
-            self._resolve(operation["requestBody"])["content"]["application/json"]
-            if "requestBody" in operation
-            else None
-        )
         query = {
             parameter["name"]: self._read_query_parameter(parameter)
             for parameter in parameters
@@ -145,7 +144,7 @@ class Contract:
             method=method.upper(),
             path=path,
             query=query,
-            body=body["schema"]["$ref"].rpartition("/")[2] if body else None,
+            body=self._body_schema(operation.get("requestBody", {})),
             cost=operation.get("x-service-credit-cost", "Free"),
             takes_key=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
             codes={status: found for status, found in codes.items() if found},

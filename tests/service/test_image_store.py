@@ -20,14 +20,6 @@ def recipe_of(*inputs: str) -> EditRecipe:
 PREMADE = PremadeRecipe(kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png")
 
 
-def test_bytes_of_an_upload_count_while_they_come(store: ImageStore) -> None:
-    with store.arriving() as count:
-        count(3)
-        count(4)
-        seen = store.budget.held_bytes
-    assert (seen, store.budget.held_bytes) == (7, 0)
-
-
 def test_a_picture_that_was_freed_while_it_was_drawn_stays_away(store: ImageStore) -> None:
     store.plan("a", PREMADE)
     store.withdraw("a")

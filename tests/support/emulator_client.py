@@ -511,7 +511,7 @@ class EmulatorUnderTest(Client):
         """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
-            account.ledger.set_available(credits_available)
+            account.ledger.grant(credits_available - account.ledger.available)
         account.team = structs.replace(account.team, **changes)
 
     def set_credential(self, key: str, **changes: Any) -> None:

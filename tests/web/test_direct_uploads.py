@@ -108,6 +108,12 @@ def test_bytes_that_find_no_room_are_refused_and_may_come_again(emulator: Emulat
     assert (held_bytes(emulator), emulator.send_bytes(emulator.open_upload(len(DATA)), DATA).status) == (0, 200)
 
 
+@pytest.mark.emulator(max_memory=len(DATA) - 1)
+def test_bytes_of_an_upload_count_while_they_come(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.send(call_of(emulator.open_upload(len(DATA))))
+    assert (answer.outcome, held_bytes(emulator)) == ((503, "service_unavailable"), 0)
+
+
 GROWING = encode(Image.effect_noise((90, 90), 99), "image/avif", quality=10)
 
 

@@ -34,10 +34,6 @@ class Ledger:
             raise LedgerError(f"{-amount} Credits cannot be taken from {self.available}")
         self.granted += amount
 
-    def set_available(self, amount: int) -> None:
-        """Make the available Credits a given number, by granting the difference."""
-        self.grant(amount - self.available)
-
     def reserve(self, work_id: str, amount: int) -> None:
         """Set Credits aside for admitted work; the caller has checked that they are available."""
         if not 0 <= amount <= self.available or work_id in self.reservations:

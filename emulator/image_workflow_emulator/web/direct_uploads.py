@@ -88,8 +88,9 @@ async def _read_bytes(exchange: Exchange) -> None:
         ClientDisconnectedError: they stopped half way.
     """
     body, session, sandbox = exchange.body, _session(exchange), exchange.sandbox
+    images = sandbox.images  # a reset gives the sandbox others
     hasher, gathered = hashlib.sha256(), io.BytesIO()  # which hands its bytes out without a copy
-    with sandbox.images.arriving() as count:
+    try:
         while body.has_more:
             piece = await body.take()
             if body.size_bytes > session.size_bytes:
@@ -97,8 +98,10 @@ async def _read_bytes(exchange: Exchange) -> None:
             hasher.update(piece)
             if session.digest is None:
                 sandbox.check_memory(len(piece))
-                count(len(piece))
                 gathered.write(piece)
+                images.account(len(piece))
+    finally:
+        images.account(-gathered.tell())
     if body.size_bytes < session.size_bytes:
         raise _wrong_size(session, count_of(body.size_bytes, "byte"))
     exchange.content, exchange.fingerprint = gathered.getvalue(), hasher.digest()
@@ -110,8 +113,7 @@ def _check_bytes(exchange: Exchange) -> None:
 
 
 def _commit(exchange: Exchange, _found: None) -> str:
-    digest = exchange.fingerprint.hex()
-    return uploads.accept(exchange.sandbox, _session(exchange), digest, exchange.content or b"")
+    return uploads.accept(exchange.sandbox, _session(exchange), exchange.fingerprint.hex(), exchange.content or b"")
 
 
 async def _render(exchange: Exchange, token: object) -> Response:

@@ -17,7 +17,6 @@ from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
 from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Poll
 from image_workflow_emulator.web.rendering import Links, json_response
 
-_NO_METHODS: Mapping[str, Route] = {}
 _COLLECTIONS: Mapping[type, str] = {Asset: "assets", Product: "products", Operation: "operations"}
 """What is answered with a Location when it was made (D38)."""
 
@@ -47,8 +46,8 @@ class V1:
         methods, steps = self._routes.get(path), path.split("/")  # "", "v1", collection, id, act
         if methods is None and len(steps) in (4, 5) and steps[3]:
             resource_id, steps[3] = steps[3], "{}"
-            return self._routes.get("/".join(steps), _NO_METHODS), resource_id
-        return methods or _NO_METHODS, ""
+            return self._routes.get("/".join(steps), {}), resource_id
+        return methods or {}, ""
 
     def _refuse_unrouted(self, exchange: Exchange, _found: object = None) -> NoReturn:
         """404 or 405: no operation has this path, or this method of it (D06)."""

@@ -47,7 +47,7 @@ class Chosen(Struct, frozen=True):
 
 
 def _plan(call: Call, workflow: str, asset_ids: tuple[str, ...], recipes: tuple[Recipe, ...]) -> Plan:
-    places = work.places_of(call.sandbox, len(recipes))
+    places = len(recipes) if call.sandbox.readings.concurrency_unit == "by-output" else 1  # D40
     return Plan(generation_price(workflow, call.intent), places, workflow, asset_ids, recipes)
 
 

@@ -167,7 +167,12 @@ def _find_open(call: Call, _found: None) -> UploadSession:
 def _check_state(call: Call, session: UploadSession) -> UploadSession:
     """410 or 422: the window is open, and the token is the one that the direct upload gave."""
     check_window(session, call.now)
-    _check_token(call.sandbox, session, call.intent["upload_token"])
+    where, sent = "/upload_token", call.intent["upload_token"]
+    if session.digest is None:
+        expected = "bytes to be sent to upload.url first"
+        raise invalid_input(where, sent, expected, Check.STATE, "send the bytes to upload.url first")
+    if sent != token(call.sandbox, session, session.digest):
+        raise invalid_input(where, sent, "the token the direct upload gave", Check.STATE)
     return session
 
 
@@ -202,15 +207,6 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
     session = sandbox.store.uploads.items[session_id]
     if session.status == "received":
         sandbox.images.release([session.id])
-
-
-def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
-    """Refuse any token except the one that the direct upload gave. Raises Problem invalid_input."""
-    if session.digest is None:
-        expected = "bytes to be sent to upload.url first"
-        raise invalid_input("/upload_token", upload_token, expected, Check.STATE, "send the bytes to upload.url first")
-    if upload_token != token(sandbox, session, session.digest):
-        raise invalid_input("/upload_token", upload_token, "the token the direct upload gave", Check.STATE)
 
 
 def _check_present(session: UploadSession) -> None:

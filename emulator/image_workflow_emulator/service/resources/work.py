@@ -41,11 +41,6 @@ def queue_ms(sandbox: Sandbox) -> int:
     return 0 if skips_queue(sandbox) else sandbox.timings.queue_ms
 
 
-def places_of(sandbox: Sandbox, outputs: int) -> int:
-    """Return how many places of the concurrency budget work takes (D40)."""
-    return outputs if sandbox.readings.concurrency_unit == "by-output" else 1
-
-
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
     decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.now, outputs)

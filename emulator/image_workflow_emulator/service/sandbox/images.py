@@ -9,7 +9,7 @@ with its last release. Must not know processes: the bytes of a developed picture
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -84,7 +84,7 @@ class ImageStore:
     def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
         """Keep encoded bytes under a new key, held once."""
         self._add(key, Content(None, data, len(data)), scene)
-        self._account(len(data))
+        self.account(len(data))
 
     def plan(self, key: str, recipe: Recipe) -> None:
         """Keep a recipe under a new key, held once; it holds its inputs until it is developed."""
@@ -173,7 +173,7 @@ class ImageStore:
         if content is None or content.data is not None:
             return
         content.data, content.size_bytes = data, len(data)
-        self._account(len(data))
+        self.account(len(data))
         if not self.is_closed:
             self.budget.drawn[content] = self
         for _ in list(content.keys):
@@ -187,23 +187,8 @@ class ImageStore:
         if all(source in self.pictures for source in content.recipe.inputs):
             for _ in content.keys:
                 self.hold(content.recipe.inputs)
-            self._account(-len(content.data or b""))
+            self.account(-len(content.data or b""))
             content.data = None
-
-    @contextmanager
-    def arriving(self) -> Iterator[Callable[[int], None]]:
-        """Count the bytes of an upload as they come, until they are put or gone."""
-        arrived_bytes = 0
-
-        def count(size_bytes: int) -> None:
-            nonlocal arrived_bytes
-            arrived_bytes += size_bytes
-            self._account(size_bytes)
-
-        try:
-            yield count
-        finally:
-            self._account(-arrived_bytes)
 
     def restore(self, key: str, data: bytes, recipe: Recipe | None, scene: Scene | None) -> None:
         """Add a picture of a saved state, held by nothing yet: by its recipe if there is one. Raises KeyError for its inputs."""
@@ -226,7 +211,7 @@ class ImageStore:
 
         Requests that are still being answered keep what they hold.
         """
-        self._account(-self.held_bytes)
+        self.account(-self.held_bytes)
         for content in self._contents.values():
             self.budget.drawn.pop(content, None)
         self.is_closed = True
@@ -238,12 +223,13 @@ class ImageStore:
     def _leave(self, content: Content, key: str) -> None:
         content.keys.remove(key)
         if not content.keys:
-            self._account(-len(content.data or b""))
+            self.account(-len(content.data or b""))
             self.budget.drawn.pop(content, None)
             if content.recipe is not None:
                 del self._contents[content.recipe]
 
-    def _account(self, size_bytes: int) -> None:
+    def account(self, size_bytes: int) -> None:
+        """Count bytes that have come, such as those of an upload; fewer than none for those that are gone."""
         if not self.is_closed:
             self.held_bytes += size_bytes
             self.budget.held_bytes += size_bytes

@@ -53,13 +53,16 @@ _PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[s
 def add_premade_ingredients(
     store: Store, images: ImageStore, identifiers: Identifiers, now: int, rounds: int = 1
 ) -> None:
-    """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn."""
+    """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn.
+
+    From the second round on, names have its number.
+    """
     for resource, rows, fields, shown in _PREMADE:
         for index, (name, *values) in enumerate([*rows] * rounds):
             ingredient = resource(
                 id=identifiers.next(resource.prefix),
                 team_id=None,
-                name=_numbered(name, index),
+                name=name if index < _PER_KIND else f"{name} {index // _PER_KIND + 1}",
                 source_asset_ids=(),
                 created_at=now,
                 updated_at=now,
@@ -84,9 +87,3 @@ def plan_pictures(
     kind, name, (width, height) = ingredient.kind, ingredient.name, size
     for index, key in enumerate(ingredient.picture_keys, start=first):
         images.plan(key, recipe(kind=kind, name=name, index=index, width=width, height=height, format="png"))
-
-
-def _numbered(name: str, index: int) -> str:
-    """Return a name that no other round has: with a number from the second on."""
-    number = index // _PER_KIND + 1
-    return name if number == 1 else f"{name} {number}"

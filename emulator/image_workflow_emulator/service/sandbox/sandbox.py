@@ -177,7 +177,11 @@ class Sandbox(SandboxState):
                 idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[readings.key_retention]),
             )
         )
-        self._add_world(world)
+        for team in world.teams:
+            self.add_team(team, self.began_at)
+        if world.premade:
+            rounds = _EVOLVED_ROUNDS if options.evolution else 1
+            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at, rounds)
 
     def become(self, state: SandboxState) -> None:
         """Take a state as this sandbox's own, and make the rest from it."""
@@ -217,13 +221,6 @@ class Sandbox(SandboxState):
             held.ended.set()
         self.held_admissions = {}
         self.images.close()
-
-    def _add_world(self, world: World) -> None:
-        for team in world.teams:
-            self.add_team(team, self.began_at)
-        if world.premade:
-            rounds = _EVOLVED_ROUNDS if self.options.evolution else 1
-            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at, rounds)
 
     def add_team(self, described: WorldTeam, now: int) -> TeamAccount:
         """Open a Team with its Credits and credentials."""

@@ -178,10 +178,9 @@ def change_team(sandbox: Sandbox, account: TeamAccount, change: WorldTeam, cause
     for name in values:
         _note_cause(sandbox, name, account.team.id, cause)
     if "credits" in values:
-        before = account.ledger.available
-        account.ledger.set_available(values.pop("credits"))
-        at = sandbox.clock.now() if cause is None else cause.at
-        account.credit_changes.append((at, account.ledger.available - before))
+        difference = values.pop("credits") - account.ledger.available
+        account.ledger.grant(difference)
+        account.credit_changes.append((sandbox.clock.now() if cause is None else cause.at, difference))
         del account.credit_changes[:-MAX_CREDIT_CHANGES]
     account.team = structs.replace(account.team, **values)
     sandbox.feed.note("team", account.team.id)
