@@ -54,6 +54,7 @@ class Application:
         Raises as `sandbox_options` does, and UsageError for a bad state file.
         """
         self.settings = settings
+        self._given = None if settings.given is None else Path(settings.given).read_bytes()
         self.contract = contract or load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), settings.journal_requests)
         # On the loopback no client uses a name of the local network, but a rebound web page may: refuse such names.
@@ -122,6 +123,7 @@ class Application:
             self._pictures,
             self._own_service.ask_off_record,
             self._stop,
+            given=self._given,
         )
         return create_control(plane)
 

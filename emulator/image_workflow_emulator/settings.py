@@ -160,6 +160,7 @@ _HOST: Final = _text("HOST", "a host name or address")
 _WORLD: Final = _text("FILE", "a YAML file")
 _SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
 _STATE: Final = _text("FILE", "a state file")
+_GIVEN: Final = _text("FILE", "a YAML or JSON file of what to make")
 _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
 _COUNT: Final = Kind("N", _parse_count, f"a number from 1 to {_MAX_JOURNAL_REQUESTS}")
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
@@ -174,6 +175,7 @@ _STARTS: Final = "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock"
 _WORLDS: Final = "Teams, credentials and premade ingredients at start (YAML)"
 _ALLOWED: Final = "an additional host name that clients may use; can be repeated"
 _TOKENS: Final = "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`"
+_MADE: Final = "what the default sandbox holds at its start and after a reset: Products, ingredients, photoshoots"
 _EVOLUTION: Final = "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items"
 _HOW_READ: Final = "how the specification is read where it is silent: names, a set (plain, other, stingy) or a file"
 _JOURNAL: Final = "limit of the requests in the journal of each sandbox; conduct and coverage judge what it holds"
@@ -209,6 +211,7 @@ class Settings(Struct, frozen=True):
         True
     )
     state: Annotated[str | None, Option(_STATE, "start from a state file")] = None
+    given: Annotated[str | None, Option(_GIVEN, _MADE)] = None
     evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
     readings: Annotated[str | None, Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there")] = None
     """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import run_command, run_writing_to
+from tests.cli.command import ask, run_command, run_writing_to
 from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n"
@@ -98,3 +98,28 @@ def test_output_that_cannot_be_written_is_a_message() -> None:
 def test_a_control_plane_that_other_machines_can_reach_is_warned_of(options: str, is_warned: bool) -> None:
     complaint = run_command("exec", *options.split(), "--quiet", "--", "true").complaint
     assert is_warned == ("listening on 0.0.0.0: without --control-token" in complaint)
+
+
+GIVEN = "given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]"
+
+
+def test_what_a_file_gives_is_there_at_the_start_and_after_a_reset_off_the_record(tmp_path: Path) -> None:
+    file = tmp_path / "given.yaml"
+    file.write_text(GIVEN)
+    with serving("--clock", "auto", EMULATOR_GIVEN=str(file)) as server:
+        for _ in range(2):
+            assert ["Linen shirt"] == [product["name"] for product in ask(server, "/v1/products")["data"]]
+            assert ["completed"] == [shoot["status"] for shoot in ask(server, "/v1/generations")["data"]]
+            assert 2 == ask(server, "/_emulator/requests")["total"]
+            ask(server, "/_emulator/reset", method="POST")
+
+
+@pytest.mark.parametrize("command", [["serve", "--port", "0"], ["exec", "--", "echo", "started"]])
+def test_a_bad_file_of_what_is_given_is_refused_before_it_is_ready(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "given.yaml"
+    file.write_text("given:\n- produkt: {name: Linen shirt}\n")
+    outcome = run_command(*command, EMULATOR_GIVEN=str(file))
+    assert (2, "") == (outcome.status, outcome.output)
+    assert outcome.complaint.startswith(
+        f"image-workflow-emulator: {file}:2:3: entry 1: produkt: found an unknown field"
+    )

@@ -89,3 +89,20 @@ def test_a_lost_answer_is_an_error_of_httpx() -> None:
 
     rule = {"match": {"operation": "getTeam"}, "then": {"network": "reset"}}
     asyncio.run(run(create_app(scenario={"scenario": "lost", "rules": [rule]})))
+
+
+def test_what_a_file_gives_is_there_at_the_start_and_after_a_reset(tmp_path: Path) -> None:
+    file = tmp_path / "given.yaml"
+    file.write_text("given: [{product: {name: Linen shirt}}]")
+
+    async def run(app: EmulatorApplication) -> None:
+        async with client_of(app) as client:
+            for _ in range(2):
+                products = (await client.get("/products")).json()["data"]
+                assert ["Linen shirt"] == [product["name"] for product in products]
+                app.sandbox.reset()
+
+    asyncio.run(run(create_app(given=file)))
+    file.write_text("given: [{produkt: {name: Linen shirt}}]")
+    with pytest.raises(EmulatorError, match="1:10: entry 1: produkt"):
+        create_app(given=file)

@@ -21,7 +21,7 @@ from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.exec_report import report_on
 from image_workflow_emulator.cli.observers import Observed
-from image_workflow_emulator.cli.start_up import started
+from image_workflow_emulator.cli.start_up import make_given, started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.kernel.printable import printable_lines
@@ -90,6 +90,7 @@ class _Run(WatchedServer):
         yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
+        await make_given(self._application.settings, self._address)
         output = _STANDARD_ERROR if self._options.format == "json" else None
         child = Child(self._options.words, self._variables, output)
         try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.cli.invocation import Invocation, table_lines
-from image_workflow_emulator.cli.start_up import started
+from image_workflow_emulator.cli.start_up import make_given, started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
@@ -52,9 +52,8 @@ def serve(call: Invocation) -> None:
     settings = read_settings(vars(call.options), call.environment)
     with started(settings, call.environment) as (listener, address, application):
         message = _start_up_message(settings.public_url or address, application.sandboxes.default)
-        announcement = f"{message}\nready {address}{BASE_PATH}"
         scenario = scenario_file(settings.scenario) if settings.scenario else None
-        _AnnouncingServer(application, announcement, scenario).run(sockets=[listener])
+        _AnnouncingServer(application, address, message, scenario).run(sockets=[listener])
 
 
 class _AnnouncingServer(WatchedServer):
@@ -63,15 +62,17 @@ class _AnnouncingServer(WatchedServer):
     It logs when the file of its scenario changed, which takes effect when it is used again.
     """
 
-    def __init__(self, application: "Application", announcement: str, scenario: Path | None) -> None:
+    def __init__(self, application: "Application", address: str, message: str, scenario: Path | None) -> None:
         super().__init__(application, GRACE_SECONDS)
         self._application = application
-        self._announcement = announcement
+        self._address = address
+        self._announcement = f"{message}\nready {address}{BASE_PATH}"
         self._scenario = scenario
         self._scenario_changed_at = _changed_at(scenario)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        await make_given(self._application.settings, self._address)
         print(self._announcement, flush=True)
         give_back_large_blocks()
 

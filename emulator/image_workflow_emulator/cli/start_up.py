@@ -3,6 +3,7 @@
 Must not know how long either of them serves.
 """
 
+import asyncio
 import errno
 import json
 import logging
@@ -106,6 +107,15 @@ def _load_application(settings: Settings) -> "Application":
         return Application(settings, is_served=True)
     except OSError as error:
         raise UsageError(unreadable(error)) from error
+
+
+async def make_given(settings: Settings, address: str) -> None:
+    """Make what the option `given` lists, in the emulator that this process serves. Raises EmulatorError."""
+    if settings.given is not None:
+        from image_workflow_emulator.testing.control_client import ControlClient
+        from image_workflow_emulator.testing.sandbox import Given
+
+        await asyncio.to_thread(Given(ControlClient(address, settings.control_token)).file, settings.given)
 
 
 @contextmanager

@@ -80,6 +80,8 @@ class ControlPlane:
     ask_off_record: AskOffRecord
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
+    given: bytes | None = None
+    """The content of the file that the option `given` names."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
     """The ids of its own requests: looking at a sandbox must not change the ids that the sandbox gives next."""
     sandboxes_named: int = 0

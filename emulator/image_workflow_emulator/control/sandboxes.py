@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from msgspec import structs
@@ -13,6 +14,7 @@ from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.clock import describe_clock
 from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices
 from image_workflow_emulator.control.fields import clock_of, unfit
+from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
 from image_workflow_emulator.domain.problems import Problem
@@ -66,10 +68,14 @@ def delete_sandbox(call: ControlCall) -> None:
     call.plane.sandboxes.delete(call.sandbox)
 
 
-def reset_sandbox(call: ControlCall) -> dict[str, Any]:
-    """POST /reset: back to the start."""
+async def reset_sandbox(call: ControlCall) -> dict[str, Any]:
+    """POST /reset: back to the start, where the default sandbox has what the option `given` lists."""
     call.fields("Reset")
     reset_with_scenarios(call)
+    content, sandbox = call.plane.given, call.sandbox
+    if content is not None and sandbox.id == DEFAULT_SANDBOX_ID:
+        query, now = {"file": call.plane.settings.given}, engine.enter(sandbox)
+        await give(replace(call, body=content, query=query, now=now, _store=sandbox.store))
     return describe(call, call.sandbox)
 
 

@@ -108,7 +108,11 @@ def create_app(**options: Any) -> EmulatorApplication:
 
     try:
         with option_texts(options) as texts:
-            return EmulatorApplication(Application(read_settings(texts, {})))
+            settings = read_settings(texts, {})
+            made = EmulatorApplication(Application(settings))
+            if settings.given is not None:
+                made.sandbox.given.file(settings.given)
+            return made
     except OSError as error:
         raise EmulatorError(NOT_STARTED, unreadable(error)) from error
     except (UsageError, DocumentError) as error:
