@@ -16,7 +16,7 @@ from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
 from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, outputs_of, without_fragment
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
@@ -220,8 +220,7 @@ class _RecordedWorks:
         work = self._traffic.works.get(identifier)
         known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
         if work is not None:
-            outputs = work.last.get("outputs", ()) if work.last["object"] == "generation" else ()
-            assets = [(output.get("asset") or {}).get("id") for output in outputs]
+            assets = [(output.get("asset") or {}).get("id") for output in outputs_of(work.last)]
             known |= {
                 "reserved_credits": work.credits("reserved") or 0,
                 "charged_credits": work.credits("charged"),

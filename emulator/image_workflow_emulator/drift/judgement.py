@@ -24,7 +24,7 @@ from image_workflow_emulator.domain.readings import (
 )
 from image_workflow_emulator.drift.comparison import Difference, breaches, compare, sizes
 from image_workflow_emulator.drift.exchanges import RecordedExchange, leaves
-from image_workflow_emulator.drift.observations import answers, keys_and_lists, uploads, work
+from image_workflow_emulator.drift.observations import calls, work
 from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Observe, Seen
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
 from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
@@ -73,9 +73,8 @@ class Judgement(Struct, frozen=True):
         return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
 
 
-_FILES: Final = (answers, keys_and_lists, uploads, work)
 _OBSERVATIONS: Final[Mapping[str, Observe]] = {
-    reading.decision: next(getattr(file, reading.field) for file in _FILES if hasattr(file, reading.field))
+    reading.decision: getattr(calls if hasattr(calls, reading.field) else work, reading.field)
     for reading in READINGS.values()
 }
 """By decision: the observation, a function with the name of its field of `Readings`."""

@@ -13,7 +13,6 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import orjson
 import yaml
@@ -145,8 +144,6 @@ def _har_headers(message: Mapping[str, Any]) -> dict[str, str]:
 def _har_body(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     """Return a body, and whether it is partial: left out, cut off, or bytes that were written as text."""
     text, size = content.get("text"), float(content.get("size") or 0)
-    if text is None and content.get("params"):
-        text = urlencode([(str(pair["name"]), str(pair.get("value", ""))) for pair in content["params"]])
     if text is None:
         return None, size > 0 or "_file" in content
     if content.get("encoding") != "base64":

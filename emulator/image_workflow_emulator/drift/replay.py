@@ -16,8 +16,15 @@ from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import TEAM, put, referred_in
 from image_workflow_emulator.drift.exchanges import json_of, with_leaves
-from image_workflow_emulator.drift.observations.uploads import sent_size
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedUpload, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.drift.observations.calls import sent_size
+from image_workflow_emulator.drift.traffic import (
+    RecordedCall,
+    RecordedUpload,
+    RecordedWork,
+    Traffic,
+    outputs_of,
+    without_fragment,
+)
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
@@ -72,15 +79,14 @@ class Replay:
 
     def __init__(self, traffic: Traffic, contract: Contract, readings: str = "plain") -> None:
         self._traffic = traffic
-        self._contract = contract
         self.mapped: dict[str, str] = {}
         """Recorded ids, links and tokens, and what the emulator has in their place."""
         self.stands_for: dict[str, str] = {}
         """The emulator's ids, and the recorded one that each stands for."""
         self.beginning: set[str] = set()
         """The recorded ids of what was there before the recording."""
-        admitted = ((call.number, work) for call, work in traffic.admissions())
-        self._admitted = {number: work for number, work in admitted if work.kind in (*WORKFLOWS, *OPERATION_TYPES)}
+        known = (*WORKFLOWS, *OPERATION_TYPES)
+        self._admitted = {call.number: work for call, work in traffic.admissions() if work.kind in known}
         self._upload_headers: dict[str, Mapping[str, str]] = {}
         """By the emulator's upload address: the headers that it asks for."""
         self._now = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
@@ -145,10 +151,13 @@ class Replay:
 
     def _prepare(self, call: RecordedCall) -> _Request | None:
         """Return the request to send; None where there was no answer, or it needs what was before the recording."""
-        if call.status is None or (call.name == "completeUpload" and call.is_success and not self._has_bytes(call)):
+        if call.status is None:
             return None
         if call.operation is None:
             return self._prepare_bytes(call)
+        upload = self._traffic.uploads.get(call.parameters.get("upload_id", ""))
+        if call.name == "completeUpload" and call.is_success and not (upload and upload.has_bytes):
+            return None
         self._put_referred(call)
         needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
         if call.is_success and needed - self.mapped.keys() - {""}:
@@ -184,24 +193,18 @@ class Replay:
             body["size_bytes"] = len(_file(upload, b""))
         return orjson.dumps(body)
 
-    def _has_bytes(self, completion: RecordedCall) -> bool:
-        upload = self._traffic.uploads.get(completion.parameters["upload_id"])
-        return upload is not None and upload.has_bytes
-
     # Bytes ----------------------------------------------------------------------------------------------------------
 
     def _prepare_bytes(self, call: RecordedCall) -> _Request | None:
         url = without_fragment(call.url)
-        if url not in self.mapped:
+        own, upload = self.mapped.get(url), self._traffic.uploads.get(url)
+        if own is None or (upload is None and call.surface == "upload"):
             return None
-        target = _target(self.mapped[url])
-        if call.surface == "download":
-            return call.method, target, {}, b""
-        upload = self._traffic.uploads.get(url)
+        target = urlsplit(own)._replace(scheme="", netloc="").geturl()
         if upload is None:
-            return None
+            return call.method, target, {}, b""
         too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
-        headers = dict(self._upload_headers.get(self.mapped[url], {}))
+        headers = dict(self._upload_headers.get(own, {}))
         return call.method, target, headers, _file(upload, call.request_body or b"") + too_much
 
     # Learning -------------------------------------------------------------------------------------------------------
@@ -249,7 +252,7 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     if finished is not None:
         took_ms = min(max(1, finished.at - call.at - _QUEUE_MS), _MAX_WORK_MS)
         then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
-        outputs = work.last.get("outputs", ()) if work.last["object"] == "generation" else ()
+        outputs = outputs_of(work.last)
         failed = {str(slot): one for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"}
         if work.last.get("status") == "failed":
             then["fail"] = _failure_code([*outputs, work.last][0])
@@ -284,8 +287,3 @@ def is_name(member: str) -> bool:
 def is_identifier(member: str) -> bool:
     """Whether a member of an answer holds the id of a resource, or several."""
     return member == "id" or (member.endswith(("_id", "_ids")) and member != "request_id")
-
-
-def _target(url: str) -> str:
-    """Return the path and the query of a link of the emulator."""
-    return urlsplit(url)._replace(scheme="", netloc="").geturl()

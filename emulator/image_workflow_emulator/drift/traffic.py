@@ -267,6 +267,11 @@ class Traffic:
         return ((work.admission, work) for work in self.works.values() if work.admission is not None)
 
 
+def outputs_of(shown: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the outputs of work as an answer shows it: an Operation has none, whatever else is in the answer."""
+    return shown.get("outputs", ()) if shown["object"] == "generation" else ()
+
+
 def _template(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 

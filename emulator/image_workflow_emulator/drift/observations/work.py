@@ -1,8 +1,8 @@
 """Observations of Operations, Generations and Credits (D27, D29, D31 to D33, D35, D37, D40, D71, D76)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.pixels import output_size
@@ -10,7 +10,7 @@ from image_workflow_emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOO
 from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.drift.observations.base import NEITHER, Seen, by_outcome, meaning, reading_of
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, outputs_of
 
 _PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 DEFAULTS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")
@@ -36,7 +36,7 @@ def error_members(traffic: Traffic) -> Iterator[Seen]:
     """D31: whether all members of an error are there."""
     for work in traffic.works.values():
         for call, shown in work.looks:
-            for holder in (shown, *_outputs(shown)):
+            for holder in (shown, *outputs_of(shown)):
                 error = holder.get("error")
                 if error is not None and holder.get("status") == "failed":
                     values = [error.get(name) for name in ("code", "message", "retryable")]
@@ -99,7 +99,7 @@ def pixel_sizes(traffic: Traffic) -> Iterator[Seen]:
         if ratio is None or resolution is None:
             continue
         sizes = {reading: output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
-        for output in _outputs(work.last):
+        for output in outputs_of(work.last):
             for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
                 yield Seen(reading_of(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
@@ -111,7 +111,7 @@ def partial_charge(traffic: Traffic) -> Iterator[Seen]:
         charged, finished = work.credits("charged"), work.finished_by
         if call.body.get("output_mode") != "photoshoot" or charged is None or finished is None:
             continue
-        completed = sum(output.get("status") == "completed" for output in _outputs(work.last))
+        completed = sum(output.get("status") == "completed" for output in outputs_of(work.last))
         if 0 < completed < PHOTOSHOOT_SLOTS:
             charges = {
                 reading: generation_charge(PHOTOSHOOT_CREDITS, completed, PHOTOSHOOT_SLOTS, reading)
@@ -125,14 +125,9 @@ def slot_order(traffic: Traffic) -> Iterator[Seen]:
     """D76: whether the slots of a Generation finish one after another, from the first on."""
     for work in traffic.works.values():
         for call, shown in work.looks:
-            done = [output.get("status") in TERMINAL for output in _outputs(shown)]
+            done = [output.get("status") in TERMINAL for output in outputs_of(shown)]
             if any(done) and not all(done):
                 yield Seen("plain" if done == sorted(done, reverse=True) else "shuffled", call)
-
-
-def _outputs(shown: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the slots of a work: an Operation has none, whatever else is in the answer."""
-    return shown.get("outputs", ()) if shown["object"] == "generation" else ()
 
 
 # Credits and the budget -----------------------------------------------------------------------------------------------
@@ -188,7 +183,7 @@ def concurrency_unit(traffic: Traffic) -> Iterator[Seen]:
         if used is None or any(stage is None for _, stage in stages):
             continue
         running = [work for work, stage in stages if stage == "open"]
-        slots = sum(max(1, len(_outputs(work.last))) for work in running)
+        slots = sum(max(1, len(outputs_of(work.last))) for work in running)
         if slots > len(running):
             is_by_output = len(running) < used <= slots
             reading = "plain" if used == len(running) else "by-output" if is_by_output else NEITHER
