@@ -1,16 +1,14 @@
 """The states of uploads, work and outputs, and the only moves between them (section 3).
 
 How it works: the present state and an event are looked up in one table. A terminal state has no moves. An event that a state
-does not have raises and changes nothing. What follows from several outputs together ("all are terminal") is worked
-out again after every event by `generation_status`, apart from the events themselves.
+does not have raises and changes nothing. What follows from several outputs together ("all are terminal") is
+worked out where an output ends (`service/resources/generations.py`).
 
 Where the specification shows no moves (sessions, Operations, outputs before their end), they are our own choice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
-
-from image_workflow_emulator.domain.resources import Output, WorkStatus
 
 MOVES: Mapping[tuple[str, str], Any] = {
     # Upload Sessions:
@@ -45,14 +43,3 @@ def move(state: State, event: str) -> State:
         raise IllegalMoveError(f"{state} has no move on {event}")
     following: State = MOVES[state, event]
     return following
-
-
-def generation_status(current: WorkStatus, outputs: Iterable[Output]) -> WorkStatus:
-    """Return what a Generation's outputs make of it.
-
-    Terminal once every output is; completed if at least one output completed, failed if none did (section 3, rule 1).
-    """
-    statuses = {output.status for output in outputs}
-    if not statuses <= TERMINAL:
-        return current
-    return "completed" if "completed" in statuses else "failed"

@@ -47,25 +47,21 @@ class Clock:
         self, setting: ClockSetting, start: int | None = None, elapsed_ms: Callable[[], float] = host_elapsed_ms
     ) -> None:
         self._elapsed_ms = elapsed_ms
-        self._setting = setting
+        self.setting = setting
+        """The mode and rate in force; `change_setting` changes them."""
         if start is None:
             start = host_now() if setting.mode == "real" else DEFAULT_START
         self._base = start
         self._base_elapsed = elapsed_ms()
 
     @property
-    def setting(self) -> ClockSetting:
-        """The mode and rate in force."""
-        return self._setting
-
-    @property
     def skips_waits(self) -> bool:
         """Whether this clock skips the waits that the service asks of its client (`auto`)."""
-        return self._setting.mode == "auto"
+        return self.setting.mode == "auto"
 
     def now(self) -> int:
         """Return the emulator's time as an instant."""
-        setting = self._setting
+        setting = self.setting
         if setting.mode != "real":
             return self._base
         now = self._base + int((self._elapsed_ms() - self._base_elapsed) * setting.rate)
@@ -81,4 +77,4 @@ class Clock:
         """Run in another mode or at another rate from now on, without a jump."""
         self._base = self.now()
         self._base_elapsed = self._elapsed_ms()
-        self._setting = setting
+        self.setting = setting

@@ -52,7 +52,7 @@ class Journal:
         request.complete()
         if request.sequence >= self._first_sequence:
             self.held_bytes += request.held_bytes
-            while self.held_bytes > self._max_bytes:
+            while self.held_bytes > max(MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests):
                 self._drop_oldest()
         if request.sequence > self._cleared_up_to:
             self.feed.note("left", request)
@@ -104,10 +104,6 @@ class Journal:
             yield request
 
     # Dropping -----------------------------------------------------------------------------------------------------------
-
-    @property
-    def _max_bytes(self) -> int:
-        return max(MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests)
 
     @property
     def _first_sequence(self) -> int:

@@ -259,16 +259,12 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     sandbox.accounts[generation.team_id].budget.give_back_place(generation.id)
     outputs = (*generation.outputs[:slot], output, *generation.outputs[slot + 1 :])
     changed = structs.replace(generation, outputs=outputs, updated_at=now)
-    if lifecycles.generation_status(generation.status, outputs) in lifecycles.TERMINAL:
-        changed = _finish(sandbox, changed, now)
+    if all(output.status in lifecycles.TERMINAL for output in outputs):
+        completed = sum(output.status == "completed" for output in outputs)
+        reading = sandbox.readings.partial_charge
+        charge = generation_charge(generation.reserved_credits, completed, len(outputs), reading)
+        changed = work.finished(sandbox, changed, "succeeded" if completed else "failed", charge, now)
     sandbox.store.generations.replace(changed)
-
-
-def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
-    completed = sum(output.status == "completed" for output in generation.outputs)
-    reading = sandbox.readings.partial_charge
-    charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs), reading)
-    return work.finished(sandbox, generation, "succeeded" if completed else "failed", charge, now)
 
 
 def _handler(*planning: OwnCheck) -> Handler:

@@ -53,15 +53,11 @@ def _signed_parts(session: UploadSession) -> tuple[str | int, ...]:
     return "upload", session.id, session.content_type, session.size_bytes, session.expires_at
 
 
-def binding(sandbox: Sandbox, session: UploadSession) -> str:
-    """Return the value of the header that binds a direct upload to its session."""
-    return sandbox.signer.sign("upload binding", session.id)
-
-
 def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
     """Return every header that must be sent with the bytes."""
     more = _MORE_HEADERS if sandbox.readings.upload_session == "short" else {}
-    return {"Content-Type": session.content_type, BINDING_HEADER: binding(sandbox, session), **more}
+    binding = sandbox.signer.sign("upload binding", session.id)
+    return {"Content-Type": session.content_type, BINDING_HEADER: binding, **more}
 
 
 def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:
