@@ -36,8 +36,8 @@ class Style:
     """Colours on a terminal, unless NO_COLOR is set (https://no-color.org)."""
 
     def __init__(self, stream: IO[str] | None, environment: Mapping[str, str]) -> None:
-        self.is_seen = stream is not None and stream.isatty() and environment.get("TERM") != "dumb"
-        self.is_on = self.is_seen and not environment.get("NO_COLOR")
+        is_seen = stream is not None and stream.isatty() and environment.get("TERM") != "dumb"
+        self.is_on = is_seen and not environment.get("NO_COLOR")
 
     def __call__(self, text: str, colour: str) -> str:
         """Colour a text."""

@@ -24,10 +24,7 @@ MAX_FINDINGS: Final = 1_000
 
 
 class Observed:
-    """What happened in all sandboxes.
-
-    `journal` holds the entries, on disk where they are many; None if nobody wants them.
-    """
+    """What happened in all sandboxes. Entries of their journals are kept too where somebody wants them, on disk if they are many."""
 
     def __init__(self, ignored: Collection[str], *, keeps_entries: bool) -> None:
         """`ignored`: the rules of conduct that do not count."""

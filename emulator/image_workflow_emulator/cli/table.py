@@ -20,8 +20,9 @@ class Command(NamedTuple):
     home: str = ""
     """The function that runs it, such as `cli.serving.serve`, or its module, where the function has the name of the command.
 
-    A verb has the module of its command unless it says otherwise: `teams list` is `teams_list`. The function gets an Invocation, and returns the exit
-    status; None is 0. That of a command that `reports` gets its options and the environment, and returns a Report.
+    A verb has the module or the function of its command unless it says otherwise: `sandboxes list` is `sandboxes_list`, and
+    `clock` finds its verb in its options. The function gets an Invocation, and returns the exit status; None is 0. That of a
+    command that `reports` gets its options and the environment, and returns a Report.
     """
     arguments: Arguments = _NONE
     formats: tuple[str, ...] = ()
