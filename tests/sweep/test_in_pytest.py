@@ -120,28 +120,6 @@ def test_other(image_workflow): get(image_workflow, 2)
     assert found["getTeam#1:rate_limited", "test_other"] == "survived"
 
 
-@pytest.mark.verify
-def test_a_run_that_cannot_be_ended_by_a_test_is_killed_and_the_others_are_repeated(tmp_path: Path) -> None:
-    tests = """
-import signal
-def test_endless(image_workflow):
-    try: get(image_workflow)
-    except AssertionError:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-        time.sleep(600)
-def test_other(image_workflow): get(image_workflow, 2)
-"""
-    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited", "--timeout", "1", status=1)
-    assert found["getTeam#1:rate_limited", "test_endless"] == "hung"
-    assert found["getTeam#1:rate_limited", "test_other"] == "survived"
-
-
-def test_the_pauses_of_a_client_are_no_hanging(tmp_path: Path) -> None:
-    tests = "PAUSE = 2\ndef test_patient(image_workflow): get(image_workflow, 4)\n"
-    found = outcomes(tmp_path, tests, "--only", "getTeam#1+:rate_limited", "--timeout", "4")
-    assert found["getTeam#1+:rate_limited", "test_patient"] == "failed"
-
-
 def test_what_a_test_leaves_undone_or_makes_twice_is_its_own(tmp_path: Path) -> None:
     tests = """
 def make(sandbox, keys):

@@ -16,7 +16,6 @@ from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.plan import Plan, Trial, choose
-from image_workflow_emulator.sweep.run_files import paused_seconds
 from image_workflow_emulator.sweep.runs import Outcome, Run
 from image_workflow_emulator.sweep.shards import merged
 
@@ -108,16 +107,6 @@ def test_calls_are_counted_as_a_scenario_counts_them() -> None:
     )
 
 
-def test_only_the_first_and_the_last_of_equal_polls_are_tried() -> None:
-    journal = [entry("getGeneration") for _ in range(4)] + [entry("getTeam")]
-    cells = cells_of(evidence_of([journal], CONTRACT), CODES)
-    assert [1, 4] == [
-        cell.number
-        for cell, why in cells.items()
-        if (cell.call, why) == (f"getGeneration#{cell.number}", "") and cell.fault == "cut"
-    ]
-
-
 def test_a_call_that_was_refused_is_not_refused_by_a_later_check() -> None:
     cells = cells_of(evidence_of([[entry("createPose", 422, code="invalid_input")]], CONTRACT), CODES)
     left_out = {cell.fault for cell, why in cells.items() if why}
@@ -162,14 +151,6 @@ def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back(
 def test_tests_that_share_sandboxes_in_another_way_do_not_make_twice() -> None:
     clean = evidence_of([[product("a")], [product("b")]], CONTRACT)
     assert not list(made_twice(clean, evidence_of([[product("a"), product("b")]], CONTRACT)))
-
-
-def test_pauses_after_failures_count_as_no_hanging() -> None:
-    moments = [
-        entry("getTeam", status, arrived_at=f"2026-01-01T00:00:{second:02}.000Z")
-        for second, status in ((0, 500), (8, 200), (20, 200))
-    ]
-    assert paused_seconds(moments) == 8
 
 
 # The plan -------------------------------------------------------------------------------------------------------------

@@ -136,13 +136,12 @@ def cells_of(evidence: Evidence, all_codes: Mapping[str, Iterable[str]]) -> dict
 
 def _of_calls(calls: Iterable[Call], all_codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:
     for call in calls:
-        repeated = "in a row of equal polls, the first and the last are tried" if call.is_repetition else ""
         for fault in (*sorted(all_codes[call.operation], key=[*CATALOGUE].index), *_FAULTS):
             if fault == FAILED_AFTER and call.is_read:
                 continue
-            why = repeated
+            why = ""
             if fault in CATALOGUE and not call.can_return(fault):
-                why = why or "the call was refused without a fault, before that is checked"
+                why = "the call was refused without a fault, before that is checked"
             if fault == LOST_AFTER and call.is_read:
                 why = why or f"a read commits nothing: its client sees {LOST_BEFORE}"
             yield Cell(call.operation, call.number, fault), why

@@ -23,14 +23,13 @@ _ORDER: Final = tuple(Check)
 
 
 class Call(Struct, eq=False):
-    """The Nth call of an operation or byte surface. `is_repetition`: the same poll came right before and after it."""
+    """The Nth call of an operation or byte surface."""
 
     operation: str
     number: int
     is_read: bool
     refusal: str | None
     """The code that it was refused with."""
-    is_repetition: bool = False
 
     def can_return(self, code: str) -> bool:
         """Tell whether a scenario could have caused a problem: an earlier refusal still comes first."""
@@ -67,7 +66,6 @@ def evidence_of(journals: Iterable[Sequence[Entry]], contract: Contract) -> Evid
         found.lives += 1
         for call in _calls(journal, contract):
             known = calls.setdefault(f"{call.operation}#{call.number}", call)
-            known.is_repetition &= call.is_repetition
             known.refusal = known.refusal and call.refusal
         for work in _works(journal):
             known_work = works.setdefault(f"{work.operation}#{work.number}", work)
@@ -112,23 +110,13 @@ def made_twice(clean: Evidence, run: Evidence) -> Iterator[dict[str, Any]]:
 
 def _calls(journal: Sequence[Entry], contract: Contract) -> Iterator[Call]:
     numbers: Counter[tuple[str, str]] = Counter()
-    last: dict[str, tuple[tuple[str, str], Call, bool]] = {}
     for entry in filter(_is_counted, journal):
         name, credential = entry["operation"] or entry["bytes"], entry["credential"]
         team = credential["team"]["id"] if credential else ""
         numbers[team, name] += 1
         operation = contract.operations.get(name)
         is_read = name == "download" if operation is None else operation.method == "GET"
-        call = Call(name, numbers[team, name], is_read, None if entry["rule"] else entry["code"])
-        is_poll = operation is not None and is_read and not operation.query
-        request, client = (entry["method"], entry["path"]), credential["id"] if credential else ""
-        before = last.get(client)
-        is_same = before is not None and is_poll and before[0] == request
-        if before is not None:
-            before[1].is_repetition = before[2] and is_same  # the poll before it came after an equal one
-            yield before[1]
-        last[client] = request, call, is_same
-    yield from (call for _, call, _ in last.values())
+        yield Call(name, numbers[team, name], is_read, None if entry["rule"] else entry["code"])
 
 
 def _works(journal: Sequence[Entry]) -> Iterator[Work]:

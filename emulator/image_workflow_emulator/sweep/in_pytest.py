@@ -1,14 +1,12 @@
 """What the plugin of pytest does in a run of a sweep: it puts cells in force, and notes how the tests ended.
 
 The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a sandbox, the sandbox belongs to the test
-or, with a wider scope, to all tests that share it. A test that takes too long is ended by a signal, where there is one.
+or, with a wider scope, to all tests that share it. The notes also show the sweep which test takes too long.
 """
 
 import os
-import signal
-import threading
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, TASKS, Task, add_note, paused_seconds
+from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, TASKS, Task, add_note
 from image_workflow_emulator.testing import EmulatorError, Sandbox
 
 
@@ -35,8 +33,7 @@ class SweepRun:
         self._tasks = msgspec.json.decode(file.read_bytes(), type=dict[str, Task]) if file.exists() else None
         self._places: dict[str, str] = {}
         """By the id of a sandbox."""
-        self._failed = self._hung = False
-        self._granted_seconds = 0.0
+        self._failed = False
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect the tests that have no task."""
@@ -80,60 +77,12 @@ class SweepRun:
         """Note how a test ended."""
         report = yield
         if call.when == "setup":
-            self._failed = self._hung = False
+            self._failed = False
             self._began_at = call.start
         self._failed |= report.failed
         if call.when == "teardown":
-            places = [self._places[sandbox.id] for sandbox in self._sandboxes(item)]
-            seconds = call.stop - self._began_at
-            add_note(
-                self._folder, test=item.nodeid, places=places, failed=self._failed, hung=self._hung, seconds=seconds
-            )
+            fixtures = (getattr(item, "funcargs", None) or {}).values()
+            ids = [value.id for value in fixtures if isinstance(value, Sandbox) and value.id in self._places]
+            places, seconds = [self._places[one] for one in ids], call.stop - self._began_at
+            add_note(self._folder, test=item.nodeid, places=places, failed=self._failed, seconds=seconds)
         return report
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Limit the time of the fixtures."""
-        with self._limited(item):
-            yield
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Limit the time of the test."""
-        with self._limited(item):
-            yield
-
-    @contextmanager
-    def _limited(self, item: pytest.Item) -> Iterator[None]:
-        limits = [task.seconds for task in (self._tasks or {}).values() if item.nodeid in task.tests]
-        is_possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-        if not limits or not is_possible:
-            yield
-            return
-        self._granted_seconds = 0.0
-        usual = signal.signal(signal.SIGALRM, lambda *_: self._expire(item))
-        signal.setitimer(signal.ITIMER_REAL, max(limits))
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, usual)
-
-    def _expire(self, item: pytest.Item) -> None:
-        """End a test whose time is over, unless its client only pauses."""
-        paused = 0.0
-        for sandbox in self._sandboxes(item):
-            with suppress(EmulatorError):
-                paused += paused_seconds([msgspec.structs.asdict(request) for request in sandbox.requests()])
-        more_seconds = paused - self._granted_seconds
-        if more_seconds > 0.1:
-            self._granted_seconds = paused
-            add_note(self._folder, begun=item.nodeid)
-            signal.setitimer(signal.ITIMER_REAL, more_seconds)
-            return
-        self._hung = True
-        pytest.fail("no end in time", pytrace=False)
-
-    def _sandboxes(self, item: pytest.Item) -> list[Sandbox]:
-        fixtures: dict[str, Any] = getattr(item, "funcargs", None) or {}
-        return [value for value in fixtures.values() if isinstance(value, Sandbox) and value.id in self._places]

@@ -18,8 +18,6 @@ from image_workflow_emulator.sweep.cells import CLIENT, FAILED_AFTER, FAULT_NAME
 
 CHOICES: Final = ("recoverable", *GROUPS, CLIENT, "all")
 _MONEY_FIRST: Final = (LOST_AFTER, FAILED_AFTER, *FAULT_NAMES, *CATALOGUE)
-_LASTING_SAMPLE: Final = "rate_limited"
-"""The lasting fault that is tried early: a client that never gives up shows it there."""
 _SIMILAR: Final = "a similar call is tried"
 
 
@@ -61,7 +59,7 @@ def choose(
         for cell, why in cells.items():
             is_chosen = cell.group in groups or (cell.group != CLIENT and bool({"all", "recoverable"} & groups))
             if is_chosen and (only is None or fnmatchcase(str(cell), only)):
-                if why:
+                if why and str(cell) != only:
                     plan.left_out.setdefault(cell, why)
                 else:
                     tests.setdefault(cell, []).append(test)
@@ -102,15 +100,12 @@ def _urgency(cell: Cell, contract: Contract) -> tuple[int, ...]:
     operation = contract.operations.get(cell.operation)
     price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
     is_write = operation is not None and operation.is_write
-    is_sample = cell.lasts and cell.fault == _LASTING_SAMPLE
     if cell.group == "outputs":
         stage = 1
     elif cell.is_recoverable:
-        stage = 0 if is_write else 3
-    elif cell.lasts:
-        stage = 2 if price and is_sample else 4
+        stage = 0 if is_write else 2
     else:
-        stage = 5
-    fault = -1 if is_sample else _MONEY_FIRST.index(cell.fault) if cell.fault in _MONEY_FIRST else 0
+        stage = 3 if cell.lasts else 4
+    fault = _MONEY_FIRST.index(cell.fault) if cell.fault in _MONEY_FIRST else 0
     place = list(contract.operations).index(cell.operation) if operation else len(contract.operations)
     return stage, -price, not is_write, fault, place, cell.number

@@ -32,13 +32,11 @@ from image_workflow_emulator.sweep.evidence import MADE_TWICE, Entry, Evidence, 
 from image_workflow_emulator.sweep.plan import Trial
 from image_workflow_emulator.sweep.run_files import (
     FOLDER_VARIABLE,
-    MAX_REPETITIONS,
     NOTES,
     PLUGIN_VARIABLE,
     TASKS,
     Task,
     notes_of,
-    paused_seconds,
 )
 from image_workflow_emulator.testing.emulator import Emulator
 from image_workflow_emulator.testing.options import read_file
@@ -55,8 +53,8 @@ _LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
 _STOP_SECONDS: Final = 5.0
 """How long a run may take to end when it is asked to."""
-_STALLED_SECONDS: Final = 10.0
-"""How much longer than its time limit a test may be silent: the signal did not end it."""
+_START_SECONDS: Final = 10.0
+"""How much longer than the clean run the first test may take to begin."""
 _POLL_SECONDS: Final = 0.5
 _NOTING: Final = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
 """Notes the process group of a command that `exec` runs, which outlives `exec` where it ignores signals, and becomes it."""
@@ -92,17 +90,13 @@ class Place(Struct):
     """What happened in the sandboxes of one test, of a fixture that tests share, or of the command."""
 
     tests: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By their ids, how they ended: `failed`, `hung` and `seconds`."""
+    """By their ids, how they ended: `failed` and `seconds`."""
     journals: list[Sequence[Entry]] = field(default_factory=list)
     findings: list[Mapping[str, Any]] = field(default_factory=list)
 
     def evidence(self) -> Evidence:
         """Return what the journals show."""
         return evidence_of(self.journals, load_contract())
-
-    def has(self, key: str) -> bool:
-        """Tell whether one of its tests `failed` or `hung`."""
-        return any(ended[key] for ended in self.tests.values())
 
     @property
     def seconds(self) -> float:
@@ -150,7 +144,6 @@ class Runner:
         self._kinds: dict[str, str] = {}
         self.number = 0
         """How many runs there were."""
-        self._pauses_seconds = 0.0
 
     def stop(self) -> None:
         """End the runs that are under way. No other begins."""
@@ -171,7 +164,8 @@ class Runner:
         """Run the command as it is. Raises CommandError."""
         with self._run_folder() as folder:
             output, began_ms = folder / "output", host_elapsed_ms()
-            status, whole = self._execute(folder, self._options, output, None)
+            with output.open("wb") as file:
+                status, whole = self._execute(folder, self._options, file.fileno(), None)
             seconds, text = (host_elapsed_ms() - began_ms) / 1000, output.read_text("utf-8", "replace")
             places = self._places(folder)[0] or {WHOLE: whole}
         evidence = {name: place.evidence() for name, place in places.items()}
@@ -199,41 +193,40 @@ class Runner:
             return {trial: self._try_whole(folder, trial, attempt, output)}
 
     def patience_seconds(self, cell: Cell, attempt: int) -> float:
-        """Return how long a test or command may take; at the second attempt twice as long."""
+        """Return how long a test or command may take; after the first attempt three times as long."""
         silence = SLOW_SECONDS + 1 if cell.is_silent else 0
         usual = max(_LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
-        return self._timeout_seconds or attempt * usual + silence
+        return self._timeout_seconds or usual * (3 if attempt > 1 else 1) + silence
 
     # Tests with sandboxes of their own ------------------------------------------------------------------------------
 
     def _try_tests(
         self, folder: Path, trials: Sequence[Trial], attempt: int, output: int | None
     ) -> dict[Trial, Run | None]:
-        tasks = {trial.test: self._task(trial, attempt) for trial in trials}
+        tasks = {trial.test: self._task(trial) for trial in trials}
         (folder / TASKS).write_bytes(json.encode(tasks))
         with self._lock:
             if self._emulator is None:
                 self._emulator = Emulator.start(**self._options)
         process = self._start(self._words, self._environment(folder) | self._emulator.default.env, output)
-        limit_seconds = self._clean.seconds + _STALLED_SECONDS + max(one.seconds for one in tasks.values())
+        limit_seconds = max(self.patience_seconds(trial.cell, attempt) for trial in trials)
         was_ended = not self._wait(process, limit_seconds, folder / NOTES)
         places, begun = self._places(folder)
         runs: dict[Trial, Run | None] = {}
         for trial in trials:
             place, tests = places.get(trial.test, Place()), tasks[trial.test].tests
             has_died = any(test in begun for test in tests)
-            is_hung = place.has("hung") or (was_ended and has_died)
-            if not (is_hung or has_died) and place.tests.keys() < set(tests):
+            has_failed = has_died or any(ended["failed"] for ended in place.tests.values())
+            if not has_died and place.tests.keys() < set(tests):
                 runs[trial] = None
                 continue
-            status = None if is_hung else int(place.has("failed") or has_died)
+            status = None if was_ended and has_died else int(has_failed)
             runs[trial] = self._judged(trial, place, status, place.seconds)
         return runs
 
-    def _task(self, trial: Trial, attempt: int) -> Task:
+    def _task(self, trial: Trial) -> Task:
         place = self._clean.places[trial.test]
-        limit_seconds = self.patience_seconds(trial.cell, attempt)
-        return Task(trial.cell.scenario(self._kinds), place.teams, sorted(place.tests), limit_seconds)
+        return Task(trial.cell.scenario(self._kinds), place.teams, sorted(place.tests))
 
     def _places(self, folder: Path) -> tuple[dict[str, Place], set[str]]:
         """Return what the plugin noted, by place, and the tests that have begun and not ended."""
@@ -257,15 +250,11 @@ class Runner:
     def _try_whole(self, folder: Path, trial: Trial, attempt: int, output: int | None) -> Run:
         options = {**self._options, "scenario": self._scenario(folder, trial.cell)}
         patience, began_ms = self.patience_seconds(trial.cell, attempt), host_elapsed_ms()
-        if attempt == 2 and self._timeout_seconds is None:
-            patience += self._pauses_seconds
         status, place = self._execute(folder, options, output, patience)
-        if status is None:
-            self._pauses_seconds = max((paused_seconds(one) for one in place.journals), default=0) * MAX_REPETITIONS
         return self._judged(trial, place, status, (host_elapsed_ms() - began_ms) / 1000)
 
     def _execute(
-        self, folder: Path, options: Mapping[str, Any], output: "int | Path | None", seconds: float | None
+        self, folder: Path, options: Mapping[str, Any], output: int | None, seconds: float | None
     ) -> tuple[int | None, Place]:
         """Run the command by `exec`; return its status, None where it took too long, and what its journal shows."""
         report, journal = folder / "report.json", folder / "journal.json"
@@ -277,11 +266,7 @@ class Runner:
         )
         words = [*flags(options), *files, "--", *noting, *self._words]
         program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
-        if isinstance(output, Path):
-            with output.open("wb") as file:
-                process = self._start(program, self._environment(folder), file.fileno())
-        else:
-            process = self._start(program, self._environment(folder), output)
+        process = self._start(program, self._environment(folder), output)
         status = process.returncode if self._wait(process, seconds, None) else None
         place = Place()
         if status is None and sys.platform != "win32":
@@ -334,14 +319,19 @@ class Runner:
             return process
 
     def _wait(self, process: "Process", seconds: float | None, notes: Path | None) -> bool:
-        """Wait for the end of a run; return whether it ended by itself in time. `notes` that grow give it more time."""
+        """Wait for the end of a run; return whether it ended by itself in time.
+
+        `notes` that grow give it more time, and the first of them may be late.
+        """
         began_ms, size = host_elapsed_ms(), 0
+        late_seconds = 0.0 if notes is None else self._clean.seconds + _START_SECONDS
         while process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_SECONDS)
             if notes is not None and (new := notes.stat().st_size if notes.exists() else 0) != size:
-                began_ms, size = host_elapsed_ms(), new
-            if self._is_stopped or (seconds is not None and host_elapsed_ms() - began_ms > 1000 * seconds):
+                began_ms, size, late_seconds = host_elapsed_ms(), new, 0.0
+            past_seconds = (host_elapsed_ms() - began_ms) / 1000 - late_seconds
+            if self._is_stopped or (seconds is not None and past_seconds > seconds):
                 break
         has_ended = process.poll() is not None and not self._is_stopped
         if not has_ended:

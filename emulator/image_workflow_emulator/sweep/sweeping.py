@@ -140,10 +140,6 @@ class _Sweeping:
         chosen = choose(found, only, self._faults, contract)
         if chosen.trials:
             return chosen
-        if len(chosen.left_out) == 1:  # a cell that is named is run
-            (cell,) = chosen.left_out
-            places = [place for place, cells in found.items() if cell in cells]
-            return Plan([Trial(cell, place) for place in places], {cell.class_name: [cell]})
         hint = did_you_mean(nearest(only or "", [str(cell) for cells in found.values() for cell in cells]))
         raise UsageError(f"--only {only!r} fits no cell of the faults {', '.join(self._faults) or 'all'}{hint}")
 
@@ -171,11 +167,12 @@ class _Sweeping:
                     return
                 for future in ended:
                     del runs[future]
-                    for trial, run in future.result().items():
+                    results = future.result()
+                    for trial, run in results.items():
                         if run is not None and (is_sure(run) or trial in first):
                             swept.runs[trial] = agreed(first[trial], run) if trial in first else run
                             self._tell(swept, swept.runs[trial])
-                        elif waiting.again(trial) and run is not None:
+                        elif waiting.again(trial, is_new=run is None and any(results.values())) and run is not None:
                             first[trial] = run
         finally:
             self.runner.stop()
@@ -221,8 +218,9 @@ class _Waiting:
                 found.setdefault(trial.test, trial)
         return [*found.values()]
 
-    def again(self, trial: Trial) -> bool:
-        """Let a trial be run again before the others; return whether that may help."""
+    def again(self, trial: Trial, *, is_new: bool) -> bool:
+        """Let a trial be run again before the others, as if for the first time if it `is_new`; tell whether that may help."""
+        self.attempts[trial] -= is_new
         if self.attempts[trial] >= _MAX_ATTEMPTS:
             return False
         self._trials.insert(0, trial)
