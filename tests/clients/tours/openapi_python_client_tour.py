@@ -1,8 +1,18 @@
-"""The tour with the client that openapi-python-client makes."""
+"""The tour with the client that openapi-python-client makes.
 
+Raw bytes to and from signed addresses, and the waits, are done beside the client: they are not in the contract.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
 
-import around
 from service_client import AuthenticatedClient, models
 from service_client.api.assets import get_asset
 from service_client.api.fashion_models import create_fashion_model, get_fashion_model, update_fashion_model
@@ -12,7 +22,39 @@ from service_client.api.products import create_product
 from service_client.api.team import get_team
 from service_client.api.uploads import complete_upload, create_upload
 
-client = AuthenticatedClient(base_url=around.BASE_URL, token=around.API_KEY, raise_on_unexpected_status=True)
+PHOTO = Path(os.environ["TOUR_PHOTO"]).read_bytes()
+MAX_POLLS = 50
+SomeWork = TypeVar("SomeWork", models.Operation, models.Generation)
+
+client = AuthenticatedClient(
+    base_url=os.environ["IMAGE_WORKFLOW_BASE_URL"],
+    token=os.environ["IMAGE_WORKFLOW_API_KEY"],
+    raise_on_unexpected_status=True,
+)
+
+
+def send_bytes(method: str, url: str, headers: Mapping[str, str], data: bytes) -> str:
+    """Send raw bytes as an Upload Session asks; return the upload token."""
+    request = urllib.request.Request(url, data, dict(headers), method=method)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return str(json.load(answer)["upload_token"])
+
+
+def is_whole(url: str, size_bytes: int) -> bool:
+    """Fetch a public file; tell whether it is as large as was said."""
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return len(answer.read()) == size_bytes
+
+
+def wait_for(look: Callable[[], tuple[SomeWork, str | None]]) -> tuple[SomeWork, int]:
+    """Look at work, as often as its Retry-After says, until it is completed; return it, and how often it was looked at."""
+    for polls in range(1, MAX_POLLS):
+        work, retry_after = look()
+        if work.status.value == "completed":
+            return work, polls
+        assert retry_after is not None, "unfinished work does not say when to look again"
+        time.sleep(int(retry_after))
+    raise AssertionError("the work does not end")
 
 
 def result_of(ordered: models.Operation) -> models.FashionModel:
@@ -23,7 +65,7 @@ def result_of(ordered: models.Operation) -> models.FashionModel:
         assert isinstance(answer.parsed, models.Operation)
         return answer.parsed, answer.headers.get("Retry-After")
 
-    operation, _ = around.wait_for(look)
+    operation, _ = wait_for(look)
     assert operation.status is models.OperationStatus.COMPLETED
     assert operation.result is not None
     model = get_fashion_model.sync(operation.result.id, client=client)
@@ -32,11 +74,11 @@ def result_of(ordered: models.Operation) -> models.FashionModel:
 
 
 # Upload a photo, and group it.
-announced = models.CreateUpload(content_type=models.UploadContentType("image/jpeg"), size_bytes=len(around.PHOTO))
+announced = models.CreateUpload(content_type=models.UploadContentType("image/jpeg"), size_bytes=len(PHOTO))
 session = create_upload.sync(client=client, body=announced, idempotency_key="upload")
 assert isinstance(session, models.UploadSession)
 recipe = session.upload
-token = around.send_bytes(recipe.method, recipe.url, recipe.headers.additional_properties, around.PHOTO)
+token = send_bytes(recipe.method, recipe.url, recipe.headers.additional_properties, PHOTO)
 exchange = models.CompleteUpload(upload_token=token)
 photo = complete_upload.sync(session.id, client=client, body=exchange, idempotency_key="complete")
 assert isinstance(photo, models.Asset)
@@ -83,15 +125,14 @@ def look_at_pictures() -> tuple[models.Generation, str | None]:
     return answer.parsed, answer.headers.get("Retry-After")
 
 
-generation, polls = around.wait_for(look_at_pictures)
+generation, polls = wait_for(look_at_pictures)
 assert generation.status is models.GenerationStatus.COMPLETED
 pictures: list[list[object]] = []
 for output in generation.outputs:
     assert output.asset is not None
     asset = get_asset.sync(output.asset.id, client=client)
     assert isinstance(asset, models.Asset)
-    is_whole = around.is_whole(asset.url, asset.size_bytes)
-    pictures.append([asset.format_.value, asset.width, asset.height, is_whole])
+    pictures.append([asset.format_.value, asset.width, asset.height, is_whole(asset.url, asset.size_bytes)])
 
 # Order what cannot be.
 order.image_count = 3
@@ -101,14 +142,15 @@ assert problem.code is models.UnprocessableWriteCode.INVALID_INPUT
 
 team = get_team.sync(client=client)
 assert isinstance(team, models.Team)
-around.tell(
-    photo=[photo.format_.value, photo.width, photo.height],
-    product_photos=len(product.asset_ids),
-    fashion_model=model.name,
-    changes=[renamed.object_, admitted.object_],
-    echo=generation.request["output_mode"],
-    pictures=pictures,
-    polls=polls,
-    problem=str(problem.code),
-    credits=team.credits_,
-)
+report = {
+    "photo": [photo.format_.value, photo.width, photo.height],
+    "product_photos": len(product.asset_ids),
+    "fashion_model": model.name,
+    "changes": [renamed.object_, admitted.object_],
+    "echo": generation.request["output_mode"],
+    "pictures": pictures,
+    "polls": polls,
+    "problem": str(problem.code),
+    "credits": team.credits_,
+}
+sys.stdout.write(json.dumps(report, sort_keys=True) + "\n")
