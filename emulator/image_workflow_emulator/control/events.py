@@ -16,13 +16,12 @@ from starlette.responses import Response, StreamingResponse
 from image_workflow_emulator.control.clock import describe_clock
 from image_workflow_emulator.control.describing import describe_request
 from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane
-from image_workflow_emulator.control.fields import number_in, shown, unfit
+from image_workflow_emulator.control.fields import number_in, unfit
 from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.control.scenarios import describe_scenario
-from image_workflow_emulator.control.teams import describe_owner, describe_team
+from image_workflow_emulator.control.teams import describe_team
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.resources import Operation
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.feed import Change, Feed, Kind
@@ -151,7 +150,8 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
         case "left":
             return describe_request(subject, masks)
         case "work":
-            return _describe_work(sandbox, *subject)
+            work_id, status = subject
+            return {"id": work_id, "status": status}
         case "clock":
             return describe_clock(sandbox, *subject)
         case "team":
@@ -163,13 +163,3 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
             return {"last_sequence": subject}
         case "reset":
             return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
-
-
-def _describe_work(sandbox: Sandbox, work_id: str, status: str) -> Mapping[str, Any]:
-    work = sandbox.store.find_work(work_id)
-    described: dict[str, Any] = {"id": work_id, "status": status}
-    if work is not None:
-        what = shown(work, "type") if isinstance(work, Operation) else shown(work, "workflow")
-        kind = "operation" if isinstance(work, Operation) else "generation"
-        described |= {"object": kind, **what, "team": describe_owner(sandbox, work.team_id)}
-    return described
