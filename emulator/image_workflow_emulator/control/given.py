@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from msgspec import structs
+
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control.clock import move_to
 from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
@@ -159,16 +161,11 @@ def _with_ids(name: str, value: Any, names: Names) -> Any:
 
 
 def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
-    titles = [f"{kind} {fields['name']} {photo}" for photo in range(1, number + 1)]
-    return [_add_sample(call, team_id, title, kind) for title in titles]
-
-
-def _add_sample(call: ControlCall, team_id: str, name: str, kind: str) -> str:
-    """Add an Asset without an upload: of a product a shirt, else like a premade picture of this name; return its id."""
-    sandbox = call.sandbox
+    """Add Assets without uploads: of a product shirts, else like premade pictures of this name; return their ids."""
     shown, title = _SAMPLES.get(kind, ("photography_style", "{}"))
-    recipe = PremadeRecipe(kind=shown, name=title.format(name), width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
-    return add_asset(sandbox, team_id, recipe, call.now).id
+    names = [title.format(f"{kind} {fields['name']} {photo}") for photo in range(1, number + 1)]
+    sample = PremadeRecipe(kind=shown, name="", width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
+    return [add_asset(call.sandbox, team_id, structs.replace(sample, name=name), call.now).id for name in names]
 
 
 async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
