@@ -32,8 +32,8 @@ class AccessLog:
         self._left_out = 0
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
-        """Take a request of a sandbox's journal; only one that is complete makes a line."""
-        if not record.is_complete or sys.stderr is None:
+        """Write a line for a request that has left."""
+        if sys.stderr is None:
             return
         facts = _facts(sandbox.id, record)
         line = json.dumps(facts) if self._as_json else self._text(facts)

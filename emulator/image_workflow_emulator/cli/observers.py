@@ -56,9 +56,7 @@ class Observed:
         self.covered: Counter[Point] = Counter()
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
-        """Take a record of a sandbox's journal, once it is complete."""
-        if not record.is_complete:
-            return
+        """Take the record of a request that has left."""
         if self._journal is not None:
             described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox.credentials))}
             self._journal.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))

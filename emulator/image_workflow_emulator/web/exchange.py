@@ -290,7 +290,6 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """Keep the request in admission for a span of emulator time, then refresh."""
         if not self.stop.has_begun:
             self.fire()
-            self.sandbox.journal.report(self.record)
             await _hold(self.sandbox, self.key_scope, self.now, span_ms)
             self.refresh()
 

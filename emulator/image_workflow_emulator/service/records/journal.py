@@ -27,7 +27,7 @@ class Journal:
 
     feed: Feed = field(default_factory=Feed)
     watchers: set[Watcher] = field(default_factory=set)
-    """Called with each request that has left, or that stays in admission. They must be quick, and must not raise."""
+    """Called with each request that has left. They must be quick, and must not raise."""
     max_requests: int = MAX_REQUESTS
     requests: deque[RequestRecord] = field(default_factory=deque)
     last_sequence: int = 0
@@ -56,12 +56,8 @@ class Journal:
                 self._drop_oldest()
         if request.sequence > self._cleared_up_to:
             self.feed.note("left", request)
-            self.report(request)
-
-    def report(self, record: RequestRecord) -> None:
-        """Let the watchers know of a request: it has left, or it is kept in admission."""
-        for watcher in tuple(self.watchers):
-            watcher(record)
+            for watcher in self.watchers:
+                watcher(request)
 
     def clear(self) -> None:
         """Forget every request; one still in flight leaves no trace either."""
