@@ -4,6 +4,7 @@ The documentation is Markdown, for programs and people who have no clone: each p
 """
 
 import re
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -67,10 +68,12 @@ _OUTSIDE: Final = re.compile(r"\[([^]]*)\]\((?:\.\./)+([^)#]*)[^)]*\)")
 def show_documentation(call: ControlCall) -> Response:
     """GET /docs/PATH.md, or the index of the pages. Raises Problem not_found."""
     name = call.parameters.get("path") or "README.md"
-    text = _pages().get(name)
-    if text is None:
+    page = _pages().get(name)
+    if page is None:
         raise Problem("not_found", f"{excerpt(name)}: there is no such page; GET {PREFIX}/docs/ lists them")
-    return _markdown(text)
+    text = page.read_text(encoding="utf-8").replace(f"](../{SKILL})", "](SKILL.md)")
+    # Without pictures, and with links to no other files than pages.
+    return Response(_OUTSIDE.sub(r"\1 (`\2`)", _IMAGE.sub("", text)), media_type=MEDIA_TYPE)
 
 
 def llms_text(call: ControlCall) -> Response:
@@ -82,15 +85,8 @@ def llms_text(call: ControlCall) -> Response:
     return Response(text, media_type="text/plain")
 
 
-def _pages() -> dict[str, str]:
-    """Return the text of every page, by its path below `docs`; the skill for agents is one."""
+def _pages() -> dict[str, Path]:
+    """Return the file of every page, by its path below `docs`; the skill for agents is one."""
     folder = shipped_path("docs")
     files = {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*.md"))}
-    files["SKILL.md"] = shipped_path(SKILL)
-    return {name: file.read_text(encoding="utf-8") for name, file in files.items()}
-
-
-def _markdown(page: str) -> Response:
-    """Return a page without pictures, and with links to no other files than pages."""
-    text = page.replace(f"](../{SKILL})", "](SKILL.md)")
-    return Response(_OUTSIDE.sub(r"\1 (`\2`)", _IMAGE.sub("", text)), media_type=MEDIA_TYPE)
+    return {**files, "SKILL.md": shipped_path(SKILL)}

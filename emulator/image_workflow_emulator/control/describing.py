@@ -14,7 +14,7 @@ import orjson
 from msgspec import structs
 
 from image_workflow_emulator.contract import BASE_PATH
-from image_workflow_emulator.control.explanations import describe_rule, rules_that_acted
+from image_workflow_emulator.control.explanations import describe_rule
 from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.control.masks import Masks, mask_key
 from image_workflow_emulator.control.recorded_request import RecordedRequest
@@ -31,7 +31,7 @@ _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
-    acted, notes = rules_that_acted(record), _notes(record)
+    rule, notes = record.rule if record.has_rule_acted else record.work_rule, _notes(record)
     masked: dict[str, Any] = {name: masks.of_optional(getattr(record, name)) for name in _MAY_HOLD_A_KEY}
     recorded = RecordedRequest(
         **{name: getattr(record, name) for name in _AS_IT_IS},
@@ -48,7 +48,7 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         committed=record.is_committed,
         work=record.work_id,
         timed=record.is_timed,
-        rule=describe_rule(acted[0]) if acted else None,
+        rule=describe_rule(rule) if rule else None,
         duration_ms=None if record.duration_ms is None else round(record.duration_ms, 3),
         request_body=_describe_body("request", record.request_body, record.request_body_bytes, masks, notes.append),
         response_headers=_describe_headers(record, masks),

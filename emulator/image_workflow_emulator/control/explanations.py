@@ -197,12 +197,6 @@ def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
-def rules_that_acted(record: RequestRecord) -> list[Rule]:
-    """Return the rules that fired: for the request itself, and for the work that it admitted."""
-    rules: list[Rule] = [] if record.rule is None or not record.has_rule_acted else [record.rule]
-    return rules if record.work_rule is None else [*rules, record.work_rule]
-
-
 def describe_rule(rule: Rule) -> dict[str, Any]:
     """Return the name of a rule, and where it stands."""
     return {"name": rule.name} | _describe_place(rule)

@@ -80,25 +80,20 @@ async def reset_sandbox(call: ControlCall) -> dict[str, Any]:
 
 
 def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
-    """Return a sandbox as the control plane shows it."""
+    """Return a sandbox as the control plane shows it; `env` has the variables for a client of it."""
     now = engine.enter(sandbox)
     return {
         "id": sandbox.id,
         "base_url": call.origin + BASE_PATH,
-        "env": _environment(call, sandbox, now),
+        "env": {
+            "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
+            "IMAGE_WORKFLOW_API_KEY": key_for_clients(sandbox, now),
+            "EMULATOR_URL": call.origin,
+            "EMULATOR_SANDBOX": sandbox.id,
+        },
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
         "readings": list(chosen(sandbox.readings)),
-    }
-
-
-def _environment(call: ControlCall, sandbox: Sandbox, now: int) -> dict[str, str]:
-    """Return the variables for a client of a sandbox."""
-    return {
-        "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
-        "IMAGE_WORKFLOW_API_KEY": key_for_clients(sandbox, now),
-        "EMULATOR_URL": call.origin,
-        "EMULATOR_SANDBOX": sandbox.id,
     }
 
 
