@@ -1,6 +1,7 @@
 """`conduct FILE...`: the examiner over recordings of the real service, here of an emulator that plays it."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,12 +169,13 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(make_emulator: MakeEmulat
     ] == seen
 
 
-def test_each_sandbox_of_a_journal_is_judged_by_itself(make_emulator: MakeEmulator) -> None:
+@pytest.mark.parametrize("names", [("s1", "s2", "s3"), ("s1", "s1", "s1")], ids=["several", "one that was reset"])
+def test_each_sandbox_of_a_journal_is_judged_by_itself(names: Sequence[str], make_emulator: MakeEmulator) -> None:
     entries = []
-    for number in range(3):
+    for name in names:
         service = make_emulator(clock="manual")
         service.get("/assets/none")
-        entries += [{**entry, "sandbox": f"s{number}"} for entry in service.told("GET", "/requests")["data"]]
+        entries += [{**entry, "sandbox": name} for entry in service.told("GET", "/requests")["data"]]
     recorded = examine_recording(read_recording(json.dumps({"data": entries}).encode(), "journal.json"), CONTRACT)
     assert recorded is not None
     assert ([], 3) == (recorded.conduct.findings, len(recorded.places))

@@ -6,6 +6,7 @@ Owns what a recording can show of the client's conduct, and says of each rule th
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import orjson
@@ -40,13 +41,12 @@ class _Record(RequestRecord, eq=False):
     """A record whose answer and code are known from the recording alone."""
 
     recorded_code: str | None = None
-    is_lost: bool = False
     is_asked_for: bool = False
 
     @property
     def loss(self) -> str | None:
         """How the answer was lost: nobody knows."""
-        return "lost" if self.status is None or self.is_lost else None
+        return "lost" if self.status is None else None
 
     @property
     def is_injected(self) -> bool:
@@ -82,16 +82,13 @@ def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract)
 
 def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedExchange]]:
     """Group the exchanges of a journal by sandbox, each time anew where its numbers begin again: it was reset."""
-    runs = dict[tuple[str, int], list[RecordedExchange]]()
-    last = dict[str, tuple[int, int]]()
+    runs = dict[str, list[list[RecordedExchange]]]()
     for exchange in sorted(exchanges, key=lambda one: one.arrived_at or 0):
-        number, resets = exchange.entry.sequence if exchange.entry else 0, 0
-        if exchange.entry:
-            earlier, resets = last.get(exchange.sandbox, (0, 0))
-            resets += number <= earlier
-            last[exchange.sandbox] = number, resets
-        runs.setdefault((exchange.sandbox, resets), []).append(exchange)
-    return runs.values()
+        of_sandbox = runs.setdefault(exchange.sandbox, [[]])
+        if exchange.entry and of_sandbox[-1] and exchange.sequence <= of_sandbox[-1][-1].sequence:
+            of_sandbox.append([])
+        of_sandbox[-1].append(exchange)
+    return chain.from_iterable(runs.values())
 
 
 def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
@@ -156,9 +153,8 @@ def _add_known(record: _Record, entry: RecordedRequest, last: int) -> None:
     record.path = entry.path
     record.connection, record.is_timed = entry.connection, entry.timed
     record.is_committed, record.work_id = entry.committed, entry.work
-    record.is_unheard, record.is_lost = entry.abandoned, entry.lost
+    record.is_unheard = entry.abandoned
     record.is_asked_for = entry.rule is not None or entry.emulator_fault is not None
-    record.status = entry.status
 
 
 def _header(name: str, value: str) -> tuple[bytes, bytes]:
@@ -219,8 +215,10 @@ class _RecordedWorks:
         """Return a piece of work as it was seen last: what the rules ask of it, and nothing in all other fields."""
         work = self._traffic.works.get(identifier)
         known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
+        kind: Any = Operation if identifier.startswith("op") else Generation
         if work is not None:
             assets = [(output.get("asset") or {}).get("id") for output in outputs_of(work.last)]
+            kind = Operation if work.last["object"] == "operation" else Generation
             known |= {
                 "reserved_credits": work.credits("reserved") or 0,
                 "charged_credits": work.credits("charged"),
@@ -229,8 +227,6 @@ class _RecordedWorks:
             }
         elif identifier not in self._admitted:
             return None
-        is_operation = work.last["object"] == "operation" if work else identifier.startswith("op")
-        kind: Any = Operation if is_operation else Generation
         found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
         return found
 

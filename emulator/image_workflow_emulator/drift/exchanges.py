@@ -49,6 +49,11 @@ class RecordedExchange(Struct, frozen=True):
     entry: RecordedRequest | None = None
     """What the emulator's journal has of it."""
 
+    @property
+    def sequence(self) -> int:
+        """Its number in the journal; 0 where no journal has it."""
+        return self.entry.sequence if self.entry else 0
+
 
 def json_of(body: bytes | None) -> Any:
     """Return the JSON of a body; None where it is none, or too deep."""

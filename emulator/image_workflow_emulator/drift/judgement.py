@@ -141,15 +141,12 @@ def _aspect(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
     of, last = len(seen), max(evidence.call.at for evidence in seen)
     if NEITHER in counts or number / len(seen) < _CLEAR_SHARE:
         odd = [evidence for evidence in seen if evidence.reading == NEITHER] or seen
-        return DecisionRow(decision, "neither", None, of, of, last, _places(odd), odd[0].what or _mixed(counts))
+        mixed = ", ".join(f"{reading} {number} times" for reading, number in counts.most_common())
+        what = odd[0].what or f"the service does both: {mixed}"
+        return DecisionRow(decision, "neither", None, of, of, last, _places(odd), what)
     usual = by_decision(known).get(decision, PLAIN)
     places = _places([evidence for evidence in seen if evidence.reading == reading])
     return DecisionRow(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
-
-
-def _mixed(counts: Counter[str]) -> str:
-    listed = ", ".join(f"{reading} {number} times" for reading, number in counts.most_common())
-    return f"the service does both: {listed}"
 
 
 def _places(seen: Iterable[Seen]) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise RecordingError(f"{where}: not an exchange of this format ({reason})") from None
     if read is _exchange_of_journal:  # whose newest entries may come first
-        exchanges.sort(key=lambda one: (one.sandbox, one.entry.sequence if one.entry else 0))
+        exchanges.sort(key=lambda one: (one.sandbox, one.sequence))
     return exchanges
 
 

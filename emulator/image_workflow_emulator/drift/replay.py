@@ -34,7 +34,6 @@ from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.transport import Answer, ask
 
 _KEY: Final = "iwe_recorded_full"
-_CREDITS: Final = 1_000_000
 _BY_THE_WORLD: Final = frozenset(
     {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
     | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
@@ -43,7 +42,6 @@ _BY_THE_WORLD: Final = frozenset(
 _MAX_WORK_MS: Final = 30 * DAY_MS
 _QUEUE_MS: Final = 1
 """How long work is queued; the rest of its time is what the recording shows."""
-_FORMATS: Final = {"image/jpeg": "jpeg", "image/webp": "webp"}
 
 _Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
 """Method, path with query, headers and body."""
@@ -52,7 +50,7 @@ _Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
 class DescribedPictures(Helpers):
     """Does the jobs of helper processes with descriptions in place of pictures.
 
-    What the pictures are does not matter to a recording, only their format and size. So nothing is drawn.
+    What the pictures are does not matter to a recording, only their size. So nothing is drawn.
     """
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
@@ -63,8 +61,7 @@ class DescribedPictures(Helpers):
         if "refusal" in described:
             return {"refusal": described["refusal"]}, []
         size = {"width": described.get("width") or 1_000, "height": described.get("height") or 1_000}
-        stored = head.get("stored_as") or described.get("stored_format") or _FORMATS.get(head["content_type"], "png")
-        return {"format": stored, "scene": "clean", **size}, [parts[0]]
+        return {"format": head.get("stored_as") or "png", "scene": "clean", **size}, [parts[0]]
 
 
 class Replayed(NamedTuple):
@@ -94,12 +91,8 @@ class Replay:
             self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
 
     def _options(self, readings: str) -> dict[str, Any]:
-        team = {
-            "credits": _CREDITS,
-            "subscription": "active",
-            "concurrency_limit": 1_000,
-            "credentials": [{"key": _KEY, "name": TEAM, "profile": "full"}],
-        }
+        credentials = [{"key": _KEY, "name": TEAM, "profile": "full"}]
+        team = {"credits": 1_000_000, "concurrency_limit": 1_000, "credentials": credentials}
         world = {"timings": {"queue": f"{_QUEUE_MS}ms"}, "teams": {TEAM: team}}
         start = format_timestamp(self._now)
         return {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": world}
@@ -131,7 +124,9 @@ class Replay:
 
     async def _send(self, call: RecordedCall) -> Replayed:
         """Send one call again at its time, after what the service's world did to it was brought about."""
-        await self._go_to(call.at)
+        if call.at > self._now:
+            self._now = call.at
+            await self._control("POST", "/clock/advance", {"to": format_timestamp(call.at)})
         prepared = self._prepare(call)
         if prepared is None:
             return Replayed(call, None)
@@ -143,11 +138,6 @@ class Replay:
             await self._control("DELETE", "/scenario")
         self._learn(call, answered)
         return Replayed(call, answered)
-
-    async def _go_to(self, instant: int) -> None:
-        if instant > self._now:
-            self._now = instant
-            await self._control("POST", "/clock/advance", {"to": format_timestamp(self._now)})
 
     def _prepare(self, call: RecordedCall) -> _Request | None:
         """Return the request to send; None where there was no answer, or it needs what was before the recording."""
@@ -238,8 +228,6 @@ def _file(upload: RecordedUpload, sent: bytes) -> bytes:
     completion = next((call for call in upload.completions if call.code != "invalid_request"), None)
     if completion is not None and completion.is_success:
         description |= {name: completion.answer.get(name) for name in ("width", "height")}
-        if upload.session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
-            description["stored_format"] = completion.answer.get("format")
     elif completion is not None and completion.code == "invalid_input":
         description["refusal"] = "the service refused it"
     return orjson.dumps({"recorded_picture": description})
