@@ -181,11 +181,6 @@ def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() 
     assert set(cells(*calls) | cells(calls[1], fault="internal_error")) == {trial.cell for trial in plan.trials}
 
 
-def test_the_last_call_of_a_write_is_tried_too_with_a_lost_answer() -> None:
-    found = cells("createPose#1", "createPose#2", "createPose#3", fault="lost-after-commit")
-    assert [1, 3] == [trial.cell.number for trial in choose({"": found}, None, (), CONTRACT).trials]
-
-
 def test_each_class_goes_to_the_test_that_has_fewest_and_with_a_glob_to_every_test() -> None:
     one, two = cells("getTeam#1"), cells("getTeam#1", fault="internal_error")
     both = {"a": one | two, "b": one | two, "c": one}

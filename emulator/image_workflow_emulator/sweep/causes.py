@@ -84,7 +84,7 @@ class Swept(Struct, eq=False):
             if once == run.trial or ranks.get(once, 0) < ranks[run.trial]:  # else it suffices that it happens once
                 groups.setdefault((run.trial.cell.operation, run.outcome, *_remedy(run)), []).append(run)
         ordered = sorted(groups.values(), key=lambda runs: (-OUTCOMES.index(runs[0].outcome), -len(runs)))
-        return [self._cause(runs) for runs in ordered]
+        return [*map(self._cause, ordered), *map(self._unnoticed_cause, self.unnoticed)]
 
     def _cause(self, runs: Sequence[Run]) -> Cause:
         first, (remedy, section) = runs[0], _remedy(runs[0])
@@ -95,6 +95,11 @@ class Swept(Struct, eq=False):
         cells = list(dict.fromkeys(run.cell for run in runs))
         tests = list(dict.fromkeys(run.test for run in runs if run.test))
         return Cause(summary, first.outcome, remedy, section, cells, tests, self.line_to_repeat(first.cell, first.test))
+
+    def _unnoticed_cause(self, cell: str) -> Cause:
+        summary = f"no test of yours would notice if {DEFECTS[Cell.read(cell).fault]}"
+        remedy = "add a test that fails then, or a limit for the conduct of the client"
+        return Cause(summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], self.line_to_repeat(cell, ""))
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
@@ -111,14 +116,15 @@ class Swept(Struct, eq=False):
 
     def report(self) -> Report:
         """Return the report."""
-        causes, failing = self.causes, [run for run in self.ended if self.gate.fails(run)]
+        causes, failing = self.causes, {run.cell for run in self.ended if self.gate.fails(run)}
+        if self.gate.strict == "all":
+            failing |= set(self.unnoticed)
         is_left = self.least_percent == 100 and bool(self.not_run or self.missing)
-        is_short, unnoticed = is_left or self.percent() < self.least_percent, self.unnoticed
-        is_failed = bool(failing) or (bool(unnoticed) and self.gate.strict == "all")
+        is_short = is_left or self.percent() < self.least_percent
         findings = [
             ReportFinding(
                 rule=cause.outcome,
-                severity="error" if any(run.cell in cause.cells for run in failing) else "warning",
+                severity="error" if failing.intersection(cause.cells) else "warning",
                 where=f"{first_of(cause.cells)}{' in ' + first_of(cause.tests) if cause.tests else ''}",
                 message=cause.summary,
                 remedy=f"{cause.remedy} ({cause.section})",
@@ -126,21 +132,10 @@ class Swept(Struct, eq=False):
             )
             for cause in causes
         ]
-        findings += [
-            ReportFinding(
-                rule="unnoticed",
-                severity="error" if self.gate.strict == "all" else "warning",
-                where=cell,
-                message=f"no test of yours would notice if {DEFECTS[Cell.read(cell).fault]}",
-                remedy="add a test that fails then, or a limit for the conduct of the client (docs/conduct.md)",
-                command=self.line_to_repeat(cell, ""),
-            )
-            for cell in unnoticed
-        ]
         plan = self.plan
         return Report(
             kind="sweep",
-            ok=not is_failed and not is_short,
+            ok=not failing and not is_short,
             summary=self._summary(),
             findings=findings,
             counts={**self._counts, "not_run": len(self.not_run), "runs": self.number},
@@ -165,7 +160,7 @@ class Swept(Struct, eq=False):
                 "clean_seconds": round(self.clean_seconds, 3),
                 "shard": self.shard,
             },
-            status=1 if is_failed else INCOMPLETE if is_short else 0,
+            status=1 if failing else INCOMPLETE if is_short else 0,
         )
 
     @property

@@ -57,7 +57,8 @@ class Cell(Struct, frozen=True, order=True):
     lasts: bool = False
 
     def __str__(self) -> str:
-        return f"{self.call}:{self.fault}"
+        number = f"#{self.number}" if self.number else ""
+        return f"{self.operation}{number}{'+' if self.lasts else ''}:{self.fault}"
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -66,11 +67,6 @@ class Cell(Struct, frozen=True, order=True):
         if found is None:
             raise ValueError(text)
         return cls(found["operation"], int(found["number"] or 0), found["fault"], bool(found["lasts"]))
-
-    @property
-    def call(self) -> str:
-        """The call, such as `createProduct#2`."""
-        return f"{self.operation}#{self.number}{'+' if self.lasts else ''}" if self.number else self.operation
 
     @property
     def class_name(self) -> str:

@@ -1,7 +1,7 @@
 """The choice of what is tried: classes of cells, one cell of each, in which test, and in the order of what matters most.
 
 Theory of operation. A class is an operation and a fault; its first call stands for the others, in the test that has the
-fewest cells so far. Of a write with several calls the last is tried too with a lost answer.
+fewest cells so far.
 """
 
 import re
@@ -89,9 +89,6 @@ def _of_each_class(plan: Plan, ordered: Sequence[Cell], groups: Set[str], *, is_
         members.append(cell)
         if is_whole or len(members) == 1:
             chosen.append(cell)
-    for members in plan.classes.values():
-        if members[0].fault == LOST_AFTER and members[0].is_recoverable and members[-1] not in chosen:
-            chosen.insert(chosen.index(members[0]) + 1, members[-1])
     return chosen
 
 

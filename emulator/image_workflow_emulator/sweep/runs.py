@@ -361,14 +361,9 @@ class Runner:
 
 def is_sure(run: Run) -> bool:
     """Tell whether chance cannot have ended a run so: a busy machine is slow, and a suite may be flaky."""
-    match run.outcome:
-        case "failed":
-            return not run.trial.cell.is_recoverable
-        case "hung":
-            return False
-        case "damaged":
-            return MADE_TWICE not in run.errors
-    return True
+    if run.outcome == "failed":
+        return not run.trial.cell.is_recoverable
+    return run.outcome != "hung" and MADE_TWICE not in run.errors
 
 
 def agreed(first: Run, second: Run) -> Run:

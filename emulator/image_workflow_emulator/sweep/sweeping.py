@@ -51,23 +51,23 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
     fits no cell; CommandError if the runs cannot be started.
     """
-    sweeping, stopped = _Sweeping(options, environment), 0
+    sweeping, stopped, swept = _Sweeping(options, environment), 0, None
     if not options.words:
         return sweeping.merged().report()
     _stop_at_signals()
     with contextlib.closing(sweeping.runner):
         try:
             swept = sweeping.begun()
-        except _Stopped as early:
-            summary = "stopped before the clean run had ended"
-            return Report(kind="sweep", ok=False, summary=summary, status=128 + early.number)
-        try:
             sweeping.run(swept)
         except _Stopped as early:
-            stopped, swept.why_stopped = early.number, "since the sweep was stopped"
+            stopped = 128 + early.number
+    if swept is None:
+        return Report(kind="sweep", ok=False, summary="stopped before the clean run had ended", status=stopped)
+    if stopped:
+        swept.why_stopped = "since the sweep was stopped"
     swept.number = sweeping.runner.number
     report = swept.report()
-    report.status = 128 + stopped if stopped else report.status
+    report.status = stopped or report.status
     return report
 
 
