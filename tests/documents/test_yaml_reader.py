@@ -68,6 +68,7 @@ def test_data_has_the_texts_that_its_values_are_written_as() -> None:
         ('a: "\\ud800"', "f:1:7: found text that is not YAML; expected YAML (found invalid Unicode character escape"),
         ("a: !!int 3", 'f:1:4: found the tag "tag:yaml.org,2002:int"; expected a value without a tag'),
         ("a: !!python/name:os.system x", 'f:1:4: found the tag "tag:yaml.org,2002:python/name:os.system"'),
+        ("a: [{b: 1, b: 2}]", 'f:1:12: found "b" a second time; expected each key once'),
         ("a: *nope", 'f:1:4: found the alias "nope"; expected the name of an anchor before it'),
         ("a: &a [*a]", 'f:1:8: found the alias "a"; expected the name of an anchor before it'),
         ("? [a]\n: b", "f:1:3: found an alias, an array or an object as a key; expected a text as a key"),
