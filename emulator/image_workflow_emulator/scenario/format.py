@@ -133,7 +133,7 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
         seed=optional(texts, "seed", parse_seed),
         clock=_read_clock(texts.get("clock", {})),
         world=read_world(texts.get("world", {})),
-        rules=read_rules(document, contract),
+        rules=tuple(_read_rule(document, index, rule, contract) for index, rule in enumerate(texts.get("rules", ()))),
         timeline=_read_timeline(document, contract),
         file=document.file,
         text=document.source,
@@ -200,12 +200,6 @@ def _change(given: Mapping[str, Any]) -> Change:
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
-
-
-def read_rules(document: Document, contract: Contract) -> tuple[Rule, ...]:
-    """Read the rules, whose shape is valid."""
-    rules = document.texts.get("rules", ())
-    return tuple(_read_rule(document, index, texts, contract) for index, texts in enumerate(rules))
 
 
 def _rule_name(rule: Mapping[str, Any], index: int) -> str:

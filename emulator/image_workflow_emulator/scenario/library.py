@@ -4,7 +4,6 @@
 contract.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -40,17 +39,9 @@ class ScenarioLibrary:
         Raises:
             DocumentError: a file cannot be used.
         """
-        described = {scenario.name: scenario.description for scenario in self.scenarios()}
+        described = {scenario.name: scenario.description for scenario in map(self.load, sorted(self._files()))}
         described |= {PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE}
         return [{"name": name, "description": description} for name, description in described.items()]
-
-    def scenarios(self) -> Iterator[Scenario]:
-        """Read every scenario that is a file, in the order of their names.
-
-        Raises:
-            DocumentError: a file cannot be used.
-        """
-        return map(self.load, sorted(self._files()))
 
     def text(self, name: str) -> str:
         """Return the text of a scenario: of its file, if it has one.
