@@ -12,7 +12,7 @@ import pytest
 from tests.support.served import ROOT
 from tests.sweep.test_sweep import report_of, suite, sweep
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no signal ends a test there")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are those of POSIX")
 
 CLIENT = """
 import os, time
