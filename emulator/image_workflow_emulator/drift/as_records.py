@@ -40,23 +40,13 @@ class RecordedConduct(Struct, frozen=True):
 class _Record(RequestRecord, eq=False):
     """A record whose answer and code are known from the recording alone."""
 
-    recorded_code: str | None = None
-    is_asked_for: bool = False
+    code: str | None = None
+    is_injected: bool = False
 
     @property
     def loss(self) -> str | None:
         """How the answer was lost: nobody knows."""
         return "lost" if self.status is None else None
-
-    @property
-    def is_injected(self) -> bool:
-        """Whether the journal says that a scenario or a header asked for the problem."""
-        return self.is_asked_for
-
-    @property
-    def code(self) -> str | None:
-        """The code that was answered, one of the specification or not."""
-        return self.recorded_code
 
 
 def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract) -> RecordedConduct | None:
@@ -138,7 +128,7 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             status=call.status,
             response_headers=tuple(_header(name, value) for name, value in call.response_headers.items()),
             response_body=orjson.dumps(answer) if operation else None,
-            recorded_code=call.code,
+            code=call.code,
         )
         if call.entry is not None:
             _add_known(record, call.entry, last)
@@ -154,7 +144,7 @@ def _add_known(record: _Record, entry: RecordedRequest, last: int) -> None:
     record.connection, record.is_timed = entry.connection, entry.timed
     record.is_committed, record.work_id = entry.committed, entry.work
     record.is_unheard = entry.abandoned
-    record.is_asked_for = entry.rule is not None or entry.emulator_fault is not None
+    record.is_injected = entry.rule is not None or entry.emulator_fault is not None
 
 
 def _header(name: str, value: str) -> tuple[bytes, bytes]:

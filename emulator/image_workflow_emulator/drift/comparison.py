@@ -53,7 +53,7 @@ _Found: TypeAlias = tuple[str, str, str, str]
 
 def compare(replayed: Replayed, replay: Replay) -> Iterator[Difference]:
     """Iterate over the differences of one call. A different status ends the comparison: nothing else can be compared."""
-    call, found = replayed.call, list(breaches(replayed.call))
+    call, found = replayed.call, breaches(replayed.call)
     yield from found
     if all(breach.where not in ("status", "/code") for breach in found):
         yield from (Difference(call.where, call.name, *one) for one in _differences(replayed, replay))
@@ -94,9 +94,9 @@ def sizes(traffic: Traffic) -> Iterator[Difference]:
 # Breaches -------------------------------------------------------------------------------------------------------------
 
 
-def breaches(call: RecordedCall) -> Iterator[Difference]:
-    """Iterate over what contradicts a sentence of the specification, whatever reading one takes."""
-    return (Difference(call.where, call.name, *one) for one in _breaches(call))
+def breaches(call: RecordedCall) -> list[Difference]:
+    """Return what contradicts a sentence of the specification, whatever reading one takes."""
+    return [Difference(call.where, call.name, *one) for one in _breaches(call)]
 
 
 def _breaches(call: RecordedCall) -> Iterator[_Found]:
