@@ -12,7 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from image_workflow_emulator import DEFAULT_URL, __version__
-from image_workflow_emulator.cli.table import COMMANDS, GROUPS, REPORT, RETIRED, WITH_COMMAND, Arguments, Command
+from image_workflow_emulator.cli.table import (
+    COMMANDS,
+    GROUPS,
+    OF_FILES,
+    REPORT,
+    RETIRED,
+    WITH_COMMAND,
+    Arguments,
+    Command,
+)
 
 PROGRAM = "image-workflow-emulator"
 
@@ -51,6 +60,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     if "run" not in options:
         options.parser.print_help()
         raise SystemExit(0)
+    if files and typed in OF_FILES:
+        options.run = OF_FILES[typed]
     options.words = given[end + 1 :]
     if WITH_COMMAND.get(typed) and not options.words and not getattr(options, "merge", None):
         options.parser.error("expected -- and a command after the options")

@@ -24,11 +24,7 @@ from image_workflow_emulator.testing.options import read_file
 
 
 def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
-    """Judge what clients do wrong: those of recorded traffic, or of a running emulator as far as its journal shows it."""
-    if options.files:
-        from image_workflow_emulator.drift.commands import conduct as conduct_of_files
-
-        return conduct_of_files(options, environment)
+    """Judge what the clients of a running emulator do wrong, as far as its journal shows it."""
     found = convert(Invocation(options, environment).control.call("GET", "conduct"), Conduct)
     return Report(
         kind="conduct",

@@ -258,6 +258,11 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "contract readings": Command("list the readings of the specification, where it is silent", formats=_TABLE),
 }
 
+OF_FILES: Final[Mapping[str, str]] = {
+    "conduct": "drift.commands.conduct",
+}
+"""What runs a command instead where it is given files."""
+
 _RECORD: Final = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
 _REPORT: Final = "`--junit FILE` is `--report FILE.xml` now, and `--html FILE` is `--report FILE.html`"
 RETIRED: Final[Mapping[str, str]] = {
