@@ -96,8 +96,9 @@ def test_a_timeout_that_does_not_end_the_request_and_a_new_key_pay_twice(
 def test_an_order_whose_client_hung_up_for_good_is_noted(server: Emulator, sandbox: Sandbox) -> None:
     send(sandbox, late(sandbox, "1"), "one", 0.2)
     sandbox.clock.advance(60)
-    answered = {"operation": "createUpscaleGeneration", "status": "202", "wait_ms": "5000"}
-    httpx.get(f"{server.url}/_emulator/sandboxes/{sandbox.id}/requests", params=answered)
+    events = f"{server.url}/_emulator/sandboxes/{sandbox.id}/events"
+    with httpx.stream("GET", events, headers={"Last-Event-ID": "0"}) as stream:
+        assert any('"status":202' in line for line in stream.iter_lines())  # its record is complete
     (finding,) = sandbox.conduct().findings
     assert ("key-not-sent-again", "note") == (finding.rule, finding.severity)
     assert "hung up" in finding.message
