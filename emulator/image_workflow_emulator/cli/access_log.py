@@ -1,9 +1,10 @@
 """One line for each request that was answered, on standard error, while the emulator serves.
 
-A line is written at once, and past `logging`, which takes 10 µs to make a record of it. A reader that is too slow delays no
-request: where there is no room lines are left out, and the next that is written says how many.
+Lines are gathered for a tenth of a second and written together, past `logging`, which takes 10 µs to make a record of each.
+A reader that is too slow delays no request: what cannot be kept for it is left out and counted.
 """
 
+import asyncio
 import json
 import os
 import select
@@ -17,29 +18,50 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
-_MAX_BYTES: Final = 4096
-"""What a pipe takes that has room (PIPE_BUF of Linux)."""
+_GATHER_SECONDS: Final = 0.1
+_CLOSE_SECONDS: Final = 1.0
+_PIPE_BYTES: Final = 4096
+"""The most bytes that a pipe takes at once if it has room (PIPE_BUF of Linux)."""
 _MAX_PATH: Final = 500
 """The most characters of a path that is none of an operation."""
 
 
 class AccessLog:
-    """The lines of requests."""
+    """The lines of requests. To be closed, which writes those that wait."""
 
-    def __init__(self, style: Style, *, as_json: bool) -> None:
+    def __init__(self, style: Style, *, as_json: bool, max_waiting: int = 4 * 2**20) -> None:
+        """Keep at most `max_waiting` bytes for a reader that is too slow."""
         self._style = style
         self._as_json = as_json
+        self._max_waiting = max_waiting
+        self._waiting = bytearray()
         self._left_out = 0
+        self._is_due = False
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
-        """Write a line for a request that has left."""
-        if sys.stderr is None:
+        """Take a request that has left. To be called in an event loop."""
+        if len(self._waiting) >= self._max_waiting:
+            self._left_out += 1
             return
         facts = _facts(sandbox.id, record)
         line = json.dumps(facts) if self._as_json else self._text(facts)
-        if self._left_out:
-            line = f"({self._left_out} more requests are not listed: the log was not read in time)\n{line}"
-        self._left_out = 0 if _write(line) else self._left_out + 1
+        self._waiting += line.encode(errors="replace") + b"\n"
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write)
+
+    def close(self) -> None:
+        """Write the waiting lines, if the reader keeps up."""
+        _write(self._waiting, _CLOSE_SECONDS)
+
+    def _write(self) -> None:
+        _write(self._waiting)
+        if self._left_out and not self._waiting:
+            self._waiting += f"({self._left_out} more requests are not listed: the log was not read in time)\n".encode()
+            self._left_out = 0
+        self._is_due = bool(self._waiting)
+        if self._is_due:
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write)
 
     def _text(self, facts: dict[str, Any]) -> str:
         style, remedy = self._style, facts["remedy"]
@@ -80,13 +102,11 @@ def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
     }
 
 
-def _write(text: str) -> bool:
-    """Write a line past the buffer of Python, and return whether there was room."""
+def _write(waiting: bytearray, patience_seconds: float = 0) -> None:
+    """Write what there is room for, past the buffer of Python, and take it away."""
     try:
         number = sys.stderr.fileno()
-        has_room = sys.platform == "win32" or bool(select.select((), (number,), (), 0)[1])
-        if has_room:
-            os.write(number, text.encode(errors="replace")[: _MAX_BYTES - 1] + b"\n")
-    except (OSError, ValueError):  # the reader is gone
-        return True
-    return has_room
+        while waiting and (sys.platform == "win32" or select.select((), (number,), (), patience_seconds)[1]):
+            del waiting[: os.write(number, waiting[:_PIPE_BYTES])]
+    except (AttributeError, OSError, ValueError):  # there is no standard error, or nobody reads it
+        waiting.clear()

@@ -10,7 +10,7 @@ import logging
 import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,7 +128,7 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
     """
     _configure_logging(settings)
     _warn_of_unknown_variables(environment)
-    with _listening_socket(settings.host, settings.port) as listener:
+    with _listening_socket(settings.host, settings.port) as listener, ExitStack() as stack:
         host, port = listener.getsockname()[:2]
         _warn_of_open_control_plane(settings, host)
         application = _load_application(settings)
@@ -137,5 +137,6 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
             from image_workflow_emulator.cli.invocation import Style
 
             style = Style(sys.stderr, environment)
-            application.sandboxes.watch(AccessLog(style, as_json=settings.log_format == "json").note)
+            log = stack.enter_context(closing(AccessLog(style, as_json=settings.log_format == "json")))
+            application.sandboxes.watch(log.note)
         yield listener, local_url(host, port), application
