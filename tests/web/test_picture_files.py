@@ -1,4 +1,4 @@
-"""The public files of pictures (D19), beside what the fuzz test's model says of ranges, conditions and addresses."""
+"""The public files of pictures (D19): ranges, conditions, methods, addresses, redirects, and how pictures are made."""
 
 import asyncio
 import re
@@ -24,6 +24,82 @@ def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Jso
     assert (answer.headers["content-type"], answer.headers["accept-ranges"]) == ("image/png", "bytes")
     assert decode(answer.body).size == (asset["width"], asset["height"])
     assert {"etag", "request-id"} <= answer.headers.keys()
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ("bytes=0-0", slice(0, 1)),
+        ("BYTES = 1-9", slice(1, 10)),
+        ("bytes=5-", slice(5, None)),
+        (f"bytes=5-{'9' * 18}", slice(5, None)),
+        ("bytes=-3", slice(-3, None)),
+        (f"bytes=-{'9' * 18}", slice(0, None)),
+        ("bytes=-0", None),
+        (f"bytes={'9' * 18}-", None),
+    ],
+)
+def test_a_range_is_answered_with_its_part_or_refused(
+    emulator: EmulatorUnderTest, asset: Json, asked: str, part: slice | None
+) -> None:
+    whole, answer = emulator.fetch(asset["url"]).body, emulator.fetch(asset["url"], headers={"Range": asked})
+    if part is None:
+        assert (416, f"bytes */{len(whole)}") == (answer.status, answer.headers["content-range"])
+        return
+    start, stop, _ = part.indices(len(whole))
+    assert (206, whole[part]) == (answer.status, answer.body)
+    assert f"bytes {start}-{stop - 1}/{len(whole)}" == answer.headers["content-range"]
+    head = emulator.fetch(asset["url"], "HEAD", {"Range": asked})
+    assert (206, b"", str(len(answer.body))) == (head.status, head.body, head.headers["content-length"])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("", "bytes=", "bytes=-", "bytes=9-1", "bytes=x-", "bytes=٣-", "bytes 0-1", "lines=0-1", "bytes=0-1,3-4"),
+        *("bytes==0-1", "bytes=+1-2", "bytes=0x1-2", f"bytes=0-{'9' * 400}", "bytes=" + "0-1," * 200),
+    ],
+)
+def test_what_is_no_single_range_is_ignored(emulator: EmulatorUnderTest, asset: Json, asked: str) -> None:
+    answer = emulator.fetch(asset["url"], headers={"Range": asked})
+    assert (200, asset["size_bytes"], None) == (answer.status, len(answer.body), answer.headers.get("content-range"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        ("If-None-Match", "{etag}", 304),
+        ("If-None-Match", '"x", W/{etag}', 304),
+        ("If-None-Match", "*", 304),
+        ("If-None-Match", '"other"', 206),
+        ("If-None-Match", '"', 206),
+        ("If-Range", "{etag}", 206),
+        ("If-Range", "W/{etag}", 200),
+        ("If-Range", '"other"', 200),
+        ("If-Match", '"other"', 206),
+    ],
+)
+def test_conditions_are_those_of_the_etag(
+    emulator: EmulatorUnderTest, asset: Json, name: str, value: str, status: int
+) -> None:
+    etag = emulator.fetch(asset["url"]).headers["etag"]
+    answer = emulator.fetch(asset["url"], headers={"Range": "bytes=0-1", name: value.format(etag=etag)})
+    assert (status, etag) == (answer.status, answer.headers["etag"])
+    assert status != 304 or not answer.body
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"])
+def test_files_can_only_be_read(emulator: EmulatorUnderTest, asset: Json, method: str) -> None:
+    answer = emulator.fetch(asset["url"], method)
+    assert (405, "GET, HEAD") == (answer.status, answer.headers["allow"])
+
+
+def test_an_address_that_was_not_handed_out_leads_to_no_file(emulator: EmulatorUnderTest, asset: Json) -> None:
+    root, path = asset["url"].partition("/files/")[::2]
+    others = {path[:place] + other + path[place + 1 :] for place in range(len(path)) for other in ("", "~", "%00", "/")}
+    others |= {f"../{path}", f"{path}/", path.upper(), path.replace("default", "other")}
+    for other in sorted(others - {path}):
+        assert (404, "not_found") == emulator.fetch(f"{root}/files/{other}").outcome, other
 
 
 @pytest.mark.emulator(readings="D19=redirects", clock="manual")
