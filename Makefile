@@ -107,8 +107,9 @@ lock:
 	uv pip compile $(LOCK_FLAGS) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	uv pip compile $(LOCK_FLAGS) --group build -c requirements-dev.lock -o requirements-build.lock
 	uv pip compile $(LOCK_FLAGS) --group verify -c requirements-dev.lock -o requirements-verify.lock
-# Hashes, but neither the addresses of a package index nor the paths of a machine.
-LOCK_FLAGS := --quiet --universal --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
+# With extras: where another package asks for one, pip takes the newest release, not the locked one.
+# With hashes, but neither the addresses of a package index nor the paths of a machine.
+LOCK_FLAGS := --quiet --universal --no-strip-extras --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
 clean:
 	rm -rf $(VENV) dist emulator/image_workflow_emulator/_shipped .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov

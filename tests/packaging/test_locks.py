@@ -12,13 +12,13 @@ LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock"
 
 def pins(lock: str) -> dict[str, str]:
     """Name and version of everything in a lock."""
-    return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9][a-z0-9._-]*)(?:\[[a-z-]+\])?==(\S+)", (ROOT / lock).read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_holds_pins_and_hashes_and_nothing_else(lock: str) -> None:
     for line in (ROOT / lock).read_text().splitlines():
-        assert re.fullmatch(r"#.*|[a-z0-9._-]+==[^/:@]+ \\|    --hash=sha256:[0-9a-f]{64}(?: \\)?", line), line
+        assert re.fullmatch(r"#.*|[a-z0-9._-]+(?:\[[a-z-]+\])?==[^/:@]+ \\|    --hash=sha256:[0-9a-f]{64}(?: \\)?", line), line
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
