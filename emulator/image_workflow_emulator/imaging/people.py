@@ -1,10 +1,11 @@
-"""People: heads, and whole figures in a pose that wear or hold a product in front of them.
+"""People: heads, and whole figures in a pose, which wear or hold a product in front of them.
 
 Must not know any picture that they appear in. Lengths are in heights of the figure, from its middle line and its top.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
+from math import dist
 
 from msgspec import Struct
 from PIL import Image, ImageDraw
@@ -18,6 +19,7 @@ _SMOOTHING = 2  # people are drawn this much larger, in RGBa, of which Pillow re
 FIGURE_HEIGHT = 720  # pixels
 FIGURE_ASPECT = 0.56  # width by height
 _PRODUCT = Box(-0.16, 0.195, 0.32, 0.29)
+_HALF_ARM = 0.125
 _HEAD = Box(-0.095, -0.008, 0.19, 0.19)
 
 _SKINS: tuple[Color, ...] = ((224, 178, 144), (136, 90, 64), (244, 213, 190), (188, 134, 98), (98, 62, 46))
@@ -30,19 +32,21 @@ _GREY: Mapping[str, float] = {"45-55": 0.55, "55+": 1.0}
 
 
 class Stance(Struct, frozen=True):
-    """Elbow and wrist of the arms, knee and ankle of the legs; an arm holds a product, if there is one and it may."""
+    """Where the wrists and ankles are; an arm holds a product if there is one and `holds` allows it."""
 
-    arms: tuple[tuple[Point, Point], tuple[Point, Point]]
-    legs: tuple[tuple[Point, Point], tuple[Point, Point]]
+    wrists: tuple[Point, Point]
+    ankles: tuple[Point, Point]
     holds: tuple[bool, bool] = (True, True)
+    turn: float = 0.0
+    """Of the head and shoulders, as in `draw_figure`."""
 
 
 STANCES: Mapping[str, Stance] = {
-    "stand": Stance((((-0.135, 0.34), (-0.14, 0.48)), ((0.135, 0.34), (0.14, 0.48))), (((-0.055, 0.70), (-0.06, 0.95)), ((0.055, 0.70), (0.06, 0.95)))),
-    "turn": Stance((((-0.10, 0.34), (-0.05, 0.46)), ((0.14, 0.33), (0.12, 0.47))), (((-0.045, 0.70), (-0.02, 0.95)), ((0.075, 0.70), (0.12, 0.94)))),
-    "walk": Stance((((-0.16, 0.33), (-0.215, 0.45)), ((0.13, 0.34), (0.19, 0.45))), (((-0.085, 0.69), (-0.18, 0.93)), ((0.09, 0.69), (0.125, 0.95))), (False, True)),
-    "hip": Stance((((-0.135, 0.34), (-0.15, 0.48)), ((0.215, 0.33), (0.10, 0.435))), (((-0.055, 0.70), (-0.045, 0.95)), ((0.085, 0.69), (0.115, 0.94))), (True, False)),
-}  # fmt: skip
+    "stand": Stance(((-0.14, 0.48), (0.14, 0.48)), ((-0.06, 0.95), (0.06, 0.95))),
+    "turn": Stance(((-0.10, 0.46), (0.14, 0.47)), ((-0.02, 0.95), (0.12, 0.94)), turn=0.7),
+    "walk": Stance(((-0.215, 0.45), (0.19, 0.45)), ((-0.18, 0.93), (0.125, 0.95)), holds=(False, True)),
+    "hip": Stance(((-0.15, 0.48), (0.085, 0.42)), ((-0.045, 0.95), (0.115, 0.94)), holds=(True, False)),
+}
 """By a part of a Pose's name."""
 
 
@@ -56,7 +60,7 @@ class Person(Struct, frozen=True):
 
 
 def person_of(gender: str = "neutral", age_range: str = "25-35", index: int = 0, skin: Color | None = None) -> Person:
-    """Somebody; `index` chooses the colours, and that of the skin if it is None."""
+    """Somebody, whose colours `index` chooses; that of the skin only if `skin` is None."""
     hair = mix(_HAIRS[index % len(_HAIRS)], (196, 194, 194), _GREY.get(age_range, 0.0))
     return Person(gender, hair, skin or _SKINS[index % len(_SKINS)], _CLOTHES[index % len(_CLOTHES)])
 
@@ -88,13 +92,8 @@ def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
         draw.chord(box(0.3, 0.2, 0.9, 0.76), 180, 270, fill=skin)
     for x in (0.41 + aside, 0.59 + aside):
         draw.ellipse(box(x - 0.022, 0.42, x + 0.022, 0.464), fill=(44, 36, 36))
-    draw.arc(
-        box(0.41 + aside, 0.47, 0.59 + aside, 0.62),
-        25,
-        155,
-        fill=mix(skin, (140, 40, 40), 0.55),
-        width=max(1, unit // 48),
-    )
+    mouth = box(0.41 + aside, 0.47, 0.59 + aside, 0.62)
+    draw.arc(mouth, 25, 155, fill=mix(skin, (140, 40, 40), 0.55), width=max(1, unit // 48))
     return image.reduce(_SMOOTHING).convert("RGBA")
 
 
@@ -107,8 +106,10 @@ def draw_figure(
 ) -> Image.Image:
     """A figure in RGBA, with another head and with a product if these are given, both in RGB or RGBA.
 
-    `turn` is to the left below 0 and to the right above 0, by three quarters at 1: the farther side is narrower.
+    `turn` is to the left below 0 and to the right above 0, by three quarters at 1: the farther side is narrower. At 0,
+    the stance decides.
     """
+    turn = turn or stance.turn
     held = arrange([product.width / product.height], _in_pixels(_PRODUCT), 0)[0] if product else None
     grip = (held.width / 2 / FIGURE_HEIGHT, (held.top + held.height * 0.62) / FIGURE_HEIGHT) if held else None
     figure = Canvas(_draw_body(stance, person, grip, turn).copy())
@@ -132,25 +133,33 @@ def _draw_body(stance: Stance, person: Person, grip: Point | None, turn: float) 
     draw = ImageDraw.Draw(image)
     skin, trousers, far = person.skin, mix(person.cloth, BLACK, 0.3), 1 - 0.45 * abs(turn)
 
-    def limb(points: Sequence[Point], width: float, color: Color) -> None:
+    def limb(width: float, color: Color, *points: Point) -> None:
         line = [(image.width / 2 + x * height * (far if x * turn < 0 else 1.0), y * height) for x, y in points]
         draw.line(line, fill=color, width=round(width * height))
         for x, y in line:
             radius = width * height / 2 - 1
             draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=color)
 
-    for side, (knee, ankle) in zip((-1, 1), stance.legs, strict=True):
-        limb(((ankle[0], 0.972), (ankle[0] + side * 0.03, 0.974)), 0.044, _SHOES)
-        limb(((side * 0.042, 0.48), knee, ankle), 0.062, trousers)
-    limb(((-0.045, 0.465), (0.045, 0.465)), 0.075, trousers)
-    limb(((-0.062, 0.22), (0.062, 0.22), (0.04, 0.42), (-0.04, 0.42), (-0.062, 0.22)), 0.07, _TOP)
-    limb(((0, 0.22), (0, 0.43)), 0.1, _TOP)
-    for side, arm, holds in zip((-1, 1), stance.arms, stance.holds, strict=True):
-        elbow, wrist = ((side * max(0.15, grip[0] + 0.02), 0.36), (side * grip[0], grip[1])) if grip and holds else arm
-        shoulder, middle = (side * 0.088, 0.222), ((side * 0.088 + elbow[0]) / 2, (0.222 + elbow[1]) / 2)
-        limb((shoulder, elbow, wrist), 0.038, skin)
-        limb((shoulder, middle), 0.056, mix(_TOP, BLACK, 0.05))
+    for side, ankle in zip((-1, 1), stance.ankles, strict=True):
+        limb(0.044, _SHOES, (ankle[0], 0.972), (ankle[0] + side * 0.03, 0.974))
+        limb(0.062, trousers, (side * 0.042, 0.48), ankle)
+    limb(0.075, trousers, (-0.045, 0.465), (0.045, 0.465))
+    limb(0.07, _TOP, (-0.062, 0.22), (0.062, 0.22), (0.04, 0.42), (-0.04, 0.42), (-0.062, 0.22))
+    limb(0.1, _TOP, (0, 0.22), (0, 0.43))
+    for side, wrist, holds in zip((-1, 1), stance.wrists, stance.holds, strict=True):
+        shoulder, hand = (side * 0.088, 0.222), (side * grip[0], grip[1]) if grip and holds else wrist
+        elbow = _elbow(shoulder, hand, side)
+        limb(0.038, skin, shoulder, elbow, hand)
+        limb(0.056, mix(_TOP, BLACK, 0.05), shoulder, ((shoulder[0] + elbow[0]) / 2, (shoulder[1] + elbow[1]) / 2))
     return image.reduce(_SMOOTHING).convert("RGBA")
+
+
+def _elbow(shoulder: Point, wrist: Point, side: int) -> Point:
+    """Outwards of the line between shoulder and wrist, as far as the length of an arm makes it."""
+    across, down = wrist[0] - shoulder[0], wrist[1] - shoulder[1]
+    reach = dist(shoulder, wrist)
+    out = side * max(0.0, _HALF_ARM**2 - reach**2 / 4) ** 0.5 / reach
+    return shoulder[0] + across / 2 + down * out, shoulder[1] + down / 2 - across * out
 
 
 def _in_pixels(box: Box) -> Box:
