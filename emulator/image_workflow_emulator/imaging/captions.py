@@ -1,6 +1,6 @@
 """The plaque that says what a picture is: its look, and its place below or beside everything else."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from PIL import Image, ImageDraw
@@ -15,8 +15,6 @@ _SMALLEST_WITH_WORDS = 160  # pixels of the shorter edge; below it no word can b
 _DRAWN_EDGE = 2048  # pixels; larger pictures are stretched, which is seen only there
 _WIDE = 1.4  # from this width by height on, the plaque stands beside the picture
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)  # tried in turn until a plaque fits
-_SIGN, _TITLE, _SMALL, _CHIP, _GAP = 2.0, 1.3, 0.8, 1.45, 0.4  # in sizes of letters
-_MOST_FACTS = 0.45  # of a plaque's width, that they take beside the title
 _SWATCH_EDGE = 96  # pixels
 _QUIET, _PILL = mix(INK, WHITE, 0.66), mix(INK, WHITE, 0.13)
 
@@ -76,61 +74,47 @@ def _draw_plaque(plaque: Plaque, width: int, most_height: int, letters: float) -
     """As high as it needs to be, with letters of this size or as small as it takes."""
     for shrinking in _SHRINKING:
         size = max(8, round(letters * shrinking))
-        edge = round(size * 0.45)
-        rows = list(_rows(plaque, width - 2 * edge, size, is_beside=width < most_height))
-        height = sum(row.height + edge for row in rows) + edge
+        edge, gap = round(size * 0.45), round(size * 0.4)
+        rows = list(_rows(plaque, width - 2 * edge, size, gap, is_beside=width < most_height))
+        heights = [max(cell.height for cell in row) for row in rows]
+        height = sum(heights) + edge * (len(rows) + 1)
         if height <= most_height:
             break
     image, y = Image.new("RGB", (width, min(height, most_height)), INK), edge
-    for row in rows:
-        image.paste(row, (edge, y))
-        y += row.height + edge
+    for row, row_height in zip(rows, heights, strict=True):
+        x = edge
+        for cell in row:
+            image.paste(cell, (x, y + (row_height - cell.height) // 2))
+            x += cell.width + gap
+        y += row_height + edge
     return image
 
 
-def _rows(plaque: Plaque, width: int, size: int, *, is_beside: bool) -> Iterator[Image.Image]:
-    """The rows of a plaque: sign, title and facts, chips, words."""
-    large, small, gap = Face(round(size * _TITLE)), Face(max(8, round(size * _SMALL))), round(size * _GAP)
-    sign = [label(plaque.sign, plaque.accent, round(size * _SIGN))] if plaque.sign else []
-    facts = [_person(round(size * _TITLE))] * plaque.people
+def _rows(plaque: Plaque, width: int, size: int, gap: int, *, is_beside: bool) -> Iterator[list[Image.Image]]:
+    """The rows of a plaque, each in cells: sign, title and facts, chips, words."""
+    large, small = Face(round(size * 1.3)), Face(max(8, round(size * 0.8)))
+    sign = [label(plaque.sign, plaque.accent, size * 2)] if plaque.sign else []
+    facts = [_person(round(size * 1.3))] * plaque.people
     facts += [_line(text, small, _QUIET) for text in wrap(plaque.facts, small, width, 1)]
-    taken = sum(cell.width + gap for cell in facts)
     free = width - sum(cell.width + gap for cell in sign)
-    is_one_row = bool(sign) and taken < width * _MOST_FACTS and large.length(plain_text(plaque.title)) < free - taken
+    spare = round(free - large.length(plain_text(plaque.title)) - sum(cell.width + gap for cell in facts)) - gap
+    is_one_row = bool(sign) and spare > 0
     first, *others = wrap(plaque.title, large, free, 1 if is_one_row else 2) or [""]
-    yield _row([*sign, _line(first, large, WHITE)], width, gap, facts if is_one_row else ())
+    yield [*sign, _line(first, large, WHITE), *([Image.new("RGB", (spare, 1), INK), *facts] if is_one_row else ())]
     for text in others:
-        yield _line(text, large, WHITE)
-    chips = (_chip(*chip, small, round(size * _CHIP), width) for chip in plaque.chips)
-    for cells in _filled(chips if is_one_row else (*facts, *chips), width, gap):
-        yield _row(cells, width, gap)
-    if plaque.words:
-        for text in wrap(f"“{plain_text(plaque.words)}”", small, width, 6 if is_beside else 1):
-            yield _line(text, small, WHITE)
-
-
-def _filled(cells: Iterable[Image.Image], width: int, gap: int) -> Iterator[list[Image.Image]]:
-    """As many cells in each row as it takes."""
+        yield [_line(text, large, WHITE)]
+    chips = [_chip(*chip, small, round(size * 1.45), width) for chip in plaque.chips]
     row: list[Image.Image] = []
-    for cell in cells:
+    for cell in chips if is_one_row else (*facts, *chips):
         if row and sum(other.width + gap for other in row) + cell.width > width:
             yield row
             row = []
         row.append(cell)
     if row:
         yield row
-
-
-def _row(cells: Sequence[Image.Image], width: int, gap: int, right: Sequence[Image.Image] = ()) -> Image.Image:
-    """Cells from the left, and others at the right."""
-    image = Image.new("RGB", (width, max(cell.height for cell in (*cells, *right))), INK)
-    x = 0
-    for number, cell in enumerate((*cells, *right)):
-        if number == len(cells):
-            x = width - sum(other.width + gap for other in right) + gap
-        image.paste(cell, (x, (image.height - cell.height) // 2))
-        x += cell.width + gap
-    return image
+    if plaque.words:
+        for text in wrap(f"“{plain_text(plaque.words)}”", small, width, 6 if is_beside else 1):
+            yield [_line(text, small, WHITE)]
 
 
 def _line(text: str, face: Face, color: Color) -> Image.Image:

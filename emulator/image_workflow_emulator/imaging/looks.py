@@ -4,29 +4,27 @@ Owns which word of a name selects which look; a style without one of them has th
 """
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
 from msgspec import Struct
-from PIL import Image, ImageColor
+from PIL import Image, ImageColor, ImageEnhance
 
-from image_workflow_emulator.imaging.drawing import BLACK, WHITE, Color, color_of, mix
+from image_workflow_emulator.imaging.drawing import WHITE, Color, color_of, mix
 
 
 class Look(Struct, frozen=True):
-    """`gamma` above 1 is darker, `contrast` above 1 is harder, `tint` is the colour of white; `vignette` darkens corners."""
+    """`gamma` above 1 is darker, `contrast` above 1 is harder, `tint` is the colour of white."""
 
     tint: Color = WHITE
     gamma: float = 1.0
     contrast: float = 1.0
-    vignette: float = 0.0
     is_grey: bool = False
 
 
 _LOOKS: Mapping[str, Look] = {
     "daylight": Look((252, 254, 255), 0.82, 0.92),
-    "flash": Look((246, 250, 255), 0.95, 1.45, 0.45),
-    "golden": Look((255, 206, 132), 0.9, 1.05, 0.25),
-    "low key": Look((150, 138, 132), 1.5, 1.1, 0.7),
+    "flash": Look((246, 250, 255), 0.95, 1.45),
+    "golden": Look((255, 206, 132), 0.9, 1.05),
+    "low key": Look((150, 138, 132), 1.5, 1.1),
     "black and white": Look(contrast=1.2, is_grey=True),
     "monochrome": Look(contrast=1.2, is_grey=True),
 }
@@ -47,24 +45,13 @@ def look_of(preview: Image.Image) -> Look:
     mean = preview.resize((1, 1), Image.Resampling.BOX).convert("RGB").tobytes()
     peak = max(1, *mean)
     tint = (mean[0] * 255 // peak, mean[1] * 255 // peak, mean[2] * 255 // peak)
-    return Look(mix(WHITE, tint, 0.6), 1.7 - peak / 255, 1.1, 0.35)
-
-
-@lru_cache(maxsize=4)
-def _dark_corners(opacity: float, size: tuple[int, int]) -> Image.Image:
-    dark = Image.radial_gradient("L").point([round(opacity * level**2 / 255) for level in range(256)])
-    return dark.resize(size, Image.Resampling.BILINEAR)
+    return Look(mix(WHITE, tint, 0.6), 1.7 - peak / 255, 1.1)
 
 
 def filtered(image: Image.Image, look: Look) -> Image.Image:
     """A picture in RGB or RGBA with a look; its transparency stays."""
-    alpha, image = (image.getchannel("A"), image.convert("RGB")) if image.mode == "RGBA" else (None, image)
     if look.is_grey:
-        image = image.convert("L").convert("RGB")
+        image = ImageEnhance.Color(image).enhance(0)
     curve = [min(1.0, max(0.0, ((level / 255) ** look.gamma - 0.5) * look.contrast + 0.5)) for level in range(256)]
-    image = image.point([round(share * white) for white in look.tint for share in curve])
-    if look.vignette and alpha is None:
-        image.paste(BLACK, mask=_dark_corners(look.vignette, image.size))
-    if alpha is not None:
-        image.putalpha(alpha)
-    return image
+    table = [round(share * white) for white in look.tint for share in curve]
+    return image.point([*table, *range(256)] if image.mode == "RGBA" else table)
