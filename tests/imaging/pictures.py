@@ -41,14 +41,14 @@ def is_near(expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 
     return len(expected) == len(found) and all(abs(a - b) <= tolerance for a, b in zip(expected, found, strict=True))
 
 
-def mask_of(image: Image.Image, color: tuple[int, int, int], tolerance: int) -> Image.Image:
+def mask_of(image: Image.Image, color: tuple[int, ...], tolerance: int) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
     parts = ImageChops.difference(image.convert("RGB"), Image.new("RGB", image.size, color)).split()
     worst = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
     return worst.point([255 if level <= tolerance else 0 for level in range(256)])
 
 
-def count_of(image: Image.Image, color: tuple[int, int, int], tolerance: int = 40) -> int:
+def count_of(image: Image.Image, color: tuple[int, ...], tolerance: int = 40) -> int:
     return mask_of(image, color, tolerance).histogram()[255]
 
 

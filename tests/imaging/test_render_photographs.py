@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 from image_workflow_emulator.domain.pixels import output_size
-from image_workflow_emulator.domain.recipes import PhotographRecipe, PictureFormat
+from image_workflow_emulator.domain.recipes import IngredientKind, PhotographRecipe, PictureFormat, PremadeRecipe
 from image_workflow_emulator.imaging.drawing import opaque
 from image_workflow_emulator.imaging.render import render
 from tests.imaging.pictures import (
@@ -92,6 +92,28 @@ def test_a_shadow_on_a_plain_ground_becomes_black_with_alpha_on_any_ground() -> 
     image = photograph(encoded(photo, "PNG"), background_kind="color", background_hex="#40c040")
     assert count_of(image.crop((0, 0, EDGE, EDGE * 3 // 4)), (200, 200, 200), 40) == 0, "no grey patch is left"
     assert count_of(image, (0x28, 0x78, 0x28), 24) > 300, "the ground is darker in the shadow"
+
+
+def premade(kind: IngredientKind, name: str, *attributes: str) -> bytes:
+    return render(PremadeRecipe(width=512, height=640, format="png", kind=kind, name=name, attributes=attributes), [])
+
+
+@pytest.mark.parametrize("ratio", ["21:9", "1:1", "9:16"])
+def test_a_product_stands_on_the_ground_of_the_place(ratio: str) -> None:
+    width, height = output_size(ratio, "1k")
+    street = premade("background", "Brick street")
+    image = photograph(ON_PLAIN, street, background_kind="picture", width=width, height=height)
+    floor = box_of(image, RED, 30)[3]
+    assert is_near((172, 170, 166), pixel(image, -4, floor)), "it floats before the wall"
+
+
+@pytest.mark.parametrize("name", ["Ava", "Ben", "Cleo", "Dora"])
+def test_the_head_of_a_premade_model_is_whole_and_cut_out(name: str) -> None:
+    card = premade("fashion_model", name, "female", "55+")
+    image = photograph(PRODUCT, card, people=1, model_input_count=1, background_hex="#102080").convert("RGB")
+    head = image.crop((EDGE * 3 // 8, 0, EDGE * 5 // 8, EDGE // 5))
+    assert count_of(head, (0x10, 0x20, 0x80), 4) > 0.3 * head.width * head.height
+    assert count_of(head, pixel(decode(card), 4, 4)[:3], 4) == 0
 
 
 @pytest.mark.parametrize("people", [0, 1, 3])

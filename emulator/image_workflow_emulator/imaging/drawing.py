@@ -21,6 +21,7 @@ INK: Color = (30, 32, 38)
 SHADOW = "shadow"
 """The name in a picture's `info` that says it has a shadow of its own."""
 
+_HORIZON = 0.62  # of the height
 _SMOOTHING = 2  # masks are drawn this much larger, then reduced, for soft edges
 
 
@@ -117,11 +118,15 @@ class Canvas:
 
     @classmethod
     def of(cls, size: tuple[int, int], ground: Image.Image | Color | None) -> "Canvas":
-        """A canvas in RGB, full of a colour, a gradient or a picture's middle; without a `ground` transparent, in RGBA."""
+        """A canvas in RGB, full of a colour, a gradient or a picture; without a `ground` transparent, in RGBA.
+
+        A picture whose ratio differs is cut so that its horizon, if it has one, stays at the same height.
+        """
         if not isinstance(ground, Image.Image):
             return cls(Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground))
-        is_gradient = ground.width == 1
-        return cls(stretched(ground, size) if is_gradient else ImageOps.fit(ground, size, Image.Resampling.BILINEAR))
+        if ground.width == 1:
+            return cls(stretched(ground, size))
+        return cls(ImageOps.fit(ground, size, Image.Resampling.BILINEAR, centering=(0.5, _HORIZON)))
 
     @classmethod
     def pale(cls, size: tuple[int, int], hue: float) -> "Canvas":

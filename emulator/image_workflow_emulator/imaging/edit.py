@@ -54,7 +54,7 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
         canvas.paint_all([opaque(photo) for photo in photos], before)
         return canvas.image
 
-    title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}: before, after"
+    title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}"
     return with_plaque(recipe, Plaque(title, facts_of(recipe), (), recipe.instructions, "Edit", (150, 186, 255)), draw)
 
 

@@ -1,6 +1,6 @@
-"""Pictures of ingredients: of premade ones, drawn from their names and attributes, and of a Team's own, from their sources.
+"""Pictures of ingredients: premade ones, drawn from their names and attributes, and a Team's own, made from their sources.
 
-Owns which word of a name selects which drawing; without one of them it is the first of its kind.
+Owns which word of a name selects which drawing; a name without such a word has the first of its kind.
 """
 
 from collections.abc import Sequence
@@ -78,12 +78,12 @@ def _street(_: str) -> Image.Image:
     """A brick wall in daylight, and the pavement before it."""
     image = Image.new("RGB", (512, 512), (206, 196, 184))
     draw = ImageDraw.Draw(image)
-    for row in range(14):
+    for row in range(12):
         for left in range(-32 * (row % 2), 512, 64):
             color = mix((158, 82, 62), (112, 54, 46), chance("brick", row, left))
             draw.rectangle((left + 2, row * 26 + 2, left + 61, row * 26 + 23), fill=color)
-    draw.rectangle((0, 364, 512, 512), fill=(172, 170, 166))
-    draw.rectangle((0, 364, 512, 372), fill=(140, 136, 132))
+    draw.rectangle((0, 312, 512, 512), fill=(172, 170, 166))
+    draw.rectangle((0, 312, 512, 320), fill=(140, 136, 132))
     return image
 
 
@@ -128,8 +128,7 @@ def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Imag
 
 
 def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
-    gender = next((word for word in recipe.attributes if word in ("female", "male", "neutral")), "neutral")
-    age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
+    gender, age_range, *_ = (*recipe.attributes, "neutral", "25-35")
     canvas = Canvas.of(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
     paint_portrait(canvas, person_of(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
     return canvas.image

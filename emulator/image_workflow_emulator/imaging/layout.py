@@ -57,7 +57,7 @@ def arrange(aspects: Sequence[float], room: Box, gap: float, down: float = 0.5) 
 
 
 def _boxes(rows: list[list[tuple[float, float]]], scale: float, room: Box, gap: float, down: float) -> list[Box]:
-    heights = [max(high for _, high in row) * scale for row in rows]
+    heights = [max((high for _, high in row), default=0.0) * scale for row in rows]
     floor = room.top + (room.height - sum(heights) - gap * (len(rows) - 1)) * down
     boxes: list[Box] = []
     for row, height in zip(rows, heights, strict=True):

@@ -1,10 +1,10 @@
-"""A Product Photography output: people who wear or hold the products, or these alone, and every choice of the request.
+"""A Product Photography output: the products, alone or with people who wear or hold them, and every choice of the request.
 
-Owns the scene and from where a slot shows it. A photoshoot is one scene from four sides; single shots are scenes of
-their own.
+Owns the scene, and the side from which a slot shows it. A photoshoot is one scene from four sides; each single shot is a
+scene of its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from PIL import Image, ImageOps, ImageStat
@@ -31,27 +31,34 @@ _SCENE_EDGE = 1024  # pixels; more makes no visible difference
 _HEAD_EDGE, _SWATCH_EDGE = 240, 160
 _PERSON_WIDTH = 0.46  # of a figure's height
 _FLOOR = 0.78  # of the height: where things stand
+_ABOVE_PLAQUE = 0.74  # of the height of an ingredient's card
 
 
 class View(Struct, frozen=True):
-    """From where a scene is seen: what part of a figure, from its top, is in the picture, and how large products are."""
+    """The side from which a scene is seen; `bottom` is how much of a figure, from its top, is in the picture.
+
+    `share` is how much of the room products take, and `across` the place of both, from 0 (left) to 1 (right).
+    """
 
     bottom: float
     share: float
     across: float = 0.5
     turn: float = 0.0
-    """To the left below 0, to the right above 0; by three quarters at 1."""
+    """As in `draw_figure`."""
     is_detail: bool = False
 
 
-_DISTANCES: Mapping[str | None, View] = {
-    "close": View(0.54, 1.0), "medium": View(0.76, 0.82), "far": View(1.5, 0.55), None: View(1.02, 0.86),
-}  # fmt: skip
-_PHOTOSHOOT = (View(1.02, 0.74), View(0.54, 1.0), View(0.66, 0.84, 0.3, 1.0), View(0.54, 1.7, is_detail=True))
+_DISTANCES = {"close": View(0.5, 1.0), "medium": View(0.6, 0.82), "far": View(1.5, 0.55)}
+_PHOTOSHOOT = (View(1.02, 0.74), View(0.5, 1.0), View(0.6, 0.84, 0.3, 1.0), View(0.5, 1.7, is_detail=True))
 """By slot: full, close, three-quarter, detail."""
 _SINGLE_SHOTS = (
-    (1.0, 0.5, 0.0), (0.94, 0.2, 0.6), (0.92, 0.8, -0.6), (0.86, 0.35, -1.0), (0.83, 0.65, 1.0), (0.74, 0.5, 0.3),
-)  # fmt: skip
+    (1.0, 0.5, 0.0),
+    (0.94, 0.2, 0.6),
+    (0.92, 0.8, -0.6),
+    (0.86, 0.35, -1),
+    (0.83, 0.65, 1),
+    (0.74, 0.5, 0.3),
+)
 """By slot: how large, where across, and how far turned."""
 
 
@@ -69,9 +76,9 @@ class _Shot:
         self._recipe, self._color, self._view = recipe, color, _view(recipe)
         enough = HELD_EDGE if recipe.people and not self._view.is_detail else SUBJECT_EDGE
         self._subjects = [subject_of(next(pictures), enough, color) for _ in range(recipe.subject_count)]
-        self._scene = _scene_of(next(pictures)) if recipe.background_kind == "picture" else None
+        self._scene = _picture_of(next(pictures), _SCENE_EDGE) if recipe.background_kind == "picture" else None
         self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
-        self._previews = [_preview_of(data, _SWATCH_EDGE) for data in pictures]
+        self._previews = [_picture_of(data, _SWATCH_EDGE, _ABOVE_PLAQUE) for data in pictures]
 
     def plaque(self) -> Plaque:
         recipe, count = self._recipe, len(self._subjects)
@@ -104,14 +111,15 @@ class _Shot:
             others, room = self._paint_people(canvas, room)
         else:
             room = room.part(view.share, view.across, 1.0)
-        if others:
-            canvas.paint_all([_seen(image, view) for image in others], room, 1.0)
+        narrow = 1 - 0.16 * abs(view.turn)
+        seen = [image.resize((max(1, round(image.width * narrow)), image.height)) for image in others]
+        canvas.paint_all(seen, room, 1.0)
         style = self._recipe.photography_style
         look = named_look(style) or look_of(self._previews[0]) if style is not None else None
         return filtered(canvas.image, look) if look else canvas.image
 
     def _chance(self, *words: object) -> float:
-        """The same in all of a photoshoot, and another in each single shot."""
+        """A pseudo-random number from 0 to 1: one for all of a photoshoot, and another for each single shot."""
         return chance(*words, *self._recipe.inputs, "" if self._recipe.is_photoshoot else self._recipe.slot)
 
     def _ground(self) -> Image.Image | Color | None:
@@ -123,9 +131,9 @@ class _Shot:
             return None
         if recipe.background_kind == "color":
             return _color_of_hex(recipe.background_hex or "")
-        hue, edge = self._chance("backdrop"), 1.0 if view.is_detail else 0.7 if view.bottom > 0.9 else 0.86
+        hue = self._chance("backdrop")
         wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
-        return gradient_column(((0.0, wall), (edge - 0.06, wall), (edge, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
+        return gradient_column(((0.0, wall), (0.6, wall), (0.66, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
 
     def _paint_people(self, canvas: Canvas, room: Box) -> tuple[list[Image.Image], Box]:
         """Paint people, each with a product; return the other products, and the room for these."""
@@ -141,9 +149,8 @@ class _Shot:
             look = round(self._chance("person", number) * 255)
             gender, skin = ("female", "male", "neutral")[look % 3], _skin_of(head) if head else None
             person = person_of(gender, "25-35", look // 3, skin)
-            figure = draw_figure(
-                stance_of(recipe.pose), person, head, self._subjects[number % len(self._subjects)], view.turn
-            )
+            product = self._subjects[number % len(self._subjects)]
+            figure = draw_figure(stance_of(recipe.pose), person, head, product, view.turn)
             middle = left + (number + 0.5) * _PERSON_WIDTH * height
             canvas.paint_shadow(Box(middle - height * 0.13, top, height * 0.26, height))
             width = height * FIGURE_ASPECT
@@ -152,7 +159,7 @@ class _Shot:
 
 
 def _view(recipe: PhotographRecipe) -> View:
-    chosen = _DISTANCES[recipe.camera_distance or ("medium" if recipe.people else None)]
+    chosen = _DISTANCES[recipe.camera_distance or "medium"]
     if recipe.is_photoshoot:
         is_chosen = recipe.camera_distance is not None and recipe.slot == 1
         return chosen if is_chosen else _PHOTOSHOOT[(recipe.slot - 1) % len(_PHOTOSHOOT)]
@@ -161,19 +168,14 @@ def _view(recipe: PhotographRecipe) -> View:
 
 
 @remembered
-def _scene_of(data: bytes) -> Image.Image:
-    return opaque(load(data, _SCENE_EDGE))
-
-
-@remembered
-def _preview_of(card: bytes, enough: int) -> Image.Image:
-    """The upper part of an ingredient's card, above its plaque."""
-    picture = opaque(load(card, enough))
-    return picture.crop((0, 0, picture.width, max(1, round(picture.height * 0.74))))
+def _picture_of(data: bytes, enough: int, share: float = 1.0) -> Image.Image:
+    """The upper part of a picture, in RGB."""
+    picture = opaque(load(data, enough))
+    return picture.crop((0, 0, picture.width, max(1, round(picture.height * share))))
 
 
 def _colorway(recipe: PhotographRecipe) -> Color | None:
-    """The colorway's colour: what its name says, if it has none; and any, if that is not the name of a colour."""
+    """The colorway's colour: without a value, the one that its name contains, else any."""
     if recipe.colorway is None:
         return None
     if recipe.colorway_hex is not None:
@@ -187,19 +189,12 @@ def _color_of_hex(text: str) -> Color:
     return color_of("#" + text.removeprefix("#"))
 
 
-def _seen(image: Image.Image, view: View) -> Image.Image:
-    """A thing as it is seen from the side of a view: narrower."""
-    return (
-        image.resize((max(1, round(image.width * (1 - 0.16 * abs(view.turn)))), image.height)) if view.turn else image
-    )
-
-
 @remembered
 def _head_of(card: bytes) -> Image.Image:
     """The head in a Fashion Model's picture: cut out if it has a plain ground, else in a circle."""
-    picture = _preview_of(card, _HEAD_EDGE * 2)
+    picture = _picture_of(card, _HEAD_EDGE * 2, _ABOVE_PLAQUE)
     edge = min(picture.size) * 0.66
-    left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.35
+    left, top = (picture.width - edge) / 2, (picture.height - edge) * 0.2
     place = left, top, left + edge, top + edge
     head = picture.resize((_HEAD_EDGE, _HEAD_EDGE), Image.Resampling.BILINEAR, place, reducing_gap=1.0)
     return cut_out(head) or disc(head, _HEAD_EDGE)
