@@ -18,7 +18,9 @@ def pins(lock: str) -> dict[str, str]:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_holds_pins_and_hashes_and_nothing_else(lock: str) -> None:
     for line in (ROOT / lock).read_text().splitlines():
-        assert re.fullmatch(r"#.*|[a-z0-9._-]+(?:\[[a-z-]+\])?==[^/:@]+ \\|    --hash=sha256:[0-9a-f]{64}(?: \\)?", line), line
+        assert re.fullmatch(
+            r"#.*|[a-z0-9._-]+(?:\[[a-z-]+\])?==[^/:@]+ \\|    --hash=sha256:[0-9a-f]{64}(?: \\)?", line
+        ), line
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
