@@ -1,6 +1,6 @@
 """The application: settings in, one ASGI application out. Puts the rooms together and knows what lies under which path.
 
-`/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
+`/v1` is the service, `/files` and `/direct-uploads` are its byte surfaces, `/_emulator` is the control plane.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -90,7 +90,7 @@ class Application:
             await self._service(request, receive, send)
 
     def _answer_at_door(self, request: Request, path: str, is_control: bool) -> Response | None:
-        """Return the answer to a request that no surface gets: one that is not accepted, or one that browsers make by habit."""
+        """Return the answer to a refused request, or to one that browsers make by habit; None for any other."""
         try:
             self._guard.check_host(request)
             if path in _BROWSERS_OWN and _is_browsers_own(request):
@@ -158,7 +158,7 @@ _BROWSERS_OWN: Final = {
     "/favicon.ico": b"_emulator/page/icon.svg",
     "/_emulator/": b"../_emulator",
 }
-"""The paths that a browser or a person types, and their redirects (relative, so that they stay below a public address)."""
+"""Paths that browsers ask for or people type, with their redirects: relative, to stay below a public address."""
 
 
 def _with_cors(service: Service, origins: Sequence[str]) -> Answer:

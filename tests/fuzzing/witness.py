@@ -11,7 +11,7 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.state_files import parts_of
 
-COUNTERS_OF_REQUESTS = ("req", "stray", "hold")
+COUNTERS_OF_REQUESTS = ("req", "unrouted", "hold")
 
 
 def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:

@@ -45,7 +45,7 @@ async def _opened(application: Any, *pieces: bytes, state: Connections | None = 
 
 
 async def _silence(application: Any, seconds: float, *sent: bytes) -> tuple[bool, bytes]:
-    """What a server does with a connection that falls silent after some bytes: whether it closes it, and what it says."""
+    """Whether the server closes a connection that falls silent after some bytes, and its answer."""
     transport = await _opened(application, *sent)
     assert transport.protocol is not None
     written = len(transport.written)
@@ -95,7 +95,7 @@ def test_an_idle_connection_is_closed_after_its_time(
 
 
 async def _unread(application: Any, *unsent_bytes: int) -> list[bool]:
-    """Whether a closing connection is ended, of whose answer so many bytes are left at looks in equal intervals."""
+    """Whether a closing connection is ended whose unsent bytes are these at checks in equal intervals."""
     transport = await _opened(application)
     assert transport.protocol is not None
     looks = []
@@ -260,7 +260,7 @@ def test_a_client_is_seen_to_leave_while_its_next_request_waits(emulator: Emulat
 
 
 async def _read_ahead(application: Any) -> list[bool]:
-    """Whether reading is paused when more has come behind many requests, and after a look at the connection."""
+    """Whether reading is paused when more has come behind many requests, and after a check of the connection."""
     transport = await _opened(application, GET * 300)
     protocol = transport.protocol
     assert protocol is not None
@@ -342,7 +342,7 @@ def test_refused_connections_are_logged_with_their_limit(
         watched = WatchedServer(emulator.application)
         watched.server_state.refused, watched.server_state.limit = 2, 7
         for _ in range(2):
-            watched._look()
+            watched._close_overdue()
 
     asyncio.run(look())
     (record,) = caplog.records

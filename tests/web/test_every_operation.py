@@ -37,7 +37,7 @@ REFUSED: dict[str, tuple[Iterable[str], Callable[[Call], Json], tuple[int, str],
     "an unknown query parameter (D02)": (CALLS, lambda call: {"target": f"{call.target}?colour=red"}, MALFORMED, "colour"),
     "a limit where no list is (D02)": (CALLS.keys() - LISTS, lambda call: {"target": f"{call.target}?limit=5"}, MALFORMED, "limit"),
 }  # fmt: skip
-"""By what is wrong with a request: the operations that refuse it, what is changed in their calls, the outcome, and what is told."""
+"""For each mistake: the operations that refuse it, the change of their calls, the outcome, and a word of the detail."""
 
 
 @pytest.mark.parametrize("wrong", REFUSED)

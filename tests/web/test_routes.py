@@ -14,7 +14,7 @@ from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, MakeE
 
 METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
 ALLOWED: dict[str, list[str]] = {}
-"""By a path: its methods in the contract."""
+"""The methods of each path in the contract."""
 for each_method, template, _ in shipped_checker().operations():
     ALLOWED.setdefault(re.sub(r"{\w+}", "some_1", template), []).append(each_method)
 

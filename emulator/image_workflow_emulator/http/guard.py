@@ -2,7 +2,7 @@
 
 A web page can make its own host name resolve to this machine (DNS rebinding), and can make a browser send requests
 here. So the Host of a request must be a name that nobody else can give out, and a browser's request must not come from
-a page of another site. Where a browser does not say for which page it sends one, the answer says which pages may embed it.
+a page of another site. Where a browser does not name the page, the answer says which pages may embed it.
 """
 
 import re
@@ -19,7 +19,7 @@ ANY_ORIGIN: Final = "*"
 RESERVED_SUFFIXES: Final = (".localhost", ".test")
 """Names under these cannot be registered (RFC 2606)."""
 LOCAL_SUFFIXES: Final = (".local", ".internal", ".home.arpa")
-"""Names under these cannot be registered either (RFC 6762, 8375), but whoever is in the local network may give them out,
+"""Names under these cannot be registered either (RFC 6762, 8375), but any host in the local network may give them out,
 like names without a dot."""
 _SAME_SITE: Final[Header] = (b"cross-origin-resource-policy", b"same-site")
 _ANY_SITE: Final[Header] = (b"cross-origin-resource-policy", b"cross-origin")
@@ -43,7 +43,7 @@ class Guard:
         *,
         trusts_network: bool = True,
     ) -> None:
-        """`origins` are those whose pages may use the service, or `*`; `trusts_network` accepts names of the local network."""
+        """`origins`: origins whose pages may use the service, or `*`. `trusts_network`: accept local network names."""
         public_host = (public_url or "").partition("://")[2].partition("/")[0]
         self._names = {_name_of(host) for host in (*allowed_hosts, public_host)}
         self._origins = {origin if origin == ANY_ORIGIN else _origin_of(origin) for origin in origins}

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 import orjson
 
 from image_workflow_emulator.domain.problems import invalid_request
-from image_workflow_emulator.http.requests import MAX_BODY_BYTES, unfit_media_type
+from image_workflow_emulator.http.requests import MAX_BODY_BYTES, invalid_media_type
 from image_workflow_emulator.kernel.wording import excerpt
 
 MAX_DEPTH: Final = 254
@@ -129,7 +129,7 @@ _DECODER: Final = json.JSONDecoder(
 
 def _check_media_type(content_type: bytes | None) -> None:
     if content_type is None:
-        raise unfit_media_type("none")
+        raise invalid_media_type("none")
     media_type, _, parameters = content_type.decode("latin-1").lower().partition(";")
     media_type = media_type.strip()
     is_json = media_type == "application/json" or (
@@ -137,4 +137,4 @@ def _check_media_type(content_type: bytes | None) -> None:
     )
     charset = parameters.replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
     if not is_json or charset not in ("", "utf-8", "utf8"):
-        raise unfit_media_type(excerpt(content_type.decode("latin-1")))
+        raise invalid_media_type(excerpt(content_type.decode("latin-1")))

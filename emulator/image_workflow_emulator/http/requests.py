@@ -34,7 +34,7 @@ CONNECTION = "emulator.connection"
 
 
 class Connection(Protocol):
-    """What the server adds to ASGI: the connection under a request, for answers in one piece and for faults on the wire."""
+    """The connection under a request, which the server adds to ASGI: for whole answers and for faults on the wire."""
 
     peer: str | None
     """The client's address and port; None where there is none, as on a Unix socket."""
@@ -102,7 +102,11 @@ class Request:
         return None if value is None or b"authorization" in self.repeated else _key_of(value)
 
     def idempotency_key(self) -> str:
-        """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48), or it is too long (D58)."""
+        """Return the Idempotency-Key (section 4).
+
+        Raises:
+            Problem: invalid_request, if there is not exactly one (D48), or it is too long (D58).
+        """
         value = self.headers.get(b"idempotency-key", b"").strip()
         if not value or b"idempotency-key" in self.repeated:
             found, expected = "more than one" if value else "none", "one such header on every POST and PATCH"
@@ -117,11 +121,11 @@ class Request:
     def content_type(self) -> bytes | None:
         """Return the Content-Type. Raises Problem invalid_request if there are two, which HTTP does not allow (D59)."""
         if b"content-type" in self.repeated:
-            raise unfit_media_type("more than one such header")
+            raise invalid_media_type("more than one such header")
         return self.headers.get(b"content-type")
 
     def check_encoding(self) -> None:
-        """Refuse a compressed body: the specification promises no support for it (D52). Raises Problem invalid_request."""
+        """Refuse a compressed body, which the specification does not promise (D52). Raises Problem invalid_request."""
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             found = excerpt(encoding.decode("latin-1"))
@@ -158,7 +162,7 @@ def encoded_path(path: str) -> str:
     return quote(path, safe="/:@!$&'()*+,;=~").replace("%252F", "%2F")
 
 
-def unfit_media_type(found: str) -> Problem:
+def invalid_media_type(found: str) -> Problem:
     """Return the refusal of a Content-Type; `found` says what was found."""
     remedy = "send the header `Content-Type: application/json`"
     return invalid_request("Content-Type", found, "application/json", remedy)
@@ -201,7 +205,7 @@ class Body:
         return b"".join(pieces) if self.size_bytes <= limit_bytes else None  # one piece is not copied
 
     async def drain(self) -> None:
-        """Receive and discard the rest, within bounds: the connection stays open until the client has read the answer."""
+        """Receive and discard the rest, within bounds, so that the client can read the answer."""
         limit_bytes = self.size_bytes + MAX_DRAINED_BYTES
         while self.has_more and self.size_bytes <= limit_bytes:
             try:
@@ -210,7 +214,7 @@ class Body:
                 return
 
 
-async def until_gone(receive: Receive) -> None:
+async def wait_for_close(receive: Receive) -> None:
     """Wait until the client has gone away."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -219,7 +223,7 @@ async def until_gone(receive: Receive) -> None:
 @contextmanager
 def watching(receive: Receive) -> Iterator[asyncio.Future[None]]:
     """Watch the client of a request whose body was read: the future is done once it has gone away."""
-    gone = asyncio.ensure_future(until_gone(receive))
+    gone = asyncio.ensure_future(wait_for_close(receive))
     try:
         yield gone
     finally:

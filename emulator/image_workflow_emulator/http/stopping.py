@@ -8,7 +8,7 @@ from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
 
 class Stop:
-    """Whether the emulator is stopping, and the waits that this ends. Belongs to the event loop that requests run in."""
+    """Whether the emulator is stopping, and the waits that this ends. It belongs to the event loop of the requests."""
 
     def __init__(self) -> None:
         self.has_begun = False

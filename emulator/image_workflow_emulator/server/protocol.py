@@ -1,7 +1,8 @@
 """One connection: uvicorn's own protocol, with hooks for limits, clocks, problems and faults on the wire.
 
-Where a head or a body begins and ends is decided by uvicorn's parser alone. The hooks count what it reports, note what a
-connection waits for, answer what is no request with a problem (section 7), and give scenarios a handle on the connection.
+Where a head or a body begins and ends is decided by uvicorn's parser alone. The hooks count what it reports, note what
+a connection waits for, answer what is no request with a problem (section 7), and give scenarios a handle on the
+connection.
 """
 
 import asyncio
@@ -29,12 +30,12 @@ IDLE_SECONDS: Final = 120.0
 ANSWER_SECONDS: Final = 600.0
 """How long an answer may go on without a byte being taken by the system, which does so in steps of up to a megabyte."""
 MAX_HEAD_BYTES: Final = 64 * 1024
-"""The most bytes in a row that the parser takes without reporting a whole head, content, or the end of a body, but for two
-pieces in which these may begin and end."""
+"""The most bytes in a row that the parser takes without reporting a whole head, content, or the end of a body, but for
+two pieces in which these may begin and end."""
 MAX_UNREAD_BYTES: Final = 1024 * 1024
 """The most bytes read ahead of the request that is being answered, to see whether the client has gone."""
 PIECE_BYTES: Final = 16 * 1024
-"""The most bytes that the parser gets between two looks at the limits."""
+"""The most bytes that the parser gets between two checks of the limits."""
 
 _LAST_REQUEST: Final = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"
 """In whose place bytes are refused."""
@@ -101,7 +102,7 @@ class WatchedProtocol(HttpToolsProtocol):
         self.heard_at = self.loop.time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End a connection. uvicorn tells only the last request, which may wait behind the one that is being answered."""
+        """End a connection. uvicorn informs only the last request, and another may be being answered."""
         super().connection_lost(exc)
         self.pipeline.clear()
         if self._answering is not None:
@@ -279,7 +280,7 @@ class WatchedProtocol(HttpToolsProtocol):
         return self._awaited == "request" and is_answered and not self.transport.is_closing()
 
     def end_if_overdue(self, now: float) -> bool:
-        """Close the connection if it is idle for long, or its client keeps the server waiting; return whether it did the latter."""
+        """Close the connection if it is idle for long, or its client too slow; return whether it was too slow."""
         unsent_bytes = self.transport.get_write_buffer_size()
         if unsent_bytes != self._unsent_bytes:
             self._unsent_bytes, self._taken_at = unsent_bytes, now

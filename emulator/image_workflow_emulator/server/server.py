@@ -1,7 +1,7 @@
 """One uvicorn server: how it is configured, and what it does with connections that keep it waiting.
 
-Every few seconds it looks at all connections and ends those that are overdue, so that a request costs nothing more. A limit
-that is reached is logged with its remedy, once for each look.
+Every few seconds it checks all connections and ends overdue ones, so that a request costs nothing more. A limit that is
+reached is logged with its remedy, once for each check.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from image_workflow_emulator.server.protocol import ANSWER_SECONDS, REQUEST_SECO
 
 MAX_CONNECTIONS: Final = 1_000
 SPARE_FILES: Final = 64
-"""File descriptors for everything else: the log, helpers, files that are read. At most half of what the process may have."""
+"""File descriptors for the log, helpers and files that are read. At most half of what the process may have."""
 _TICKS: Final = 50
-"""After so many ticks of uvicorn, which are a tenth of a second, connections are looked at."""
+"""Connections are checked every 50 ticks of uvicorn, which are 5 seconds."""
 _LOGGER = logging.getLogger("image_workflow_emulator.server")
 
 
@@ -60,7 +60,7 @@ class WatchedServer(Server):
     async def on_tick(self, counter: int) -> bool:
         """Check connections now and then."""
         if counter % _TICKS == 0:
-            self._look()
+            self._close_overdue()
         return await super().on_tick(counter)
 
     def cut_connections(self) -> int:
@@ -70,7 +70,7 @@ class WatchedServer(Server):
             connection.transport.abort()
         return len(connections)
 
-    def _look(self) -> None:
+    def _close_overdue(self) -> None:
         state, now = self.server_state, asyncio.get_running_loop().time()
         ended = sum(connection.end_if_overdue(now) for connection in list(state.connections))
         if ended:

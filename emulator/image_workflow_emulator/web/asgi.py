@@ -26,7 +26,7 @@ MIN_KEY_LENGTH = 8
 
 
 _SURFACES = {FILES_PREFIX: files.find, DIRECT_UPLOADS_PREFIX: direct_uploads.find}
-"""By how a path begins; `/v1` takes what belongs to none of them."""
+"""The surface of each beginning of a path; all other paths are those of `/v1`."""
 
 
 class Service:
@@ -61,7 +61,7 @@ class Service:
     async def ask_off_record(
         self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
     ) -> dict[str, Any]:
-        """Ask `/v1` as a client with this valid key would: no journal has the request, no rate counts it, no rule matches it.
+        """Ask `/v1` with a valid key. The request is not journaled, rate-limited or matched by rules.
 
         `scope` is that of the request behind it. Raises Problem where it is refused.
         """
@@ -84,7 +84,7 @@ class Service:
         return answer
 
     def _exchange(self, request: Request, body: Body, request_id: str | None = None) -> Exchange:
-        """Begin an exchange. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
+        """Begin an exchange. Unknown callers get Request-Ids of their own sequence: they change none of a test."""
         find = _SURFACES.get(request.path[: request.path.find("/", 1) + 1])
         home, caller, route, resource_id = find(self._sandboxes, request) if find else self._v1.find(request)
         sandbox = home or self._sandboxes.default
@@ -148,7 +148,7 @@ def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> N
 def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: Request) -> bool:
     """Whether a request shows the key of a credential where none belongs; a short key may be there by chance.
 
-    An operation is searched for the caller's own key, a request for bytes or without a caller for every key of the sandbox.
+    A request with a known caller is searched for the caller's own key, any other for every key of the sandbox.
     """
     is_for_bytes = route.byte_surface is not None
     if not (is_for_bytes or request.query_string or b"idempotency-key" in request.headers):
@@ -161,4 +161,4 @@ def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: R
 
 def _unrouted_id(sandbox: Sandbox) -> str:
     """Return the Request-Id of a request that belongs to no sandbox."""
-    return "req" + sandbox.identifiers.next("stray").removeprefix("stray")
+    return "req" + sandbox.identifiers.next("unrouted").removeprefix("unrouted")

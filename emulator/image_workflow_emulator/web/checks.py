@@ -127,7 +127,7 @@ def _check_idempotency(exchange: Exchange) -> None:
         end_hold(exchange.sandbox, scope)
         raise Problem(
             "idempotency_in_progress",
-            "Idempotency-Key: found one whose request is still being admitted; expected a wait for its answer",
+            "the first request with this Idempotency-Key is still being processed",
             remedy="wait until the first request has its answer, then send the same request with the same key",
         )
     record = records.find(scope, exchange.now)
@@ -137,7 +137,7 @@ def _check_idempotency(exchange: Exchange) -> None:
     if record.fingerprint != exchange.fingerprint:
         raise Problem(
             "idempotency_key_reused",
-            "Idempotency-Key: found another intent than this key was used for; expected the same intent, or a new key",
+            "this Idempotency-Key was first used with another intent",
             remedy="send a new Idempotency-Key, or the body that this key was first used with",
         )
     exchange.stored = Response(record.status, record.headers, record.body)  # D11

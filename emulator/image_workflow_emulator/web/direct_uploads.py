@@ -42,14 +42,14 @@ def _check_credential(exchange: Exchange) -> None:
     if b"authorization" in exchange.request.headers:
         raise Problem(
             "invalid_request",
-            "Authorization: found; expected none: the address is signed by itself",
+            "do not send Authorization to an upload URL: it is already signed",
             check=Check.CREDENTIAL,
             remedy="remove the header Authorization",
         )
 
 
 def _check_window(exchange: Exchange) -> None:
-    """410: the window is open; decided before the bytes are read (D16). 404 if it closed on a finished session (D45)."""
+    """410: the window is open, checked before the bytes are read (D16). 404 once a finished session closed (D45)."""
     uploads.check_window(_session(exchange), exchange.now)
 
 

@@ -156,7 +156,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
     @property
     def home(self) -> Sandbox | None:
-        """The sandbox that the request belongs to, if it is still there: it may be deleted or replaced while a request waits."""
+        """The sandbox of the request; None once it was deleted or replaced, which may happen while a request waits."""
         is_there = self.has_home and self.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
         return self.sandbox if is_there else None
 
@@ -194,7 +194,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
         return varied(response, readings, is_evolved)
 
-    # What a fault can do (image_workflow_emulator.scenario.faults.fault.FaultContext) -----------------------------------------------
+    # What a fault can do (`FaultContext`) ---------------------------------------------------------------------------
 
     @property
     def is_read(self) -> bool:
@@ -294,7 +294,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
             self.refresh()
 
 
-# Held admissions: a scenario keeps a request in admission for a span of emulator time (D13) -----------------------------
+# Held admissions: a scenario keeps a request in admission for a span of emulator time (D13) ---------------------------
 
 
 async def _hold(sandbox: Sandbox, scope: KeyScope | None, now: int, duration_ms: int) -> None:

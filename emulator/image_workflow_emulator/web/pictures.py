@@ -47,7 +47,7 @@ class PictureWorker:
             return await self._data(images, key)
 
     def _draw_other_slots(self, images: ImageStore, recipe: PhotographRecipe) -> None:
-        """Begin to draw the other pictures of a Generation: who asks for one of them soon asks for the next."""
+        """Begin to draw the other pictures of a Generation: they are usually asked for one after another."""
         for slot in range(1, recipe.slot_count + 1):
             other = structs.replace(recipe, slot=slot)
             key, place = images.planned(other), (id(images), other)
@@ -56,7 +56,7 @@ class PictureWorker:
 
     def _draw_ahead(self, images: ImageStore, key: str, place: tuple[int, Recipe]) -> None:
         async def draw() -> None:
-            with contextlib.suppress(LostHelperError, RuntimeError):  # whoever asks for it is told
+            with contextlib.suppress(LostHelperError, RuntimeError):  # reported when the picture is asked for
                 await self._data(images, key)
 
         def finish(_: "asyncio.Future[None]") -> None:
@@ -68,7 +68,7 @@ class PictureWorker:
         self._ahead[place].add_done_callback(finish)
 
     async def _data(self, images: ImageStore, key: str) -> bytes:
-        """Draw a picture, and what it is made from, unless it is here. The images may drop any of them, if memory is short."""
+        """Draw a picture and its inputs, unless they are here. If memory is short, the images may drop any of them."""
         recipes = images.to_draw(key)
         sources = {key, *(source for recipe in recipes.values() for source in recipe.inputs)}
         at_hand = {source: data for source in sources if (data := images.pictures[source].data) is not None}
@@ -98,7 +98,7 @@ class PictureWorker:
             images.pictures[key].scene = found["scene"]
 
     async def _draw_once(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
-        """Draw a recipe, or wait for the drawing in progress; a caller that is cancelled does not cancel it for the others."""
+        """Draw a recipe, or wait for the drawing in progress, which goes on if one of its callers is cancelled."""
         place = id(images), recipe
         drawing = self._drawing.get(place)
         if drawing is None:

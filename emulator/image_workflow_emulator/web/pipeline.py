@@ -24,7 +24,7 @@ from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError,
 
 
 async def answer(exchange: Exchange) -> Response | None:
-    """Turn a request into a response; whatever goes wrong on the way becomes one here. None where its client has left."""
+    """Turn a request into a response, and every failure on its way too. None where its client has left."""
     try:
         has_waited = exchange.body.has_more and exchange.route.operation is not None
         if has_waited:

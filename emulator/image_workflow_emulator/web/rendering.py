@@ -1,7 +1,7 @@
-"""How resources look on the wire (section 2, D36), and the links in them (D15, D19). The one place that writes JSON for `/v1`.
+"""The JSON of resources (section 2, D36), and the links in them (D15, D19): the one place that writes JSON for `/v1`.
 
-Each resource is a list of members, in their order. A member shows the field of its name, an instant as a timestamp. What is
-no such field, or looks different, comes from the function beside the list.
+Each resource is a list of members, in their order. A member shows the field of its name, an instant as a
+timestamp. The function beside the list gives every other member.
 """
 
 from collections.abc import Callable, Mapping

@@ -35,7 +35,7 @@ class V1:
         self._unrouted = Route(commit=refuse, render=_render, entrance=(Step(Check.ROUTE, refuse),))
 
     def find(self, request: Request) -> Found:
-        """Find the caller by the key, and the operation and the id in the path (D06). What has no route gets one that refuses."""
+        """Find the caller, the operation, and the id in the path (D06). Unknown paths get a route that refuses."""
         caller = self._sandboxes.find_caller(request.bearer_key())
         methods, resource_id = self._find_path(request.path)
         route = methods.get(request.method, self._unrouted)

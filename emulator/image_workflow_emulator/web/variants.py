@@ -1,8 +1,8 @@
 """How answers differ where a sandbox asks for it. Nothing here runs where none does.
 
-- Additions that the service may make within v1 (section 9): `--evolution on` (D68). The unknown fields of every object and the
-  additional headers are here; longer identifiers, and with them cursors, are made in `kernel/identifiers`, more premade
-  ingredients in `service/premade`.
+- Additions that the service may make within v1 (section 9): `--evolution on` (D68). The unknown fields of every object
+  and the additional headers are here; longer identifiers, and with them cursors, are made in `kernel/identifiers`, more
+  premade ingredients in `service/premade`.
 - The spelling of other readings: the media type of JSON (D72), and timestamps (D73).
 """
 
@@ -25,7 +25,7 @@ _TIMESTAMP: Final = re.compile(rb'("(?:created|updated|started|finished|expires)
 
 
 def varied(response: Response, readings: Readings, is_evolved: bool) -> Response:
-    """Return an answer as the readings write it; an evolved one with more headers, and with more fields if it is JSON."""
+    """Return an answer as the readings write it. An evolved one has more headers, and more fields if it is JSON."""
     headers, body = dict(response.headers), response.body
     media_type = headers.get(b"content-type", b"")
     if body and media_type.endswith(b"json"):

@@ -6,7 +6,7 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 
 import asyncio
 
-from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, until_gone, watching
+from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, wait_for_close, watching
 from image_workflow_emulator.http.responses import PIECE_BYTES, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
@@ -73,7 +73,7 @@ class Wire:
             await self._send_pieces(response.body[: len(response.body) // 2], bytes_per_second)
 
     async def pause(self, span_ms: int) -> bool:
-        """Wait for a span of real time, or until the emulator stops or the client has gone; return whether it has gone."""
+        """Wait until a span of real time is over, the emulator stops or the client goes; return whether it went."""
         if self._body.has_more:  # as long as there is a body to read, a client that has gone is not noticed
             await self._stop.pause(span_ms)
             return False
@@ -84,18 +84,18 @@ class Wire:
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""
-        if await self._stop.cut_short(until_gone(self._receive)):
+        if await self._stop.cut_short(wait_for_close(self._receive)):
             await self.close()
 
     async def close(self) -> None:
         """Close the connection after the bytes sent so far, and wait until it is closed."""
         self._connection().close()
-        await until_gone(self._receive)
+        await wait_for_close(self._receive)
 
     async def reset(self) -> None:
         """Break the connection off, and wait until it is closed."""
         self._connection().reset()
-        await until_gone(self._receive)
+        await wait_for_close(self._receive)
 
     def _connection(self) -> Connection:
         connection = self._request.connection
