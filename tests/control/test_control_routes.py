@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
+from tests.support.contract_check import read_contract
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
 
 PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
@@ -23,10 +23,17 @@ def _filled(path: str) -> str:
     )
 
 
+PAGES = {"": ["GET"], "/reference": ["GET"], "/page/{file}": ["GET"]}
+PATHS = read_contract("control-plane.yaml")["paths"]
+OF_A_SANDBOX = {path: item for path, item in PATHS.items() if "servers" not in item}
+
+
 def _all_paths() -> list[tuple[str, list[str]]]:
-    routes = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
-    routes.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
-    return [(_filled(path), sorted(actions)) for path, actions in routes.items()]
+    below = {f"/sandboxes/{{sandbox}}{path}": item for path, item in OF_A_SANDBOX.items()}
+    methods = {
+        path: [method.upper() for method in item if method != "servers"] for path, item in (PATHS | below).items()
+    }
+    return [(_filled(path), sorted(found)) for path, found in (PAGES | methods).items()]
 
 
 FINITE = [path for path, methods in _all_paths() if "GET" in methods and not path.endswith("/events")]
@@ -54,11 +61,11 @@ def test_an_unknown_path_is_404(emulator: EmulatorUnderTest, path: str) -> None:
     assert emulator.ask("GET", path).outcome == (404, "not_found")
 
 
-@pytest.mark.parametrize("path", SANDBOX_ROUTES)
+@pytest.mark.parametrize("path", OF_A_SANDBOX)
 def test_every_path_of_an_unknown_sandbox_is_404(emulator: EmulatorUnderTest, path: str) -> None:
-    for method, action in SANDBOX_ROUTES[path].items():
-        body: dict[str, str] | None = {} if action.body != "none" else None
-        status, code, detail = emulator.refusal(method, _filled(path), body, sandbox="nobody")
+    for method, operation in OF_A_SANDBOX[path].items():
+        body: dict[str, str] | None = {} if "requestBody" in operation else None
+        status, code, detail = emulator.refusal(method.upper(), _filled(path), body, sandbox="nobody")
         assert (status, code) == (404, "not_found")
         assert '"nobody": there is no such sandbox' in detail
 

@@ -14,7 +14,6 @@ import pytest
 
 from image_workflow_emulator.cli.arguments import build_parser
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
 from image_workflow_emulator.settings import OPTIONS
@@ -80,8 +79,10 @@ def test_every_command_is_in_the_table() -> None:
 
 # The control plane ------------------------------------------------------------------------------------------------------
 
-ROUTES = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
-REQUESTS = {f"{method} {PREFIX}{path}" for path, actions in ROUTES.items() for method in actions}
+ROUTES = {**read_contract("control-plane.yaml")["paths"], "": ["get"], "/reference": ["get"], "/page/{file}": ["get"]}
+REQUESTS = {
+    f"{method.upper()} {PREFIX}{path}" for path, item in ROUTES.items() for method in item if method != "servers"
+}
 
 
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:

@@ -92,13 +92,13 @@ def show_clock(call: ControlCall) -> dict[str, Any]:
 
 def set_clock(call: ControlCall) -> dict[str, Any]:
     """PUT /clock: another mode from now on, without a jump."""
-    engine.set_clock(call.sandbox, clock_of(call.fields("ClockSetting")))
+    engine.set_clock(call.sandbox, clock_of(call.fields))
     return _with_events(call.sandbox, call.now)
 
 
 async def advance_clock(call: ControlCall) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
-    target = _target(call.fields("ClockAdvance"), call.sandbox, call.now)
+    target = _target(call.fields, call.sandbox, call.now)
     fired = await move_to(call.sandbox, target)
     now = engine.enter(call.sandbox)
     return {**_with_events(call.sandbox, now), "fired": fired, "stalled": engine.stalled_work(call.sandbox)}

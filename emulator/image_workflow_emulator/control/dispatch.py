@@ -1,16 +1,16 @@
 """A request to the control plane: its body and query are read, its sandbox found and settled, its handler called.
 
-Starlette routes, streams and answers; bodies and queries are read as strictly as under `/v1`. Between the read body and the
-answer nothing waits, so an action is carried out as a whole (only a move of the clock may let held requests go on in
-between). Must not know what an endpoint does.
+Starlette routes, streams and answers; bodies and queries are read as the contract of the control plane has them. Between the
+read body and the answer nothing waits, so an action is carried out as a whole (only a move of the clock may let held requests
+go on in between). Must not know what an endpoint does.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.control.fields import read_fields, read_parameters
+from image_workflow_emulator.control.fields import check_fields, read_parameters
 from image_workflow_emulator.control.reference import reference_page
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import DocumentError
@@ -124,8 +124,9 @@ class ControlCall:
     now: int
     query: Mapping[str, Any]
     body: bytes
-    _json: Any
-    _store: Store
+    fields: Mapping[str, Any]
+    """Of a body that is JSON and nothing else."""
+    store: Store
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -135,41 +136,61 @@ class ControlCall:
     @property
     def origin(self) -> str:
         """How the addresses in an answer start."""
-        return head_of(self.request).origin
+        return _head_of(self.request).origin
 
     def check_unchanged(self) -> None:
         """Check after a wait that the sandbox was not reset. Raises Problem with status 409: it was reset or deleted."""
         sandboxes = self.plane.sandboxes
-        if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self._store:
+        if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self.store:
             raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
         self.now = engine.enter(self.sandbox)
 
-    def fields(self, schema: str) -> dict[str, Any]:
-        """Return the fields of a body that fits the contract's schema of this name. Raises Problem invalid_request."""
-        return read_fields(schema, self._json, len(self.body))
-
 
 Handler: TypeAlias = Callable[[ControlCall], Any]
-"""Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
-BodyKind = Literal["none", "json", "optional", "text", "image", "file"]
-"""The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; a picture; a file as
-large as the emulator's memory for images."""
-MAX_IMAGE_BYTES = 70 * 1024 * 1024
+"""Returns (or promises) what is answered: a value for JSON, None for no body, or a response of another kind."""
+JSON: Final = "application/json"
+STATE_FILE: Final = "application/zip"
+MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
 """The limit of an upload."""
 
-_DESCRIBED_AT_ONCE = 10
-_MAX_VALUES = 50_000
+_DESCRIBED_AT_ONCE: Final = 10
+_MAX_VALUES: Final = 50_000
 """Values in a body of JSON: more than twice those that a scenario may have."""
 
 
 class Action(Struct, frozen=True):
-    """What one method of a path does, and what it takes."""
+    """What one method of a path does, and what it takes and answers by the contract."""
 
     handler: Handler
-    body: BodyKind = "none"
-    query: tuple[str, ...] = ()
-    settles: bool = True
-    """Whether the sandbox is settled first. Actions on the process, or that discard the state, do not need it."""
+    query: Mapping[str, str] = {}
+    """The components of its query parameters, by their names."""
+    media_types: Collection[str] = ()
+    """What its body may be; nothing where it takes none."""
+    schema: str | None = None
+    """The reference to the schema of a body that is JSON and nothing else."""
+    needs_body: bool = False
+    status: int = 200
+
+    @classmethod
+    def described(cls, handler: Handler, operation: Mapping[str, Any], parameters: Mapping[str, Any]) -> "Action":
+        """Return the action of an operation of the contract."""
+        names = [one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())]
+        body = operation.get("requestBody", {"content": {}})
+        content = body["content"]
+        return cls(
+            handler,
+            {parameters[name]["name"]: name for name in names if parameters[name]["in"] == "query"},
+            [*content],
+            content[JSON]["schema"]["$ref"] if [*content] == [JSON] else None,
+            body.get("required", False),
+            int(next(iter(operation["responses"]))),
+        )
+
+    def limit_bytes(self, settings: Settings) -> int:
+        """Return the limit of its body."""
+        if STATE_FILE in self.media_types:
+            return settings.max_memory
+        return MAX_IMAGE_BYTES if "image/png" in self.media_types else MAX_BODY_BYTES
 
 
 async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -> list[orjson.Fragment]:
@@ -188,11 +209,11 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
     async def answer(request: Request) -> Response:
         action = actions["GET" if request.method == "HEAD" else request.method]
         try:
-            response = _response(await _call(plane, action, request))
+            response = await _call(plane, action, request)
         except (Problem, DocumentError, ClientDisconnectedError):
             raise
         except Exception as error:
-            raise internal_error(error, head_of(request), request.state.request_id) from error
+            raise internal_error(error, _head_of(request), request.state.request_id) from error
         response.headers["Request-Id"] = request.state.request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
         # The state of a sandbox must not be cached.
@@ -202,50 +223,42 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
     return answer
 
 
-def head_of(request: Request) -> requests.Request:
+def _head_of(request: Request) -> requests.Request:
     """Return the head of a request as all surfaces read it."""
     head: requests.Request = request.state.head
     return head
 
 
-async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
-    async with plane.taking_file if action.body == "file" else nullcontext():
-        limits_bytes = {"file": plane.settings.max_memory, "image": MAX_IMAGE_BYTES}
-        limit_bytes = limits_bytes.get(action.body, MAX_BODY_BYTES)
-        body = await _read(request, limit_bytes)
-        content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
+async def _call(plane: ControlPlane, action: Action, request: Request) -> Response:
+    async with plane.taking_file if STATE_FILE in action.media_types else nullcontext():
+        body = await _read_body(action, request, action.limit_bytes(plane.settings))
+        fields: Any = {}
+        if action.schema is not None and (body or action.needs_body):
+            fields = parse_json(body, _head_of(request).headers.get(b"content-type"), _MAX_VALUES)
         query = read_parameters(request.scope["query_string"], action.query)
         sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
-        now = engine.enter(sandbox) if action.settles else sandbox.began_at
-        value = action.handler(ControlCall(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
-        return await value if isinstance(value, Awaitable) else value
-
-
-async def _read(request: Request, limit_bytes: int) -> bytes | None:
-    """Read the body; None if it is larger than the limit."""
-    body: Body | None = request.state.body
-    if body is None:
-        return b""
-    return None if head_of(request).announced_bytes() > limit_bytes else await body.read(limit_bytes)
-
-
-def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type: bytes | None) -> Any:
-    """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one that is too large."""
-    if kind == "optional" and body == b"":
-        return {}
-    if kind in ("json", "optional"):
-        return parse_json(body, content_type, _MAX_VALUES)
-    if kind == "none":
-        check_no_body(body)
-    elif body is None:
-        expected, remedy = "fewer", "send a smaller body"
-        if kind == "file":
-            expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
-        raise invalid_request("(body)", f"more than {limit_bytes} bytes", expected, remedy, status=413)
-    return None
-
-
-def _response(value: Any) -> Response:
+        if action.schema is not None:
+            check_fields(action.schema, fields, len(body))
+        now = engine.enter(sandbox)
+        value = action.handler(ControlCall(plane, request, sandbox, now, query, body, fields, sandbox.store))
+        if isinstance(value, Awaitable):
+            value = await value
     if isinstance(value, Response):
         return value
-    return Response(status_code=204) if value is None else JsonResponse(value)
+    return Response(status_code=action.status) if value is None else JsonResponse(value, action.status)
+
+
+async def _read_body(action: Action, request: Request, limit_bytes: int) -> bytes:
+    """Read the body. Raises Problem invalid_request, with status 413 for one that is too large."""
+    body: Body = request.state.body
+    if not body.has_more:
+        return b""
+    content = await body.read(limit_bytes) if _head_of(request).announced_bytes() <= limit_bytes else None
+    if not action.media_types:
+        check_no_body(content)
+    if content is None:
+        expected, remedy = "fewer", "send a smaller body"
+        if STATE_FILE in action.media_types:
+            expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
+        raise invalid_request("(body)", f"more than {limit_bytes} bytes", expected, remedy, status=413)
+    return content

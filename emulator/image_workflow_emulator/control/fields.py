@@ -4,7 +4,7 @@ Bodies and queries are read by `contract/control-plane.yaml`; what does not fit 
 are, and the refusal; not what a field means.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,43 +22,34 @@ from image_workflow_emulator.kernel.wording import excerpt
 
 
 @cache
-def _parameters() -> Mapping[str, Any]:
-    """Return the schemas of query parameters, by their names."""
-    parameters = shipped_document("contract/control-plane.yaml")["components"]["parameters"].values()
-    return {parameter["name"]: parameter["schema"] for parameter in parameters if parameter["in"] == "query"}
-
-
-@cache
 def schemas() -> Schemas:
     """Return the schemas of bodies and parameters."""
-    components = {"schemas": shipped_document("contract/control-plane.yaml")["components"]["schemas"]}
-    return Schemas({"components": components, "parameters": _parameters()}, FORMATS)
+    return Schemas({"components": shipped_document("contract/control-plane.yaml")["components"]}, FORMATS)
 
 
-def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
-    """Return the fields of a body that fits the schema of this name. Raises Problem invalid_request with all that is wrong."""
-    violations = schemas().violations(f"#/components/schemas/{schema}", value, first_only=size_bytes > LARGE_BODY_BYTES)
+def check_fields(reference: str, value: Any, size_bytes: int) -> None:
+    """Check that a body fits a schema of the contract. Raises Problem invalid_request with all that is wrong."""
+    violations = schemas().violations(reference, value, first_only=size_bytes > LARGE_BODY_BYTES)
     if violations:
         raise Problem("invalid_request", listed(violations))
-    fields: dict[str, Any] = value
-    return fields
 
 
-def read_parameters(query_string: bytes, names: Collection[str]) -> dict[str, Any]:
-    """Return the values of a query that has some of these parameters, with the defaults of others.
+def read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of a query, with defaults; `parameters` are the components of the contract by their names.
 
     Raises:
         Problem: invalid_request.
     """
-    values: dict[str, Any] = {}
-    for name, text in read_query(query_string, names).items():
-        schema = _parameters().get(name, {})
-        number = number_in(text, MAX_INTEGER) if schema.get("type") == "integer" else None
+    known = shipped_document("contract/control-plane.yaml")["components"]["parameters"]
+    values = {name: known[component]["schema"].get("default") for name, component in parameters.items()}
+    for name, text in read_query(query_string, parameters).items():
+        component = parameters[name]
+        is_number = known[component]["schema"].get("type") == "integer"
+        number = number_in(text, MAX_INTEGER) if is_number else None
         values[name] = text if number is None else number
-        for violation in schemas().violations(f"#/parameters/{name}", values[name]) if schema else ():
+        for violation in schemas().violations(f"#/components/parameters/{component}/schema", values[name]):
             raise unfit(name, text, violation.expected)
-    defaults = {name: _parameters()[name]["default"] for name in names if "default" in _parameters().get(name, ())}
-    return {**defaults, **values}
+    return values
 
 
 def unfit(where: str, found: Any, expected: str, suggestions: Sequence[str] = ()) -> Problem:

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control.clock import move_to
-from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.control.fields import schemas
 from image_workflow_emulator.control.teams import account_of_query
 from image_workflow_emulator.documents.complaints import nearest
@@ -29,7 +29,6 @@ from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import full_keys
 
-QUERY: Final = ("team", "file")
 PHOTOSHOOT: Final = "photoshoot"
 PHOTOS_OF_STYLE: Final = 3
 SAMPLE_EDGE: Final = 1024
@@ -61,7 +60,7 @@ Names = Mapping[tuple[str, str], str]
 """The ids of what was made above, by kind and name."""
 
 
-async def give(call: ControlCall) -> JsonResponse:
+async def give(call: ControlCall) -> dict[str, Any]:
     """POST /given: make each entry in turn; what is made before one that is refused stays.
 
     Raises:
@@ -76,12 +75,12 @@ async def give(call: ControlCall) -> JsonResponse:
         made.append(resource)
         if "name" in fields:
             names[kind, fields["name"]] = resource["id"]
-    return JsonResponse({"data": made}, 201)
+    return {"data": made}
 
 
 def read(call: ControlCall) -> Document:
     """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
-    document = read_document(call.body, call.query.get("file", ""))
+    document = read_document(call.body, call.query["file"] or "")
     document.nouns = {"given": "entry"}
     document.check(schemas(), "#/components/schemas/Given")
     above: list[str] = []

@@ -6,6 +6,7 @@ the examiner judges the conduct of clients and their coverage of the contract.
 
 import asyncio
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import Any, Final
 
 import msgspec
@@ -68,28 +69,28 @@ def clear_requests(call: ControlCall) -> None:
 
 def _selected(call: ControlCall) -> list[RequestRecord]:
     """Return the requests that all filters select. Raises Problem invalid_request for a word that no request could ever have."""
-    query, team = call.query, call.query.get("team")
+    query, team = call.query, call.query["team"]
     team_ids = {account.team.id for account in call.sandbox.find_accounts(team)}
     if team is not None and not team_ids:
         raise no_such_team(call.sandbox, team)
     words = {
         "operation": _word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
         "code": _word(query, "code", CATALOGUE, "a code of the specification"),
-        "idempotency_key": query.get("idempotency_key"),
+        "idempotency_key": query["idempotency_key"],
     }
-    statuses, before = _statuses(query.get("status")), query.get("before")
+    statuses, before = _statuses(query["status"]), inf if query["before"] is None else query["before"]
     return [
         record
-        for record in call.sandbox.journal.newest_first(query.get("since", 0))
-        if (before is None or record.sequence < before)
+        for record in call.sandbox.journal.newest_first(query["since"] or 0)
+        if record.sequence < before
         and (statuses is None or (record.status or 0) in statuses)
         and (team is None or (record.team is not None and record.team.id in team_ids))
         and all(value in (None, getattr(record, name) or "") for name, value in words.items())
     ]
 
 
-def _word(query: Mapping[str, str], name: str, words: Collection[str], expected: str) -> str | None:
-    value = query.get(name)
+def _word(query: Mapping[str, Any], name: str, words: Collection[str], expected: str) -> str | None:
+    value: str | None = query[name]
     if value == NONE:
         return ""
     if value is not None and value not in words:

@@ -31,12 +31,12 @@ from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictErr
 
 async def create_sandbox(call: ControlCall) -> JsonResponse:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
-    fields, plane = call.fields("SandboxWrite"), call.plane
+    fields, plane = call.fields, call.plane
     given: dict[str, Any] = {name: read(fields[name]) for name, read in _READERS.items() if name in fields}
     names = world_names(given.get("world", plane.options.world))
     scenario = NO_SCENARIO
     if fields.get("scenario") is not None:
-        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, call.query.get("file"))
+        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, call.query["file"])
     options = structs.replace(with_scenario(plane.options, scenario), **given)
     identifier = fields.get("id") or _free_identifier(call)
     try:
@@ -70,12 +70,11 @@ def delete_sandbox(call: ControlCall) -> None:
 
 async def reset_sandbox(call: ControlCall) -> dict[str, Any]:
     """POST /reset: back to the start, where the default sandbox has what the option `given` lists."""
-    call.fields("Reset")
     reset_with_scenarios(call)
     content, sandbox = call.plane.given, call.sandbox
     if content is not None and sandbox.id == DEFAULT_SANDBOX_ID:
-        query, now = {"file": call.plane.settings.given}, engine.enter(sandbox)
-        await give(replace(call, body=content, query=query, now=now, _store=sandbox.store))
+        query, now = {"team": None, "file": call.plane.settings.given}, engine.enter(sandbox)
+        await give(replace(call, body=content, query=query, now=now, store=sandbox.store))
     return describe(call, call.sandbox)
 
 

@@ -91,7 +91,7 @@ def show_admission(call: ControlCall) -> dict[str, Any]:
 
 def set_admission(call: ControlCall) -> dict[str, Any]:
     """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`, or are let in again."""
-    fields = call.fields("AdmissionWrite")
+    fields = call.fields
     retry_after = optional(fields, "retry_after", parse_whole_number)
     scenarios.change_admission(call.sandbox, AdmissionChange(fields["state"], retry_after))
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)
@@ -150,7 +150,7 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
 
 async def read_scenario_file(call: ControlCall, team_id: str) -> Scenario:
     """Read the scenario in the body for a Team, or for all of them. Raises Problem."""
-    file = call.query.get("file")
+    file = call.query["file"]
     if not call.body.strip() and file is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
     read = partial(read_scenario, call.plane, call.body, _names(call.sandbox, team_id), file)
@@ -186,7 +186,7 @@ def _check_keys(call: ControlCall, scenario: Scenario) -> None:
 
 def _team_id(call: ControlCall) -> str:
     """Return the id of the Team that the query limits the request to; that of everyone if it names none."""
-    team = call.query.get("team")
+    team = call.query["team"]
     return scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import optional
@@ -58,35 +58,35 @@ def list_teams(call: ControlCall) -> dict[str, Any]:
     return {"data": describe_teams(call.sandbox)}
 
 
-def create_team(call: ControlCall) -> JsonResponse:
+def create_team(call: ControlCall) -> dict[str, Any]:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
-    fields = call.fields("TeamWrite")
-    _check_is_free(call.sandbox, fields["name"])
-    account = call.sandbox.add_team(read_team(fields["name"], fields), call.now)
+    name = call.fields["name"]
+    _check_is_free(call.sandbox, name)
+    account = call.sandbox.add_team(read_team(name, call.fields), call.now)
     for profile in _ENDS_OF_KEYS:
         _add_credential(call, account, profile, None)
-    return JsonResponse(describe_team(account, call.sandbox.credentials_of(account.team.id)), 201)
+    return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
 def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
-    scenarios.change_team(call.sandbox, account, read_team(account.team.name, call.fields("TeamPatch")))
+    scenarios.change_team(call.sandbox, account, read_team(account.team.name, call.fields))
     return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
-def create_credential(call: ControlCall) -> JsonResponse:
+def create_credential(call: ControlCall) -> dict[str, Any]:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
-    fields = call.fields("CredentialWrite")
-    added = _add_credential(call, account, fields["profile"], optional(fields, "expires_at", parse_timestamp))
-    return JsonResponse(_describe_credential(added.credential), 201)
+    expires_at = optional(call.fields, "expires_at", parse_timestamp)
+    added = _add_credential(call, account, call.fields["profile"], expires_at)
+    return _describe_credential(added.credential)
 
 
 def change_credential(call: ControlCall) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     held = _find_credential(call.sandbox, call.parameters["credential"])
-    change = credential_change(held.credential.key, call.fields("CredentialPatch"))
+    change = credential_change(held.credential.key, call.fields)
     scenarios.change_credential(call.sandbox, held, change)
     return _describe_credential(held.credential)
 
@@ -115,7 +115,7 @@ def _check_is_free(sandbox: Sandbox, name: str) -> None:
 
 def account_of_query(call: ControlCall) -> TeamAccount:
     """Return the Team that the query names, the first if it names none. Raises Problem not_found."""
-    name = call.query.get("team")
+    name = call.query["team"]
     if name is not None:
         return find_account(call.sandbox, name)
     account = next(iter(call.sandbox.accounts.values()), None)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.control.explanations import describe_rule
 from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.control.teams import account_of_query, describe_owner
@@ -35,7 +35,7 @@ def list_assets(call: ControlCall) -> dict[str, Any]:
     return {"data": [_describe(call.sandbox, asset) for asset in newest[: call.query["limit"]]]}
 
 
-async def create_asset(call: ControlCall) -> JsonResponse:
+async def create_asset(call: ControlCall) -> dict[str, Any]:
     """POST /assets: the file in the body becomes an Asset, as an upload does, of the Team that the query names."""
     sandbox, account = call.sandbox, account_of_query(call)
     content_type = (call.request.headers.get("content-type") or "").partition(";")[0].strip().lower()
@@ -48,7 +48,7 @@ async def create_asset(call: ControlCall) -> JsonResponse:
         raise Problem("invalid_input", f"(body): {decoded.refusal}", check=Check.RULES)
     sandbox.check_memory(len(decoded.data))
     asset = add_asset(sandbox, account.team.id, decoded, call.now)
-    return JsonResponse(_describe(sandbox, asset), 201)
+    return _describe(sandbox, asset)
 
 
 async def show_picture(call: ControlCall) -> Response:
