@@ -62,7 +62,7 @@ FILE = "FILE stands for the body%s, which the journal does not keep or no argume
     ("/v1/products", JSON, b"x" * 2**20 + b"x", FILE % " of 1048577 bytes"),
     ("/v1/products", JSON, b"\0", FILE % " of 1 byte"),
     ("/elsewhere", JSON, b"{}", FILE % ""),
-    (f"/v1/products?key={FULL}", JSON, b"{}", "where the request held a key, only its beginning stands here: the journal shows no keys"),
+    (f"/v1/products?key={FULL}", JSON, b"{}", "where the request held a key, only its beginning is shown: the journal shows no keys"),
     ("/v1/products", {"Authorization": "Bearer nobody"}, None, "without a key: none came, or one that belongs to no Team, which the journal does not keep"),
 ])  # fmt: skip
 def test_a_comment_says_what_it_cannot_repeat(

@@ -6,9 +6,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
-from image_workflow_emulator.control.describing import describe_request
+from image_workflow_emulator.control.describing import Masks, describe_request
 from image_workflow_emulator.control.explanations import remedy_of
-from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.scenario.playbook import RuleCounts
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord

@@ -4,6 +4,7 @@ Where an operation lies and what it takes says `contract/control-plane.yaml`; on
 """
 
 import hmac
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -25,8 +26,7 @@ from image_workflow_emulator.control import (
     teams,
     work,
 )
-from image_workflow_emulator.control.dispatch import Action, ControlPlane, Handler, endpoint
-from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.control.dispatch import Action, ControlPlane, Handler, action_of, contract, endpoint
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.http.problem_responses import not_allowed, problem_response
@@ -36,53 +36,7 @@ from image_workflow_emulator.kernel.wording import excerpt
 _HEALTH: Final = f"{PREFIX}/health"
 """Answered without the control token, so that a wait for readiness does not need it."""
 
-HANDLERS: Final[Mapping[str, Handler]] = {
-    "getHealth": about.health,
-    "getContract": about.contract_as_json,
-    "getContractAsJson": about.contract_as_json,
-    "getContractAsYaml": about.contract_as_yaml,
-    "listReadings": about.list_readings,
-    "listPages": about.show_documentation,
-    "getPage": about.show_documentation,
-    "getLlmsText": about.llms_text,
-    "getScenarioSchema": about.show_schema,
-    "getWorldSchema": about.show_schema,
-    "listScenarios": scenarios.list_library,
-    "getLibraryScenario": scenarios.show_library_scenario,
-    "listSandboxes": sandboxes.list_sandboxes,
-    "createSandbox": sandboxes.create_sandbox,
-    "getSandbox": sandboxes.show_sandbox,
-    "deleteSandbox": sandboxes.delete_sandbox,
-    "resetSandbox": sandboxes.reset_sandbox,
-    "saveState": sandboxes.save_state,
-    "loadState": sandboxes.load_state,
-    "getClock": clock.show_clock,
-    "setClock": clock.set_clock,
-    "advanceClock": clock.advance_clock,
-    "listTeams": teams.list_teams,
-    "createTeam": teams.create_team,
-    "changeTeam": teams.change_team,
-    "createCredential": teams.create_credential,
-    "changeCredential": teams.change_credential,
-    "getScenario": scenarios.show_scenario,
-    "putScenario": scenarios.put_scenario,
-    "deleteScenario": scenarios.delete_scenario,
-    "checkScenario": scenarios.check_scenario,
-    "getAdmission": scenarios.show_admission,
-    "setAdmission": scenarios.set_admission,
-    "listRequests": journal.list_requests,
-    "clearRequests": journal.clear_requests,
-    "getRequest": journal.show_request,
-    "getConduct": journal.show_conduct,
-    "getCoverage": journal.show_coverage,
-    "streamEvents": events.stream_events,
-    "listWork": work.list_work,
-    "listAllAssets": work.list_assets,
-    "addAsset": work.create_asset,
-    "getPicture": work.show_picture,
-    "give": given.give,
-}
-"""By operation id."""
+_MODULES: Final = (about, clock, events, given, journal, sandboxes, scenarios, teams, work)
 _PAGES: Final[Mapping[str, Handler]] = {
     "": page.show_page,
     "/reference": page.show_reference,
@@ -142,18 +96,19 @@ def _actions() -> Iterator[tuple[str, Mapping[str, Action]]]:
     """
     for path, handler in _PAGES.items():
         yield path, {"GET": Action(handler, query={"sandbox": "Sandbox"})}
-    document = shipped_document("contract/control-plane.yaml")
-    for path, item in document["paths"].items():
+    for path, item in contract()["paths"].items():
         operations = {method.upper(): operation for method, operation in item.items() if method != "servers"}
-        actions = {
-            method: Action.described(
-                HANDLERS[operation["operationId"]], operation, document["components"]["parameters"]
-            )
-            for method, operation in operations.items()
-        }
+        actions = {method: action_of(_handler(one["operationId"]), one) for method, one in operations.items()}
         yield path, actions
         if "servers" not in item:
             yield f"/sandboxes/{{sandbox}}{path}", actions
+
+
+def _handler(operation_id: str) -> Handler:
+    """Return the function that has the name of an operation: `getClock` is answered by `get_clock`."""
+    name = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", operation_id)
+    function: Handler = next(vars(module)[name] for module in _MODULES if name in vars(module))
+    return function
 
 
 def _check_token(head: Request, token: str | None) -> None:

@@ -8,19 +8,14 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.control.fields import clock_of, unfit
+from image_workflow_emulator.control.dispatch import ControlCall, unfit
+from image_workflow_emulator.documents.values import RATE_WORDS, clock_setting
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
+from image_workflow_emulator.kernel import timestamps
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.kernel.timeline import Event, Timeline
-from image_workflow_emulator.kernel.timestamps import (
-    LATEST_INSTANT,
-    SECOND_MS,
-    format_timestamp,
-    parse_timestamp,
-    timestamp_or_none,
-)
+from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -43,7 +38,7 @@ def describe_clock(sandbox: Sandbox, now: int, setting: ClockSetting | None = No
         "mode": setting.mode,
         "rate": int(setting.rate) if setting.rate.is_integer() else setting.rate,
         "pending": len(sandbox.timeline),
-        "next_event_at": timestamp_or_none(sandbox.timeline.next_due),
+        "next_event_at": timestamps.timestamp_or_none(sandbox.timeline.next_due),
     }
 
 
@@ -62,10 +57,9 @@ def _describe_event(sandbox: Sandbox, event: Event) -> dict[str, Any]:
         what = "the upload window closes"
     elif event.kind == scenarios.CHANGE_EVENT:
         scenario = sandbox.playbooks[event.subject].scenario
-        settings = ", ".join(
-            f"{name} {value}" for name, value in scenario.timeline[event.detail].spelling["set"].items()
-        )
-        subject, what = scenario.name, f"the scenario sets {settings}"
+        changes = scenario.timeline[event.detail].spelling["set"].items()
+        subject = scenario.name
+        what = f"the scenario sets {', '.join(f'{name} {value}' for name, value in changes)}"
     else:
         assert event.kind == engine.HOLD_EVENT, f"{event.kind} is no kind of event"
         what = "a held request is admitted"
@@ -85,7 +79,20 @@ def _words_of_work(work: Operation | Generation, event: Event) -> str:
     return f"{what} fails: {failure.code}" if failure else f"{what} is completed"
 
 
-def show_clock(call: ControlCall) -> dict[str, Any]:
+def clock_of(given: str | Mapping[str, Any], where: str = "") -> ClockSetting:
+    """Return how a clock is to run: a text such as `manual` or `x60`, or an object of mode and rate.
+
+    Raises:
+        Problem: invalid_request, a mode other than real has no rate.
+    """
+    fields: Mapping[str, Any] = {"mode": given} if isinstance(given, str) else given
+    try:
+        return clock_setting(fields["mode"], fields.get("rate"))
+    except ValueError:
+        raise unfit(f"{where}/rate", fields["rate"], RATE_WORDS) from None
+
+
+def get_clock(call: ControlCall) -> dict[str, Any]:
     """GET /clock."""
     return _with_events(call.sandbox, call.now)
 
@@ -111,13 +118,11 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
             longest = (LATEST_INSTANT - now) // SECOND_MS
             if not 0 <= seconds <= longest:
                 raise unfit("/seconds", seconds, f"seconds from 0 to {longest}, the end of the year 9999")
-            elapsed_ms: int = round(seconds * SECOND_MS)
-            return now + elapsed_ms
+            return int(now + round(seconds * SECOND_MS))
         case {"to": text}:
             target = parse_timestamp(text)
             if target < now:
-                expected = f"an instant not before now, {format_timestamp(now)}: a clock never runs backwards"
-                raise unfit("/to", text, expected)
+                raise unfit("/to", text, f"an instant from {format_timestamp(now)} on: a clock never runs backwards")
             return target
         case {"next_event": _}:
             next_due = sandbox.timeline.next_due
@@ -177,14 +182,13 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
     Raises:
         Problem: invalid_request with status 409, the sandbox was reset meanwhile.
     """
-    timeline, records, held = sandbox.timeline, sandbox.idempotency, list(sandbox.held_admissions.values())
+    timeline, records = sandbox.timeline, sandbox.idempotency
+    held = {request.scope for request in sandbox.held_admissions.values()}
     fired = await _advance(sandbox, instant)
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)
-    released = {request.scope for request in held} - {request.scope for request in sandbox.held_admissions.values()}
-    for _ in range(_MAX_DECODING_LOOKS):
-        if not any(scope is not None and records.is_held(scope) for scope in released):
+    for look in range(_TURNS + _MAX_DECODING_LOOKS):
+        released = held - {request.scope for request in sandbox.held_admissions.values()}
+        if look >= _TURNS and not any(scope is not None and records.is_held(scope) for scope in released):
             break
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(0 if look < _TURNS else _LOOK_SECONDS)
     _check_goes_on(sandbox, timeline)
     return fired

@@ -1,28 +1,70 @@
 """A request of the journal as JSON, and as a command for a shell, `curl`, that sends it again.
 
-The command line writes requests with it too. What the journal does not keep, or must not show, is left out of a command,
-and a comment above it says what and why. Whatever a client sent stands there as text that a shell and a terminal take for
-nothing else.
+The command line writes requests with it too. A command leaves out what the journal does not keep or must not show, and a
+comment above it says what and why. No key of a sandbox is ever shown whole. Whatever a client sent is written as text that a shell and a terminal do not obey.
 """
 
+import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
 import orjson
-from msgspec import structs
+from msgspec import Struct, structs, to_builtins
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control.explanations import describe_rule
-from image_workflow_emulator.control.fields import shown
-from image_workflow_emulator.control.masks import Masks, mask_key
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.resources import Credential, Team
 from image_workflow_emulator.http.requests import encoded_path
-from image_workflow_emulator.kernel.timestamps import format_timestamp
+from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.records.record import RequestRecord
+
+_SHORTEST_SECRET: Final = 8
+"""A shorter key is a word that may stand anywhere; it is masked only where it stands as a key."""
+_MAX_SHOWN: Final = 8
+"""Limit of the characters of a key that are shown."""
+
+
+class Masks:
+    """Hides the keys of a sandbox, wherever a client may have put one."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        secrets = [re.escape(key) for key in keys if len(key) >= _SHORTEST_SECRET]
+        # The longest first: a key may begin with another one. Where there is none, nothing is found.
+        found = "|".join(sorted(secrets, key=len, reverse=True)) or "(?!)"
+        self._in_text, self._in_bytes = re.compile(found), re.compile(found.encode())
+
+    def of_text(self, text: str) -> str:
+        """Return a text without whole keys."""
+        return self._in_text.sub(lambda key: mask_key(key[0]), text)
+
+    def of_optional(self, text: str | None) -> str | None:
+        """Return a text without whole keys, if there is one."""
+        return None if text is None else self.of_text(text)
+
+    def of_bytes(self, data: bytes) -> bytes:
+        """Return JSON without whole keys."""
+        return self._in_bytes.sub(lambda key: mask_key(key[0].decode()).encode(), data)
+
+
+def mask_key(key: str) -> str:
+    """Show the beginning of a key: what GET /team shows as its prefix, and never more than half of it."""
+    return key[: min(len(key) // 2, _MAX_SHOWN)] + "…"
+
+
+def shown(data: Struct, *names: str) -> dict[str, Any]:
+    """Return some fields of a value by their names; an instant is known by its name, which ends in `_at`."""
+    return {
+        name: timestamp_or_none(getattr(data, name)) if name.endswith("_at") else to_builtins(getattr(data, name))
+        for name in names
+    }
+
+
+# As JSON --------------------------------------------------------------------------------------------------------------
+
 
 _AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code", "connection", "last_arrival")
 _MAY_HOLD_A_KEY: Final = ("path", "content_type", "emulator_fault", "user_agent", "idempotency_key")
@@ -33,6 +75,7 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
     rule, notes = record.rule if record.has_rule_acted else record.work_rule, _notes(record)
     masked: dict[str, Any] = {name: masks.of_optional(getattr(record, name)) for name in _MAY_HOLD_A_KEY}
+    headers = record.response_headers
     recorded = RecordedRequest(
         **{name: getattr(record, name) for name in _AS_IT_IS},
         **masked,
@@ -51,18 +94,17 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         rule=describe_rule(rule) if rule else None,
         duration_ms=None if record.duration_ms is None else round(record.duration_ms, 3),
         request_body=_describe_body("request", record.request_body, record.request_body_bytes, masks, notes.append),
-        response_headers=_describe_headers(record, masks),
+        response_headers=None
+        if headers is None
+        else {_text(name): masks.of_text(_text(value)) for name, value in headers},
         response_body=_describe_body("answer", record.response_body, record.response_body_bytes, masks, notes.append),
         note="; ".join(notes) or None,
     )
     return structs.asdict(recorded)
 
 
-def _describe_headers(record: RequestRecord, masks: Masks) -> dict[str, str] | None:
-    """Return the headers of the answer by name; null until there is one."""
-    if record.response_headers is None:
-        return None
-    return {name.decode("latin-1"): masks.of_text(value.decode("latin-1")) for name, value in record.response_headers}
+def _text(header: bytes) -> str:
+    return header.decode("latin-1")
 
 
 def _notes(record: RequestRecord) -> list[str]:
@@ -83,22 +125,19 @@ def _describe_credential(credential: Credential | None, team: Team | None) -> di
 def _describe_body(
     whose: str, body: bytes | None, size_bytes: int, masks: Masks, add_note: Callable[[str], None]
 ) -> orjson.Fragment | str | None:
-    """Return a body's JSON as it was sent, or its text if it is no JSON; else note the number of its bytes."""
+    """Return a body's JSON as it was sent, or its text if it is not JSON; else note the number of its bytes."""
     if not body:
         if size_bytes:
             add_note(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")
         return None
+    masked = masks.of_bytes(body)
     try:
         orjson.loads(body)
+        return orjson.Fragment(masked)
     except orjson.JSONDecodeError:
         add_note(f"the {whose}'s body of {count_of(len(body), 'byte')} is not JSON")
-        return _text(masks.of_bytes(body))
-    return orjson.Fragment(masks.of_bytes(body))
-
-
-def _text(data: bytes) -> str | None:
     try:
-        return data.decode()
+        return masked.decode()
     except UnicodeDecodeError:
         return None
 
@@ -112,63 +151,51 @@ _KEPT_IN_QUERIES: Final = "".join(map(chr, range(0x21, 0x7F)))
 
 def as_curl(record: RequestRecord, masks: Masks, origin: str) -> str:
     """Return the command, after its comments; `origin` is the address of the emulator."""
-    path = encoded_path(masks.of_text(record.path))
-    query = quote(masks.of_bytes(record.query), safe=_KEPT_IN_QUERIES)
-    address = f"{origin}{path}?{query}" if query else origin + path
-    body = list(_body(record, masks))
-    words = ["curl", "--include", "--path-as-is", "--globoff", *_method(record.method, has_body=bool(body))]
-    headers = [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(record)]
+    body = record.request_body or b""
+    has_body = record.content_type_header is not None and record.request_body != b""
+    is_kept = body != b"" and b"\0" not in body  # at which an argument of a command ends
+    address = origin + encoded_path(masks.of_text(record.path))
+    if record.query:
+        address += "?" + quote(masks.of_bytes(record.query), safe=_KEPT_IN_QUERIES)
+    lines = ["curl --include --path-as-is --globoff"]
+    if record.method == "HEAD":
+        lines[0] += " --head"
+    elif record.method != "GET" or has_body:
+        lines[0] += f" --request {_word(record.method.encode())}"
     if record.credential is not None and record.path.startswith(BASE_PATH):
-        headers.insert(0, _AUTHORIZATION)
-    lines = [" ".join(words), *headers, *body, _word(address.encode())]
-    return "".join(f"# {comment}\n" for comment in _comments(record, masks)) + " \\\n  ".join(lines)
+        lines.append(_AUTHORIZATION)
+    lines += [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(record, has_body)]
+    if is_kept:
+        lines.append(f"--data-raw {_word(masks.of_bytes(body))}")
+    elif has_body:
+        lines.append("--data-binary @FILE")
+    lines.append(_word(address.encode()))
+    return "".join(_comments(record, masks, is_cut=has_body and not is_kept)) + " \\\n  ".join(lines)
 
 
-def _method(method: str, *, has_body: bool) -> list[str]:
-    if method == "HEAD":
-        return ["--head"]
-    return [] if method == "GET" and not has_body else ["--request", _word(method.encode())]
-
-
-def _headers(record: RequestRecord) -> Iterator[tuple[bytes, bytes]]:
-    """Go through the headers that the journal keeps, each as the beginning of its line and its value."""
+def _headers(record: RequestRecord, has_body: bool) -> Iterator[tuple[bytes, bytes]]:
+    """Iterate over the headers that the journal keeps, each as the beginning of its line and its value."""
     if record.idempotency_key is not None:
         yield b"Idempotency-Key: ", record.idempotency_key.encode("latin-1")
     if record.fault_header is not None:
         yield b"Emulator-Fault: ", record.fault_header
     if record.content_type_header:
         yield b"Content-Type: ", record.content_type_header
-    elif _had_body(record):
+    elif has_body:
         yield b"Content-Type:", b""  # without which curl would send one
 
 
-def _body(record: RequestRecord, masks: Masks) -> Iterator[str]:
-    if _is_kept(record):
-        yield f"--data-raw {_word(masks.of_bytes(record.request_body or b''))}"
-    elif _had_body(record):
-        yield "--data-binary @FILE"
-
-
-def _had_body(record: RequestRecord) -> bool:
-    return record.content_type_header is not None and record.request_body != b""
-
-
-def _is_kept(record: RequestRecord) -> bool:
-    """Whether there is a body that can be an argument of a command, which ends at a NUL."""
-    return bool(record.request_body) and b"\0" not in (record.request_body or b"")
-
-
-def _comments(record: RequestRecord, masks: Masks) -> Iterator[str]:
-    """Say what the command cannot repeat, and why."""
+def _comments(record: RequestRecord, masks: Masks, *, is_cut: bool) -> Iterator[str]:
+    """Say what the command cannot repeat, and why; `is_cut` if it is without the body."""
     if record.credential is None and record.path.startswith(BASE_PATH):
-        yield "without a key: none came, or one that belongs to no Team, which the journal does not keep"
-    sent = (record.path.encode(), record.query, record.request_body or b"", *(value for _, value in _headers(record)))
+        yield "# without a key: none came, or one that belongs to no Team, which the journal does not keep\n"
+    sent = (record.path.encode(), record.query, record.request_body or b"", *dict(_headers(record, False)).values())
     if any(masks.of_bytes(text) != text for text in sent):
-        yield "where the request held a key, only its beginning stands here: the journal shows no keys"
-    if _had_body(record) and not _is_kept(record):
+        yield "# where the request held a key, only its beginning is shown: the journal shows no keys\n"
+    if is_cut:
         size_bytes = len(record.request_body or b"") or record.request_body_bytes
         size = f" of {count_of(size_bytes, 'byte')}" if size_bytes else ""
-        yield f"FILE stands for the body{size}, which the journal does not keep or no argument can hold"
+        yield f"# FILE stands for the body{size}, which the journal does not keep or no argument can hold\n"
 
 
 def _word(data: bytes) -> str:

@@ -6,10 +6,11 @@ go on in between). Must not know what an endpoint does.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import count
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import orjson
@@ -18,16 +19,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.control.fields import check_fields, read_parameters
-from image_workflow_emulator.control.reference import reference_page
 from image_workflow_emulator.documents import shipped_document
-from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.complaints import DocumentError, clause
+from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
+from image_workflow_emulator.documents.values import FORMATS, MAX_INTEGER
 from image_workflow_emulator.domain.problems import Problem, invalid_request
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http import requests
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.problem_responses import internal_error
-from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Scope
+from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Scope, read_query
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
@@ -84,8 +85,8 @@ class ControlPlane:
     """The content of the file that the option `given` names."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
     """The ids of its own requests: looking at a sandbox must not change the ids that the sandbox gives next."""
-    sandboxes_named: int = 0
-    """The number of sandboxes that were created without an id."""
+    names: Iterator[str] = field(default_factory=lambda: map("sandbox-{}".format, count(1)))
+    """The ids of sandboxes that are created without one."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
 
@@ -93,11 +94,6 @@ class ControlPlane:
     def library(self) -> ScenarioLibrary:
         """The scenarios that are shipped."""
         return shipped_library(self.contract)
-
-    @cached_property
-    def reference(self) -> str:
-        """The parts of the reference in their frame; they do not change while the process runs."""
-        return reference_page(self.contract, shipped_document("contract/decisions.yaml")["decisions"])
 
     @cached_property
     def library_entries(self) -> list[dict[str, str]]:
@@ -164,33 +160,25 @@ class Action(Struct, frozen=True):
     handler: Handler
     query: Mapping[str, str] = {}
     """The components of its query parameters, by their names."""
-    media_types: Collection[str] = ()
-    """What its body may be; nothing where it takes none."""
-    schema: str | None = None
-    """The reference to the schema of a body that is JSON and nothing else."""
+    body: Mapping[str, Any] = {}
+    """What its body may be, by media type; nothing where it takes none."""
     needs_body: bool = False
     status: int = 200
 
-    @classmethod
-    def described(cls, handler: Handler, operation: Mapping[str, Any], parameters: Mapping[str, Any]) -> "Action":
-        """Return the action of an operation of the contract."""
-        names = [one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())]
-        body = operation.get("requestBody", {"content": {}})
-        content = body["content"]
-        return cls(
-            handler,
-            {parameters[name]["name"]: name for name in names if parameters[name]["in"] == "query"},
-            [*content],
-            content[JSON]["schema"]["$ref"] if [*content] == [JSON] else None,
-            body.get("required", False),
-            int(next(iter(operation["responses"]))),
-        )
+    @property
+    def schema(self) -> str | None:
+        """The reference to the schema of a body that is JSON and nothing else."""
+        return self.body[JSON]["schema"]["$ref"] if [*self.body] == [JSON] else None
 
-    def limit_bytes(self, settings: Settings) -> int:
-        """Return the limit of its body."""
-        if STATE_FILE in self.media_types:
-            return settings.max_memory
-        return MAX_IMAGE_BYTES if "image/png" in self.media_types else MAX_BODY_BYTES
+
+def action_of(handler: Handler, operation: Mapping[str, Any]) -> Action:
+    """Return the action of an operation of the contract."""
+    body = operation.get("requestBody", {})
+    components = [one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())]
+    parameters = {name: contract()["components"]["parameters"][name] for name in components}
+    query = {described["name"]: name for name, described in parameters.items() if described["in"] == "query"}
+    status = int(next(iter(operation["responses"])))
+    return Action(handler, query, body.get("content", {}), body.get("required", False), status)
 
 
 async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -> list[orjson.Fragment]:
@@ -230,9 +218,8 @@ def _head_of(request: Request) -> requests.Request:
 
 
 async def _call(plane: ControlPlane, action: Action, request: Request) -> Response:
-    async with plane.taking_file if STATE_FILE in action.media_types else nullcontext():
-        body = await _read_body(action, request, action.limit_bytes(plane.settings))
-        fields: Any = {}
+    async with plane.taking_file if STATE_FILE in action.body else nullcontext():
+        body, fields = await _read_body(plane, action, request), dict[str, Any]()
         if action.schema is not None and (body or action.needs_body):
             fields = parse_json(body, _head_of(request).headers.get(b"content-type"), _MAX_VALUES)
         query = read_parameters(request.scope["query_string"], action.query)
@@ -248,17 +235,72 @@ async def _call(plane: ControlPlane, action: Action, request: Request) -> Respon
     return Response(status_code=action.status) if value is None else JsonResponse(value, action.status)
 
 
-async def _read_body(action: Action, request: Request, limit_bytes: int) -> bytes:
+async def _read_body(plane: ControlPlane, action: Action, request: Request) -> bytes:
     """Read the body. Raises Problem invalid_request, with status 413 for one that is too large."""
     body: Body = request.state.body
     if not body.has_more:
         return b""
+    limit_bytes, expected, remedy = MAX_BODY_BYTES, "fewer", "send a smaller body"
+    if "image/png" in action.body:
+        limit_bytes = MAX_IMAGE_BYTES
+    elif STATE_FILE in action.body:
+        limit_bytes = plane.settings.max_memory
+        expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
     content = await body.read(limit_bytes) if _head_of(request).announced_bytes() <= limit_bytes else None
-    if not action.media_types:
+    if not action.body:
         check_no_body(content)
     if content is None:
-        expected, remedy = "fewer", "send a smaller body"
-        if STATE_FILE in action.media_types:
-            expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
         raise invalid_request("(body)", f"more than {limit_bytes} bytes", expected, remedy, status=413)
     return content
+
+
+# What the contract says of bodies and queries ---------------------------------------------------------------------------
+
+
+@cache
+def contract() -> dict[str, Any]:
+    """Return the contract of the control plane."""
+    document: dict[str, Any] = shipped_document("contract/control-plane.yaml")
+    return document
+
+
+@cache
+def schemas() -> Schemas:
+    """Return the schemas of bodies and parameters."""
+    return Schemas(contract(), FORMATS)
+
+
+def check_fields(reference: str, value: Any, size_bytes: int) -> None:
+    """Check that a body fits a schema of the contract. Raises Problem invalid_request with all that is wrong."""
+    violations = schemas().violations(reference, value, first_only=size_bytes > LARGE_BODY_BYTES)
+    if violations:
+        raise Problem("invalid_request", listed(violations))
+
+
+def read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of a query, with defaults; `parameters` are the components of the contract by their names.
+
+    Raises:
+        Problem: invalid_request.
+    """
+    known = contract()["components"]["parameters"]
+    values = {name: known[component]["schema"].get("default") for name, component in parameters.items()}
+    for name, text in read_query(query_string, parameters).items():
+        component = parameters[name]
+        is_number = known[component]["schema"].get("type") == "integer"
+        number = number_in(text, MAX_INTEGER) if is_number else None
+        values[name] = text if number is None else number
+        for violation in schemas().violations(f"#/components/parameters/{component}/schema", values[name]):
+            raise unfit(name, text, violation.expected)
+    return values
+
+
+def unfit(where: str, found: Any, expected: str, suggestions: Sequence[str] = ()) -> Problem:
+    """Build the refusal of a field or a query parameter: where it stands, what is there, what should be, what was meant."""
+    return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}")
+
+
+def number_in(text: str, maximum: int) -> int | None:
+    """Return the whole number from 0 to a maximum that a text writes; None for any other text."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(maximum))
+    return int(text) if is_number and int(text) <= maximum else None

@@ -14,10 +14,8 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from image_workflow_emulator.control.clock import describe_clock
-from image_workflow_emulator.control.describing import describe_request
-from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane
-from image_workflow_emulator.control.fields import number_in, unfit
-from image_workflow_emulator.control.masks import Masks
+from image_workflow_emulator.control.describing import Masks, describe_request
+from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, number_in, unfit
 from image_workflow_emulator.control.scenarios import describe_scenario
 from image_workflow_emulator.control.teams import describe_team
 from image_workflow_emulator.documents.values import MAX_INTEGER

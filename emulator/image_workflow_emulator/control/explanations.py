@@ -9,14 +9,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import sentence
-from image_workflow_emulator.domain.problems import (
-    KEY_BINDING_CODES,
-    MENDED_BY_TIME,
-    Cause,
-    Check,
-    Problem,
-    source_of,
-)
+from image_workflow_emulator.domain.problems import KEY_BINDING_CODES, MENDED_BY_TIME, Cause, Check, Problem, source_of
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.scenario import Rule
@@ -28,21 +21,19 @@ _HEADER: Final = "the header Emulator-Fault"
 
 def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
     """Return the explanation of a record, as JSON."""
-    original = journal.original_of(record) if record.replay_of is not None else None
+    original, decided = journal.original_of(record), _decided(record)
+    # Also one that decided only because a scenario asked for its problem.
+    checks = [check for check in Check if check in record.checks or check is decided]
+    rules = ((record.rule, record.has_rule_acted), (record.work_rule, True))
     related = {"sequence": original.sequence if original else None, "request_id": record.replay_of}
-    rules: list[tuple[Rule, str]] = []
-    if record.rule is not None:
-        rules.append((record.rule, record.rule.then if record.has_rule_acted else "nothing"))
-    if record.work_rule is not None:
-        rules.append((record.work_rule, record.work_rule.then))
     return {
         "outcome": record.outcome,
         "summary": _summary(record, original),
-        "checks": [_describe_check(check, record) for check in _checks(record)],
-        "decided_by": _decided_by(record),
+        "checks": [_describe_check(check, record, check is decided) for check in checks],
+        "decided_by": None if decided is None and record.problem is None else _decided_by(record, decided),
         "remedy": remedy_of(record),
         "effects": list(_effects(record)),
-        "rules": [describe_rule(rule) | {"did": did} for rule, did in rules],
+        "rules": [describe_rule(rule) | {"did": rule.then if acted else "nothing"} for rule, acted in rules if rule],
         "related": related if record.replay_of is not None else None,
     }
 
@@ -59,39 +50,26 @@ def _decided(record: RequestRecord) -> Check | None:
     return record.problem.check
 
 
-def _checks(record: RequestRecord) -> list[Check]:
-    """Return the checks of the operation, with the one that decided where a scenario brought it in, in their order."""
-    decided = _decided(record)
-    if decided is None or decided in record.checks:
-        return list(dict.fromkeys(record.checks))
-    order = list(Check)
-    return sorted({*record.checks, decided}, key=order.index)
-
-
-def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:
-    if check is _decided(record):
+def _describe_check(check: Check, record: RequestRecord, has_decided: bool) -> dict[str, Any]:
+    if has_decided:
         return {"check": check.value, "result": "decided", **_found(record, check)}
     result = "passed" if check in record.passed else "not reached"
-    return {"check": check.value, "result": result, "detail": None, "source": structs.asdict(source_of(check, None))}
+    return {"check": check.value, "result": result, "detail": None, "source": structs.asdict(source_of(check))}
 
 
 def _found(record: RequestRecord, check: Check) -> dict[str, Any]:
     """Return what a check found that decided, and why it is made."""
-    problem, detail, code = record.problem, None, None
-    if problem is not None:
-        detail, code = problem.detail, problem.code
-    elif record.replay_of is not None:
-        detail = "Idempotency-Key: found the same intent that this key is bound to"
-    return {"detail": detail, "source": structs.asdict(source_of(check, code))}
+    problem, detail = record.problem, "Idempotency-Key: found the same intent that this key is bound to"
+    if problem is None:
+        return {"detail": detail, "source": structs.asdict(source_of(check))}
+    return {"detail": problem.detail, "source": structs.asdict(source_of(check, problem.code))}
 
 
-def _decided_by(record: RequestRecord) -> dict[str, Any] | None:
-    """Return what decided, at which check, and the change of a timeline that caused it; None where nothing was refused."""
-    check, cause = _decided(record), record.problem.cause if record.problem else None
-    if check is None and record.problem is None:
-        return None
+def _decided_by(record: RequestRecord, check: Check | None) -> dict[str, Any]:
+    """Return what decided, at which check, and the change of a timeline that caused it."""
+    cause = record.problem.cause if record.problem else None
     return {
-        "check": check.value if check else None,
+        "check": check,
         "who": "the service" if not record.is_injected else "a scenario" if record.rule else _HEADER,
         **_found(record, check or Check.ROUTE),
         "timeline": _describe_place(cause) | {"at": format_timestamp(cause.at)} if cause else None,
@@ -130,7 +108,6 @@ def _summary(record: RequestRecord, original: RequestRecord | None) -> str:
 
 
 def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
-    problem = record.problem
     match record.outcome:
         case "in flight":
             return "It has no answer yet."
@@ -143,12 +120,12 @@ def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
             return f"{record.status}: the stored answer of {first} was sent again."
         case "answered":
             return f"{record.status}: it passed every check."
-    assert problem is not None, "what was refused has its problem"
-    answer = f"{record.status} {problem.code}"
+    assert record.problem is not None, "a refusal has its problem"
+    answer, detail = f"{record.status} {record.problem.code}", sentence(record.problem.detail)
     if record.outcome == "failed":
-        return f"{answer}: {sentence(problem.detail)}"
+        return f"{answer}: {detail}"
     if not record.is_injected:
-        return f"{answer}: refused by the {problem.check} check: {sentence(problem.detail)}{_caused_by(problem.cause)}"
+        return f"{answer}: refused by the {record.problem.check} check: {detail}{_caused_by(record.problem.cause)}"
     when = "after the request had been carried out" if record.outcome == "replaced" else "before anything was done"
     return f"{answer}: injected by {_who_asked(record)}, {when}."
 
@@ -161,7 +138,7 @@ def _caused_by(cause: Cause | None) -> str:
 
 
 def _effects(record: RequestRecord) -> Iterator[str]:
-    """Return what the request did in the sandbox, in words."""
+    """Iterate over what the request did in the sandbox, in words."""
     problem = record.problem
     is_bound = record.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES)
     is_bound = is_bound and record.idempotency_key is not None and record.status is not None
@@ -171,7 +148,7 @@ def _effects(record: RequestRecord) -> Iterator[str]:
         yield "the request was carried out, though its answer says otherwise"
     elif record.operation == "completeUpload" and problem is not None and problem.check is Check.RULES:
         yield "the Upload Session has failed"
-    elif record.outcome in ("refused", "replayed", "replaced", "lost", "abandoned"):
+    elif record.outcome not in ("in flight", "failed"):
         yield "nothing but the Idempotency-Key was changed" if is_bound else "nothing was changed"
     if is_bound:
         yield "the Idempotency-Key is bound to this request for 24 hours"
@@ -182,26 +159,25 @@ def _effects(record: RequestRecord) -> Iterator[str]:
 def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
     if record.byte_surface == "upload":
         yield "the bytes were accepted"
-        return
-    if record.operation is None or record.method == "GET":
+    elif record.operation is None or record.method == "GET":
         yield "nothing was changed"
-        return
-    body = record.answer
-    is_deleted = record.status == 204 or body.get("object") == "asset_deletion"
-    verb = "deleted" if is_deleted else {201: "created", 202: "admitted"}.get(record.status or 0, "changed")
-    yield f"{body.get('id', record.path.rpartition('/')[2])} was {verb}"
-    if reserved := body.get("credits", {}).get("reserved"):
-        yield f"{count_of(reserved, 'Credit')} reserved; charged by what is completed"
+    else:
+        body = record.answer
+        is_deleted = record.status == 204 or body.get("object") == "asset_deletion"
+        verb = "deleted" if is_deleted else {201: "created", 202: "admitted"}.get(record.status or 0, "changed")
+        yield f"{body.get('id', record.path.rpartition('/')[2])} was {verb}"
+        if reserved := body.get("credits", {}).get("reserved"):
+            yield f"{count_of(reserved, 'Credit')} reserved; charged by what is completed"
 
 
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
 def describe_rule(rule: Rule) -> dict[str, Any]:
-    """Return the name of a rule, and where it stands."""
+    """Return the name of a rule, and where it is written."""
     return {"name": rule.name} | _describe_place(rule)
 
 
 def _describe_place(part: Rule | Cause) -> dict[str, Any]:
-    """Return where a part of a scenario stands: nowhere, if the scenario came as an object within a request."""
+    """Return where a part of a scenario is written: nowhere, if the scenario came as an object within a request."""
     return {"file": part.file, "line": part.line} if part.line else {"file": None, "line": None}

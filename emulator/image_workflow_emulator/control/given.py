@@ -13,8 +13,7 @@ from msgspec import structs
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control.clock import move_to
-from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.control.fields import schemas
+from image_workflow_emulator.control.dispatch import ControlCall, schemas
 from image_workflow_emulator.control.teams import account_of_query
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document

@@ -6,17 +6,16 @@ the examiner judges the conduct of clients and their coverage of the contract.
 
 import asyncio
 from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 from math import inf
 from typing import Any, Final
 
 import msgspec
 import orjson
 
-from image_workflow_emulator.control.describing import as_curl, describe_request
-from image_workflow_emulator.control.dispatch import ControlCall, in_slices
+from image_workflow_emulator.control.describing import Masks, as_curl, describe_request
+from image_workflow_emulator.control.dispatch import ControlCall, in_slices, number_in, unfit
 from image_workflow_emulator.control.explanations import explain
-from image_workflow_emulator.control.fields import number_in, unfit
-from image_workflow_emulator.control.masks import Masks
 from image_workflow_emulator.control.teams import no_such_team
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.values import MAX_INTEGER
@@ -44,7 +43,7 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     return {"data": shown, **numbers}
 
 
-def show_request(call: ControlCall) -> dict[str, Any]:
+def get_request(call: ControlCall) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     sequence = number_in(identifier, MAX_INTEGER)
@@ -73,45 +72,33 @@ def _selected(call: ControlCall) -> list[RequestRecord]:
     team_ids = {account.team.id for account in call.sandbox.find_accounts(team)}
     if team is not None and not team_ids:
         raise no_such_team(call.sandbox, team)
-    words = {
-        "operation": _word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
-        "code": _word(query, "code", CATALOGUE, "a code of the specification"),
-        "idempotency_key": query["idempotency_key"],
-    }
-    statuses, before = _statuses(query["status"]), inf if query["before"] is None else query["before"]
+    operation = _word(query, "operation", call.plane.contract.operations, "an operation id of the contract")
+    code, key = _word(query, "code", CATALOGUE, "a code of the specification"), query["idempotency_key"]
+    status = (query["status"] or "*").replace("x", "?")
+    before = inf if query["before"] is None else query["before"]
     return [
         record
         for record in call.sandbox.journal.newest_first(query["since"] or 0)
         if record.sequence < before
-        and (statuses is None or (record.status or 0) in statuses)
+        and fnmatchcase(str(record.status or NONE), status)
+        and operation in (None, record.operation or NONE)
+        and code in (None, record.code or NONE)
+        and key in (None, record.idempotency_key)
         and (team is None or (record.team is not None and record.team.id in team_ids))
-        and all(value in (None, getattr(record, name) or "") for name, value in words.items())
     ]
 
 
 def _word(query: Mapping[str, Any], name: str, words: Collection[str], expected: str) -> str | None:
     value: str | None = query[name]
-    if value == NONE:
-        return ""
-    if value is not None and value not in words:
+    if value is not None and value != NONE and value not in words:
         raise unfit(name, value, f"{expected}, or {NONE}", nearest(value, words))
     return value
-
-
-def _statuses(value: str | None) -> range | None:
-    """Return the statuses that a word such as `402`, `4xx` or `none` means; None if any will do."""
-    if value is None:
-        return None
-    if value == NONE:
-        return range(1)  # 0 stands for none
-    first = int(value.replace("x", "0"))
-    return range(first, first + (100 if value.endswith("xx") else 1))
 
 
 # What the examiner makes of it ----------------------------------------------------------------------------------------
 
 
-async def show_conduct(call: ControlCall) -> orjson.Fragment:
+async def get_conduct(call: ControlCall) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
     sandbox, has_ended = call.sandbox, call.query["ended"] == "true"
     records, left = sandbox.journal.completed(), sandbox.journal.dropped
@@ -119,7 +106,7 @@ async def show_conduct(call: ControlCall) -> orjson.Fragment:
     return orjson.Fragment(Masks(sandbox.credentials).of_bytes(msgspec.json.encode(conduct)))
 
 
-async def show_coverage(call: ControlCall) -> dict[str, Any]:
+async def get_coverage(call: ControlCall) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
     journal = call.sandbox.journal
     records = journal.completed()

@@ -5,26 +5,22 @@ it asks for by the other requests of the control plane, with the control token w
 """
 
 import asyncio
-import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from starlette.responses import Response
 
+from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control import DOCUMENTS, PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
+from image_workflow_emulator.control.reference import reference_page
+from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
 
 _FOLDER: Final = Path(__file__).with_name("page")
-_MEDIA_TYPES: Final = {
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".txt": "text/plain",
-}
-_FILE_NAME: Final = re.compile(r"[a-z0-9-]+(\.[a-z]+)", re.ASCII)
+_MEDIA_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".txt": "text/plain"}
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -33,7 +29,6 @@ _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
 }
 
 
@@ -49,18 +44,21 @@ def show_page(call: ControlCall) -> Response:
 
 async def show_reference(call: ControlCall) -> Response:
     """GET /_emulator/reference: the contract, for people."""
-    return _document(call, await asyncio.to_thread(lambda: call.plane.reference))
+    return _document(call, await asyncio.to_thread(_reference, call.plane.contract))
+
+
+@lru_cache(maxsize=1)
+def _reference(contract: Contract) -> str:
+    return reference_page(contract, shipped_document("contract/decisions.yaml")["decisions"])
 
 
 def show_file(call: ControlCall) -> Response:
     """GET /_emulator/page/{file}: one of the files that the page is made of. Raises Problem not_found."""
     name = call.parameters["file"]
-    match = _FILE_NAME.fullmatch(name)
-    media_type = _MEDIA_TYPES.get(match[1]) if match else None
-    path = _FOLDER / name
-    if media_type is None or not path.is_file():
+    path = {file.name: file for file in _FOLDER.iterdir()}.get(name)
+    if path is None or path.suffix not in _MEDIA_TYPES:
         raise Problem("not_found", f"{excerpt(name)}: the page has no such file")
-    return Response(path.read_bytes(), media_type=media_type, headers=_HEADERS)
+    return Response(path.read_bytes(), media_type=_MEDIA_TYPES[path.suffix], headers=_HEADERS)
 
 
 def _document(call: ControlCall, content: str) -> Response:

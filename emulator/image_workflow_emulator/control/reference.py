@@ -19,7 +19,7 @@ _FRAME: Final = Path(__file__).with_name("page") / "reference.html"
 _CODE: Final = re.compile(r"`([^`]+)`")
 _NAME: Final = re.compile(r"(?:(?<=schemas/)|(?<=- ))\w+")
 """What may name a part in YAML: a reference to a schema, or an item of a list."""
-_OF_RESPONSES: Final = ("description", "x-problem-codes", "content")
+_LEFT_OUT: Final = ("headers", "links")
 _FILES: Final = 'The same as a file: <a href="contract.yaml">YAML</a>, <a href="contract.json">JSON</a>.'
 
 
@@ -45,26 +45,25 @@ def reference_page(contract: Contract, decisions: list[Part]) -> str:
 
 
 def _described(contract: Contract, operation: OperationContract) -> Part:
-    """Return what the contract says of an operation, with its parameters, examples and responses in their places."""
+    """Return what the contract says of an operation, with parameters, responses and the examples of its body in place."""
 
-    def resolved(part: Part) -> Part:
-        if "$ref" not in part:
-            return part
-        _, _, kind, name = part["$ref"].split("/")
-        found: Part = contract.document["components"][kind][name]
-        return found
+    def resolved(part: Any, *kinds: str) -> Any:
+        match part:
+            case {"$ref": str(reference)} if reference.split("/")[2] in kinds:
+                _, _, kind, name = reference.split("/")
+                return resolved(contract.document["components"][kind][name], *kinds)
+            case Mapping():
+                return {name: resolved(value, *kinds) for name, value in part.items() if name not in _LEFT_OUT}
+            case list():
+                return [resolved(value, *kinds) for value in part]
+        return part
 
     path = contract.document["paths"][operation.path]
-    described = dict(path[operation.method.lower()])
-    described["parameters"] = [resolved(one) for one in (*path.get("parameters", ()), *described.get("parameters", ()))]
-    for media_type, content in described.get("requestBody", {"content": {}})["content"].items():
-        examples = {name: resolved(one) for name, one in content["examples"].items()}
-        described["requestBody"] = {"content": {media_type: {**content, "examples": examples}}}
-    described["responses"] = {
-        status: {key: value for key, value in resolved(response).items() if key in _OF_RESPONSES}
-        for status, response in described["responses"].items()
-    }
-    return described
+    described = path[operation.method.lower()]
+    parameters = [*path.get("parameters", ()), *described.get("parameters", ())]
+    described = resolved({**described, "parameters": parameters}, "parameters", "responses")
+    body = {"requestBody": resolved(described["requestBody"], "examples")} if "requestBody" in described else {}
+    return {**described, **body}
 
 
 def _code(contract: Contract, code: str) -> Part:

@@ -11,9 +11,8 @@ from starlette.responses import StreamingResponse
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.clock import describe_clock
-from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices
-from image_workflow_emulator.control.fields import clock_of, unfit
+from image_workflow_emulator.control.clock import clock_of, describe_clock
+from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices, unfit
 from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
@@ -38,7 +37,7 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
     if fields.get("scenario") is not None:
         scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, call.query["file"])
     options = structs.replace(with_scenario(plane.options, scenario), **given)
-    identifier = fields.get("id") or _free_identifier(call)
+    identifier = fields.get("id") or next(name for name in plane.names if name not in plane.sandboxes.by_id)
     try:
         sandbox = plane.sandboxes.create(identifier, options)
     except SandboxConflictError as conflict:
@@ -56,7 +55,7 @@ async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
     return {"data": await in_slices(existing, lambda sandbox: describe(call, sandbox))}
 
 
-def show_sandbox(call: ControlCall) -> dict[str, Any]:
+def get_sandbox(call: ControlCall) -> dict[str, Any]:
     """GET /sandboxes/{sandbox}."""
     return describe(call, call.sandbox)
 
@@ -101,15 +100,6 @@ def _readings(given: Any) -> Readings:
         return parse_readings(given) if isinstance(given, str) else readings_of_mapping(given, "/readings")
     except ValueError as error:
         raise unfit("/readings", str(error), READINGS_WORDS) from None
-
-
-def _free_identifier(call: ControlCall) -> str:
-    plane = call.plane
-    while True:
-        plane.sandboxes_named += 1
-        identifier = f"sandbox-{plane.sandboxes_named}"
-        if identifier not in plane.sandboxes.by_id:
-            return identifier
 
 
 def _is_on(switch: bool | str) -> bool:

@@ -25,14 +25,7 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp, timestam
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.format import scenario_of
 from image_workflow_emulator.scenario.matching import Facts
-from image_workflow_emulator.scenario.playbook import Playbook
-from image_workflow_emulator.scenario.scenario import (
-    NO_SCENARIO,
-    AdmissionChange,
-    Rule,
-    Scenario,
-    ScenarioClock,
-)
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Rule, Scenario, ScenarioClock
 from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
@@ -44,14 +37,11 @@ _TEXT: Final = "scenario"
 """The name, in complaints and explanations, of a scenario that came without the name of a file."""
 
 
-def show_scenario(call: ControlCall) -> dict[str, Any]:
+def get_scenario(call: ControlCall) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
     sandbox = call.sandbox
-    own = [
-        {"team": describe_owner(sandbox, team_id), "scenario": playbook.scenario.name}
-        for team_id, playbook in sandbox.playbooks.items()
-        if team_id != scenarios.EVERYONE
-    ]
+    limited = [(team_id, playbook.scenario.name) for team_id, playbook in sandbox.playbooks.items() if team_id]
+    own = [{"team": describe_owner(sandbox, team_id), "scenario": name} for team_id, name in limited]
     return {**describe_scenario(sandbox, _team_id(call), call.now), "team_scenarios": own}
 
 
@@ -68,11 +58,8 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     clock = None if scenario.clock == ScenarioClock() else scenario.clock
     readings = scenario.readings if sandbox.options.readings is None else None  # an option goes before them
     waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade, "readings": readings}
-    at_reset = [name for name, value in waiting.items() if value is not None]
-    return {
-        **describe_scenario(sandbox, team_id, call.now),
-        "takes_effect_at_reset": [] if team_id else at_reset,
-    }
+    at_reset = [name for name, value in waiting.items() if value is not None and not team_id]
+    return {**describe_scenario(sandbox, team_id, call.now), "takes_effect_at_reset": at_reset}
 
 
 def delete_scenario(call: ControlCall) -> None:
@@ -83,7 +70,7 @@ def delete_scenario(call: ControlCall) -> None:
         sandbox.options = with_scenario(sandbox.created_with, NO_SCENARIO)
 
 
-def show_admission(call: ControlCall) -> dict[str, Any]:
+def get_admission(call: ControlCall) -> dict[str, Any]:
     """GET /admission: whether new writes are let in."""
     pause = call.sandbox.pause
     return {"state": "paused" if pause.paused else "open", "retry_after": pause.retry_after if pause.paused else None}
@@ -95,10 +82,10 @@ def set_admission(call: ControlCall) -> dict[str, Any]:
     retry_after = optional(fields, "retry_after", parse_whole_number)
     scenarios.change_admission(call.sandbox, AdmissionChange(fields["state"], retry_after))
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)
-    return show_admission(call)
+    return get_admission(call)
 
 
-def list_library(call: ControlCall) -> dict[str, Any]:
+def list_scenarios(call: ControlCall) -> dict[str, Any]:
     """GET /scenarios."""
     return {"data": call.plane.library_entries}
 
@@ -177,11 +164,9 @@ def _check_keys(call: ControlCall, scenario: Scenario) -> None:
     sandbox = call.sandbox
     for team in scenario.world.teams:
         for credential in team.credentials:
-            key = sandbox.key_of(credential.key)
-            owner = call.plane.sandboxes.find_caller(key)
+            owner = call.plane.sandboxes.find_caller(sandbox.key_of(credential.key))
             if owner is not None and owner.sandbox is not sandbox:
-                detail = f"{_TEXT}: found the key {excerpt(key)}, which another sandbox has; expected a new one"
-                raise Problem("invalid_scenario", detail)
+                raise Problem("invalid_scenario", f"the key {excerpt(credential.key)} belongs to another sandbox")
 
 
 def _team_id(call: ControlCall) -> str:
@@ -193,26 +178,16 @@ def _team_id(call: ControlCall) -> str:
 def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any]:
     """Return the scenario that runs for a Team, or for all of them, as the control plane shows it."""
     playbook = sandbox.playbooks.get(team_id)
-    return {
-        "scenario": playbook.scenario.name if playbook else None,
-        "description": playbook.scenario.description if playbook else None,
-        "team": team_id or None,
-        "began_at": format_timestamp(playbook.began_at) if playbook else None,
-        "rules": playbook.rules_report() if playbook else [],
-        "timeline": _describe_timeline(playbook, now) if playbook else [],
-    }
-
-
-def _describe_timeline(playbook: Playbook, now: int) -> list[dict[str, Any]]:
-    """Return the changes of a scenario in order, each with the instant at which it was made, null if it is to come."""
-    return [
-        {
-            **timed.spelling,
-            "line": timed.line or None,
-            "done_at": timestamp_or_none(playbook.done_at(index, now)),
-        }
+    shown: dict[str, Any] = {"scenario": None, "description": None, "team": team_id or None, "began_at": None}
+    if playbook is None:
+        return {**shown, "rules": [], "timeline": []}
+    timeline = [
+        {**timed.spelling, "line": timed.line or None, "done_at": timestamp_or_none(playbook.done_at(index, now))}
         for index, timed in enumerate(playbook.scenario.timeline)
     ]
+    shown |= {"scenario": playbook.scenario.name, "description": playbook.scenario.description}
+    shown["began_at"] = format_timestamp(playbook.began_at)
+    return {**shown, "rules": playbook.rules_report(), "timeline": timeline}
 
 
 # Before a scenario is used --------------------------------------------------------------------------------------------
@@ -226,7 +201,7 @@ MAX_SHOWN: Final = 20
 """How many requests are named for each rule."""
 
 
-def show_library_scenario(call: ControlCall) -> dict[str, Any]:
+def get_library_scenario(call: ControlCall) -> dict[str, Any]:
     """GET /scenarios/{scenario}: the text of a scenario of the library. Raises Problem not_found."""
     name = call.parameters["scenario"]
     try:
@@ -270,8 +245,7 @@ def _request_facts(sandbox: Sandbox, record: RequestRecord) -> Facts:
 
 def _work_facts(sandbox: Sandbox, record: RequestRecord) -> Facts | None:
     """Return what a rule may know of the work that a request admitted; None if it admitted none that still exists."""
-    store, work_id = sandbox.store, record.work_id or ""
-    work = store.generations.items.get(work_id) or store.operations.items.get(work_id)
+    work = sandbox.store.find_work(record.work_id or "")
     if record.team is None or record.operation is None or work is None:
         return None
     name, outputs = (work.workflow, len(work.outputs)) if isinstance(work, Generation) else (work.type, 1)

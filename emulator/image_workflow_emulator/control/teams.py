@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from image_workflow_emulator.control.describing import shown
 from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import optional
 from image_workflow_emulator.domain.problems import Problem

@@ -9,9 +9,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.control.describing import shown
 from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.control.explanations import describe_rule
-from image_workflow_emulator.control.fields import shown
 from image_workflow_emulator.control.teams import account_of_query, describe_owner
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Generation, Operation
@@ -27,7 +27,7 @@ from image_workflow_emulator.service.sandbox.store import Collection
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 
 
-def list_assets(call: ControlCall) -> dict[str, Any]:
+def list_all_assets(call: ControlCall) -> dict[str, Any]:
     """GET /assets: of all Teams, newest first."""
     newest = sorted(
         call.sandbox.store.assets.items.values(), key=lambda asset: (asset.created_at, asset.id), reverse=True
@@ -51,7 +51,7 @@ async def create_asset(call: ControlCall) -> dict[str, Any]:
     return _describe(sandbox, asset)
 
 
-async def show_picture(call: ControlCall) -> Response:
+async def get_picture(call: ControlCall) -> Response:
     """GET /pictures/{picture}: the file of an Asset, or a picture of an ingredient; drawn now if it was not drawn before."""
     key, images = call.parameters["picture"], call.sandbox.images
     picture = images.public(key)

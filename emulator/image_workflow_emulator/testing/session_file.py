@@ -31,7 +31,7 @@ def saved_sandbox(plane: ControlClient, name: str) -> bytes:
 
 
 def _session(plane: ControlClient) -> bytes:
-    from image_workflow_emulator.control.masks import Masks
+    from image_workflow_emulator.control.describing import Masks
 
     answers = {path.partition("?")[0]: plane.call("GET", path) for path in _ANSWERS}
     running, teams, page = answers["scenario"], answers["teams"]["data"], answers["requests"]
