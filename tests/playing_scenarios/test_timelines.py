@@ -63,15 +63,18 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(em
     (asset_id,) = emulator.assets(1)
     world: Json = {
         "teams": {
-            "Demo": {"credits": 3, "credentials": [{"key": FULL, "name": "Renamed"}, {"key": "iwe_demo_second"}]},
+            "Demo": {
+                "credits": 3,
+                "credentials": [{"key": READ_ONLY, "name": "Renamed"}, {"key": "iwe_demo_second"}],
+            },
             "Other": {"subscription": "inactive"},
             "Fresh": {"credits": 9, "credentials": [{"key": "iwe_fresh"}]},
         },
         "timings": {"queue": "2s", "first_output": "8s"},
     }
     emulator.use({"scenario": "w", "world": world})
-    mine, fresh = emulator.get("/team").json, emulator.get("/team", "iwe_fresh").json
-    assert (3, "Renamed", "full") == (mine["credits"], mine["credential"]["name"], mine["credential"]["profile"])
+    mine, fresh = emulator.get("/team", READ_ONLY).json, emulator.get("/team", "iwe_fresh").json
+    assert (3, "Renamed", "read_only") == (mine["credits"], mine["credential"]["name"], mine["credential"]["profile"])
     assert (9, "Fresh", "inactive") == (fresh["credits"], fresh["name"], emulator.team("Other")["subscription"])
     assert mine["id"] == emulator.get("/team", "iwe_demo_second").json["id"]
     admitted = emulator.send(upscale_call(asset_id, "k"))

@@ -77,9 +77,9 @@ world:
     teams = {team.name: team for team in world.teams}
     demo_before = built_in_world().teams[0]
     first, *others = demo_before.credentials
-    credentials = (WorldCredential(first.key, "Read only", "read_only"), *others, WorldCredential("second", "Full"))
+    credentials = (structs.replace(first, profile="read_only"), *others, WorldCredential("second"))
     assert teams["Demo"] == structs.replace(demo_before, credits=5, credentials=credentials)
-    fresh = (WorldCredential("fresh", "Full"),)
+    fresh = (WorldCredential("fresh"),)
     assert teams["Fresh"] == WorldTeam("Fresh", subscription_active=False, credentials=fresh)
     assert teams["Other"] == built_in_world().teams[1]
     assert ({**built_in_world().timings, "queue_ms": 0}, False) == (world.timings, world.premade)

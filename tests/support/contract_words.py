@@ -91,9 +91,9 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions["failure"]["enum"] = [*FAILURE_CODES]
     of_service = [code for code, kind in CATALOGUE.items() if kind.status >= 500]
     waiting = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
-    problem = definitions["then_problem"]
-    problem["dependentSchemas"] = {"retry_after": _problem_of(waiting, 'the problems that have "retry_after"')}
-    problem["then"] = _problem_of(of_service, 'the problems that go with "at: after_commit"')
+    then = definitions["then"]
+    then["dependentSchemas"]["retry_after"] |= _problem_of(waiting, 'the problems that have "retry_after"')
+    then["dependentSchemas"]["at"]["then"] = _problem_of(of_service, 'the problems that go with "at: after_commit"')
     definitions["then_of_bytes"] |= _problem_of(of_service, "the problems of byte surfaces")
     return json.dumps(schema, indent=2) + "\n"
 

@@ -15,7 +15,7 @@ from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel import timestamps
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.kernel.timeline import Event, Timeline
-from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -79,13 +79,13 @@ def _words_of_work(work: Operation | Generation, event: Event) -> str:
     return f"{what} fails: {failure.code}" if failure else f"{what} is completed"
 
 
-def clock_of(given: str | Mapping[str, Any], where: str = "") -> ClockSetting:
-    """Return how a clock is to run: a text such as `manual` or `x60`, or an object of mode and rate.
+def clock_of(given: ClockSetting | Mapping[str, Any], where: str = "") -> ClockSetting:
+    """Return how a clock is to run: a setting, or an object of one as its mode and of a rate.
 
     Raises:
         Problem: invalid_request, a mode other than real has no rate.
     """
-    fields: Mapping[str, Any] = {"mode": given} if isinstance(given, str) else given
+    fields: Mapping[str, Any] = {"mode": given} if isinstance(given, ClockSetting) else given
     try:
         return clock_setting(fields["mode"], fields.get("rate"))
     except ValueError:
@@ -119,10 +119,10 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
             if not 0 <= seconds <= longest:
                 raise unfit("/seconds", seconds, f"seconds from 0 to {longest}, the end of the year 9999")
             return int(now + round(seconds * SECOND_MS))
-        case {"to": text}:
-            target = parse_timestamp(text)
+        case {"to": int(target)}:
             if target < now:
-                raise unfit("/to", text, f"an instant from {format_timestamp(now)} on: a clock never runs backwards")
+                expected = f"an instant from {format_timestamp(now)} on: a clock never runs backwards"
+                raise unfit("/to", format_timestamp(target), expected)
             return target
         case {"next_event": _}:
             next_due = sandbox.timeline.next_due

@@ -225,7 +225,7 @@ async def _call(plane: ControlPlane, action: Action, request: Request) -> Respon
         query = read_parameters(request.scope["query_string"], action.query)
         sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
         if action.schema is not None:
-            check_fields(action.schema, fields, len(body))
+            fields = read_fields(action.schema, fields, len(body))
         now = engine.enter(sandbox)
         value = action.handler(ControlCall(plane, request, sandbox, now, query, body, fields, sandbox.store))
         if isinstance(value, Awaitable):
@@ -270,11 +270,12 @@ def schemas() -> Schemas:
     return Schemas(contract(), FORMATS)
 
 
-def check_fields(reference: str, value: Any, size_bytes: int) -> None:
-    """Check that a body fits a schema of the contract. Raises Problem invalid_request with all that is wrong."""
+def read_fields(reference: str, value: Any, size_bytes: int) -> Any:
+    """Return the values of a body that fits a schema of the contract. Raises Problem with all that is wrong."""
     violations = schemas().violations(reference, value, first_only=size_bytes > LARGE_BODY_BYTES)
     if violations:
         raise Problem("invalid_request", listed(violations))
+    return schemas().value(reference, value)
 
 
 def read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from image_workflow_emulator.control.scenarios import read_scenario, reset_with_
 from image_workflow_emulator.control.teams import describe_teams
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import Readings, chosen, parse_readings
-from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.scenario.readings_format import READINGS_WORDS, readings_of_mapping
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import world_names, world_of
@@ -102,16 +101,12 @@ def _readings(given: Any) -> Readings:
         raise unfit("/readings", str(error), READINGS_WORDS) from None
 
 
-def _is_on(switch: bool | str) -> bool:
-    return switch in (True, "on")
-
-
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "seed": int,
     "clock": lambda clock: clock_of(clock, "/clock"),
-    "start": parse_timestamp,
-    "rate_limits": _is_on,
-    "evolution": _is_on,
+    "start": int,
+    "rate_limits": bool,
+    "evolution": bool,
     "readings": _readings,
     "world": lambda world: world_of(world, "/world"),
 }

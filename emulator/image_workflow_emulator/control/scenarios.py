@@ -17,7 +17,6 @@ from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, 
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES
-from image_workflow_emulator.documents.values import optional, parse_whole_number
 from image_workflow_emulator.documents.yaml_reader import document_of, read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation
@@ -78,9 +77,8 @@ def get_admission(call: ControlCall) -> dict[str, Any]:
 
 def set_admission(call: ControlCall) -> dict[str, Any]:
     """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`, or are let in again."""
-    fields = call.fields
-    retry_after = optional(fields, "retry_after", parse_whole_number)
-    scenarios.change_admission(call.sandbox, AdmissionChange(fields["state"], retry_after))
+    retry_after = call.fields.get("retry_after")
+    scenarios.change_admission(call.sandbox, AdmissionChange(call.fields["state"], retry_after))
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)
     return get_admission(call)
 

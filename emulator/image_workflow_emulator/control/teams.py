@@ -7,12 +7,11 @@ from typing import Any, Final
 from image_workflow_emulator.control.describing import shown
 from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.documents.complaints import did_you_mean, nearest
-from image_workflow_emulator.documents.values import optional
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Credential, Profile
-from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, credential_change, read_team
+from image_workflow_emulator.scenario.world import WorldCredential, read_team
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
 
@@ -78,15 +77,14 @@ def change_team(call: ControlCall) -> dict[str, Any]:
 def create_credential(call: ControlCall) -> dict[str, Any]:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
-    expires_at = optional(call.fields, "expires_at", parse_timestamp)
-    added = _add_credential(call, account, call.fields["profile"], expires_at)
+    added = _add_credential(call, account, call.fields["profile"], call.fields.get("expires_at"))
     return _describe_credential(added.credential)
 
 
 def change_credential(call: ControlCall) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     held = _find_credential(call.sandbox, call.parameters["credential"])
-    change = credential_change(held.credential.key, call.fields)
+    change = WorldCredential(held.credential.key, **call.fields)
     scenarios.change_credential(call.sandbox, held, change)
     return _describe_credential(held.credential)
 
@@ -136,13 +134,13 @@ def _add_credential(
     call: ControlCall, account: TeamAccount, profile: Profile, expires_at: int | None
 ) -> CredentialAccount:
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
-    ending, name = _ENDS_OF_KEYS[profile], CREDENTIAL_NAMES[profile]
+    ending = _ENDS_OF_KEYS[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
     sandbox, number = call.sandbox, 1
     key = f"iwe_{slug}_{ending}"
     while call.plane.sandboxes.find_caller(sandbox.key_of(key)) is not None:
         number += 1
         key = f"iwe_{slug}_{ending}_{number}"
-    added = sandbox.add_credential(account, WorldCredential(key, name, profile, expires_at=expires_at), call.now)
+    added = sandbox.add_credential(account, WorldCredential(key, profile=profile, expires_at=expires_at), call.now)
     call.plane.sandboxes.register(sandbox)
     return added

@@ -4,9 +4,7 @@ First all that breaks its schema is reported, and then, by whoever knows what it
 Must not know what a document is about, nor its notation.
 """
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from image_workflow_emulator.documents.complaints import (
@@ -41,6 +39,8 @@ class Document:
         """`places` has by path where a value stands, and where its key does; it is empty for data without a text."""
         self.file = file
         self.data = data
+        self.value: Any = None
+        """What the data means, once it has passed `check`."""
         self.source = source
         self._places = places
         self._where = where
@@ -48,13 +48,8 @@ class Document:
         """By the name of an array at the top: what a complaint calls its items, such as `rule`, where they have places."""
         self._complaints: list[Complaint] = []
 
-    @cached_property
-    def texts(self) -> Any:
-        """The data with every scalar as text, from which values are made once the schema has let them pass."""
-        return _texts_of(self.data)
-
     def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
-        """Raise DocumentError with all that breaks the schema that a reference leads to, in the order of the file.
+        """Set `value` to what the data means; raise DocumentError with all that breaks the schema of a reference.
 
         `suggest` names what was probably meant by a value for which the schema suggests nothing.
         """
@@ -63,6 +58,7 @@ class Document:
             meant = suggest(violation.steps, given) or violation.suggestions
             self.complain(violation.steps, violation.expected, violation.found, meant, violation.kind == "unknown")
         self.raise_complaints()
+        self.value = schemas.value(reference, self.data)
 
     def complain(
         self,
@@ -114,13 +110,3 @@ class Document:
         if self._complaints:
             in_order = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
             raise DocumentError(in_order[:MAX_COMPLAINTS])
-
-
-def _texts_of(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {name: _texts_of(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_texts_of(item) for item in data]
-    if isinstance(data, float) and data.is_integer():
-        return str(int(data))  # 1e3 is a whole number
-    return data if isinstance(data, str) else "" if data is None else json.dumps(data)

@@ -4,10 +4,12 @@ Owns the validators of a document's schemas and the wording of what they find. A
 expects, where its keywords say it badly. Must not know which schemas there are, nor what becomes of a violation.
 """
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -77,12 +79,40 @@ def listed(violations: Sequence[Violation]) -> str:
 class Schemas:
     """The schemas of one document. `formats` are parsers of text by the name of their `format`; others are no checks."""
 
-    def __init__(self, document: dict[str, Any], formats: Mapping[str, Callable[[str], object]] | None = None) -> None:
+    def __init__(
+        self, document: dict[str, Any], formats: Mapping[str, Callable[[str], Any]] = MappingProxyType({})
+    ) -> None:
         self._document = document
-        self._formats: dict[str, Callable[..., bool]] = {
-            name: partial(_holds, parse) for name, parse in (formats or {}).items()
-        }
+        self._formats = formats
         self._validators: dict[str, Any] = {}
+
+    def value(self, reference: str, data: Any) -> Any:
+        """Return what data means that fits a schema: in place of each text what its `format` makes of it.
+
+        A number becomes a text where the schema takes texts, and no whole numbers.
+        """
+        return self._value({"$ref": reference}, data)
+
+    def _value(self, schema: Any, data: Any) -> Any:
+        if not isinstance(schema, dict):
+            return data  # of which the schema says nothing
+        schema = self._resolved(schema)
+        parts = [schema, *map(self._resolved, schema.get("oneOf", ()))]
+        if isinstance(data, dict):
+            known = {name: inner for part in parts for name, inner in part.get("properties", {}).items()}
+            other = schema.get("additionalProperties")
+            return {name: self._value(known.get(name, other), inner) for name, inner in data.items()}
+        if isinstance(data, list | tuple):
+            items: Any = next((part["items"] for part in parts if "items" in part), None)
+            return [self._value(items, item) for item in data]
+        text = str(int(data)) if isinstance(data, float) and data.is_integer() else data
+        text = text if isinstance(text, str) else json.dumps(text)
+        for part in parts:
+            if part.get("format") in self._formats:
+                return self._formats[part["format"]](text)
+        if "integer" in schema.get("type", ()):
+            return int(text)
+        return text if "string" in schema.get("type", ()) and data is not None else data
 
     def violations(self, reference: str, value: object, first_only: bool = False) -> list[Violation]:
         """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
@@ -111,7 +141,7 @@ class Schemas:
         return Draft202012Validator(
             {"$ref": _URN + reference},
             registry=self._registry,
-            formats=self._formats,
+            formats={name: partial(_holds, parse) for name, parse in self._formats.items()},
             validate_formats=bool(self._formats),
         )
 
@@ -128,9 +158,8 @@ class Schemas:
                 yield from _explain_unknown(steps, schema, details["unexpected"], value)
             case "propertyNames":
                 name = details["error"].instance
-                yield Violation(
-                    (*steps, name), f"the name {excerpt(name)}", _expectation(keyword, schema), kind="unknown"
-                )
+                expected, meant = _expectation(keyword, schema), nearest(name, self._words(schema))
+                yield Violation((*steps, name), f"the name {excerpt(name)}", expected, meant, "unknown")
             case "not":
                 yield Violation(steps, "this field", _expectation(keyword, schema), kind="unknown")
             case "minProperties" | "maxProperties":
@@ -143,24 +172,13 @@ class Schemas:
     def _explain_union(
         self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
     ) -> Iterator[Violation]:
-        """Say which branch was meant and what is wrong there, instead of that no branch fits."""
-        words = self._words(schema)
-        expected = schema.get(EXPECTED) or one_of(words)
-        near = [
-            _Branch.of(self._resolved(branch), errors, value)
-            for branch, errors in zip(schema.get("oneOf") or schema["anyOf"], branches, strict=False)
-            if isinstance(value, dict | list) and not _is_of_another_type(errors, steps)
-        ]
-        near.sort(key=lambda branch: branch.distance)
-        known = {name for branch in near for name in branch.schema.get("properties", value)}
-        unknown = [name for name in value if name not in known] if isinstance(value, dict) else []
-        if near and (len(near) == 1 or not near[0].lacks_field or near[0].distance < near[1].distance):
-            yield from self._explain_all(near[0].errors)
-        elif near and unknown:
-            meant = nearest(unknown[0], [name for branch in near for name in branch.schema.get("required", ())])
-            yield Violation((*steps, unknown[0]), excerpt(value[unknown[0]]), expected, meant, "unknown")
+        """Say what is wrong by the only branch for values of this type, instead of that no branch fits."""
+        meant = [errors for errors in branches if not any(_is_of_type(error, steps) for error in errors)]
+        if isinstance(value, dict | list) and len(meant) == 1:
+            yield from self._explain_all(meant[0])
         else:
-            yield Violation(steps, excerpt(value), expected, _suggested(value, words))
+            words = self._words(schema)
+            yield Violation(steps, excerpt(value), schema.get(EXPECTED) or one_of(words), _suggested(value, words))
 
     def _explain_tagged(
         self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
@@ -189,7 +207,7 @@ class Schemas:
 
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in schema:
-            schema = self._schema_at(schema["$ref"].removeprefix("#/").split("/"))
+            schema = self._schema_at(schema["$ref"].split("/")[1:])
         return schema
 
     def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
@@ -226,30 +244,9 @@ def _explain_unknown(
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 
 
-class _Branch(NamedTuple):
-    """A branch of a union: how near a value is to it, by the fields that the branch requires, and then by its errors."""
-
-    schema: Mapping[str, Any]
-    errors: Sequence[Any]
-    lacks_field: bool
-    distance: tuple[bool, bool, int]
-
-    @classmethod
-    def of(cls, schema: Mapping[str, Any], errors: Sequence[Any], value: Collection[Any]) -> "_Branch":
-        required = schema.get("required", ())
-        lacks_field = any(name not in value for name in required)
-        return cls(schema, errors, lacks_field, (lacks_field, not required, len(errors)))
-
-
-def _is_of_another_type(errors: Sequence[Any], steps: Steps) -> bool:
-    """Whether the value at a place is not even of the kind that a branch of a union is about."""
-    for error in errors:
-        if tuple(error.instance_path) == steps:
-            branches = error.kind.as_dict().get("context", ())
-            is_union = branches and all(_is_of_another_type(branch, steps) for branch in branches)
-            if is_union or error.kind.name in ("type", "enum", "const"):
-                return True
-    return False
+def _is_of_type(error: Any, steps: Steps) -> bool:
+    """Tell whether an error says that the value at a place is of another type than a branch of a union."""
+    return tuple(error.instance_path) == steps and error.kind.name in ("type", "enum", "const")
 
 
 def _suggested(value: object, words: Collection[str]) -> tuple[str, ...]:

@@ -6,13 +6,11 @@ Every parser takes text and raises ValueError. Instants and spans are `kernel.ti
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, MAX_RATE, ClockSetting
 from image_workflow_emulator.kernel.seed import MAX_SEED
 from image_workflow_emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
-
-Value = TypeVar("Value")
 
 MAX_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
@@ -92,25 +90,13 @@ def parse_probability(text: str) -> float:
     return chance
 
 
-def clock_setting(mode: str, rate: float | None = None) -> ClockSetting:
-    """Return how a clock runs that has this mode and rate. Raises ValueError also for a rate that the mode cannot have."""
-    setting = parse_clock(mode)
+def clock_setting(setting: ClockSetting, rate: float | None = None) -> ClockSetting:
+    """Return a clock setting with another rate. Raises ValueError for one that the mode cannot have."""
     if rate is None or rate == setting.rate:
         return setting
     if setting != ClockSetting("real"):
         raise ValueError(rate)
     return ClockSetting("real", float(rate))
-
-
-def optional(fields: Mapping[str, Any], name: str, parse: Callable[[Any], Value]) -> Value | None:
-    """Return what a field means; None if it is not there."""
-    return parse(fields[name]) if name in fields else None
-
-
-def parse_whole_number(given: str | float) -> int:
-    """Read a whole number, however JSON spells it: `3`, `3.0`, `3e0`."""
-    text = str(given)
-    return int(text) if text.isdecimal() else int(float(text))
 
 
 FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
@@ -122,5 +108,6 @@ FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "seed": parse_seed,
     "span": parse_span_ms,
     "speed": parse_speed,
+    "switch": lambda text: text in ("true", "on"),
 }
 """By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""

@@ -19,20 +19,13 @@ from image_workflow_emulator.documents.schemas import Schemas, Steps, Violation
 from image_workflow_emulator.documents.values import (
     FORMATS,
     clock_setting,
-    optional,
-    parse_probability,
-    parse_rate,
-    parse_seed,
-    parse_span_ms,
-    parse_whole_number,
 )
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.kernel.clock import CLOCK_MODES
-from image_workflow_emulator.kernel.timestamps import parse_timestamp
+from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
-from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault, Then
-from image_workflow_emulator.scenario.faults.network import LOSSES, ClientFault, NetworkFault
+from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults.network import LOSSES, ClientFault, network_fault
 from image_workflow_emulator.scenario.faults.service import DeprecatedFault, HoldFault, ProblemFault
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match, Nth, When, glob
 from image_workflow_emulator.scenario.readings_format import read_readings
@@ -47,16 +40,18 @@ from image_workflow_emulator.scenario.scenario import (
     TimedChange,
     WorkOutcome,
 )
-from image_workflow_emulator.scenario.world import WorldNames, check_world, credential_change, read_team, read_world
+from image_workflow_emulator.scenario.world import WorldCredential, WorldNames, check_world, read_team, read_world
 
-FAULTS: Final[Mapping[str, Callable[[Then], Fault]]] = {
-    "problem": ProblemFault.read,
-    "hold": HoldFault.read,
-    "network": NetworkFault.read,
-    "deprecated": DeprecatedFault.read,
-    "client": ClientFault.read,
+FAULTS: Final[Mapping[str, Callable[..., Fault]]] = {
+    "problem": ProblemFault,
+    "hold": HoldFault,
+    "network": network_fault,
+    "deprecated": DeprecatedFault,
+    "client": ClientFault,
 }
-"""By the word under `then` of a rule about requests: how its fault is read."""
+"""By the word under `then` of a rule about requests: what makes its fault of the value and the options beside it."""
+_IN_MS: Final = {"from": "from_ms", "until": "until_ms", "every": "every_ms", "for": "for_ms"}
+"""By their words, the fields of `When` that are spans."""
 _NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
@@ -81,7 +76,7 @@ def parse_scenario(text: str | bytes, file: str, contract: Contract, world: Worl
 
 @cache
 def _schemas() -> Schemas:
-    return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth})
+    return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth, "resource": parse_resource, "glob": glob})
 
 
 def _suggest(steps: Steps, given: Any) -> list[str]:
@@ -122,18 +117,19 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     """Read a scenario from a document. Raises DocumentError with every complaint about it."""
     document.nouns = {"rules": "rule", "timeline": "change"}
     document.check(_schemas(), suggest=_suggest)
-    texts: Mapping[str, Any] = document.texts
-    check_world(document, texts.get("world", {}), ("world",), world)
-    _check_rule_names(document, texts.get("rules", ()))
+    given: Mapping[str, Any] = document.value
+    world_changes, rules = given.get("world", {}), given.get("rules", ())
+    check_world(document, world_changes, ("world",), world)
+    _check_rule_names(document, rules)
     if world is not None:
-        _check_names(document, texts, world.with_world(texts.get("world", {})))
+        _check_names(document, given, world.with_world(world_changes))
     scenario = Scenario(
-        name=texts["scenario"],
-        description=texts.get("description", "").strip(),
-        seed=optional(texts, "seed", parse_seed),
-        clock=_read_clock(texts.get("clock", {})),
-        world=read_world(texts.get("world", {})),
-        rules=tuple(_read_rule(document, index, rule, contract) for index, rule in enumerate(texts.get("rules", ()))),
+        name=given["scenario"],
+        description=given.get("description", "").strip(),
+        seed=given.get("seed"),
+        clock=_read_clock(**given.get("clock", {})),
+        world=read_world(world_changes),
+        rules=tuple(_read_rule(document, index, rule, contract) for index, rule in enumerate(rules)),
         timeline=_read_timeline(document, contract),
         file=document.file,
         text=document.source,
@@ -143,28 +139,27 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     return scenario
 
 
-def _check_names(document: Document, texts: Mapping[str, Any], names: WorldNames) -> None:
+def _check_names(document: Document, scenario: Mapping[str, Any], names: WorldNames) -> None:
     """Complain of Teams and keys that cannot be named."""
     teams, keys = names.usable(names.teams), names.usable(names.keys)
-    for steps, given in _naming(texts):
+    for steps, given in _naming(scenario):
         if "team" in given:
             document.check_word((*steps, "team"), given["team"], teams, "the name of a Team")
         if "credential" in given:
             document.check_word((*steps, "credential"), given["credential"], keys, "a key of the world")
 
 
-def _naming(texts: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
+def _naming(scenario: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
     """Return the parts of a file that can name a Team or a key, with their places."""
-    for index, rule in enumerate(texts.get("rules", ())):
+    for index, rule in enumerate(scenario.get("rules", ())):
         yield ("rules", index, "match"), rule.get("match", {})
-    for index, change in enumerate(texts.get("timeline", ())):
+    for index, change in enumerate(scenario.get("timeline", ())):
         yield ("timeline", index, "after", "match"), change.get("after", {}).get("match", {})
         yield ("timeline", index, "set"), change["set"]
 
 
-def _read_clock(clock: Mapping[str, Any]) -> ScenarioClock:
-    setting = clock_setting(clock["mode"], optional(clock, "rate", parse_rate)) if "mode" in clock else None
-    return ScenarioClock(setting, optional(clock, "start", parse_timestamp))
+def _read_clock(mode: ClockSetting | None = None, rate: float | None = None, start: int | None = None) -> ScenarioClock:
+    return ScenarioClock(None if mode is None else clock_setting(mode, rate), start)
 
 
 def _read_timeline(document: Document, contract: Contract) -> tuple[TimedChange, ...]:
@@ -173,30 +168,32 @@ def _read_timeline(document: Document, contract: Contract) -> tuple[TimedChange,
     """
     changes = [
         TimedChange(
-            _moment(document, index, texts, contract),
-            _change(texts["set"]),
+            given["at"] if "at" in given else _after(document, index, given["after"], contract),
+            _change(given["set"]),
             document.position("timeline", index).line,
-            {**document.at("timeline", index), **({"at": texts["at"]} if "at" in texts else {})},
+            {
+                **document.at("timeline", index),
+                **({"at": str(document.at("timeline", index, "at"))} if "at" in given else {}),
+            },
         )
-        for index, texts in enumerate(document.texts.get("timeline", ()))
+        for index, given in enumerate(document.value.get("timeline", ()))
     ]
     return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
 
 
-def _moment(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> int | After:
-    if "at" in texts:
-        return parse_span_ms(texts["at"])
-    after = texts["after"]
+def _after(document: Document, index: int, after: Mapping[str, Any], contract: Contract) -> After:
     match = read_match(document, ("timeline", index, "after", "match"), after["match"], contract)
-    return After(match, optional(after, "nth", parse_whole_number) or 1)
+    return After(match, after.get("nth", 1))
 
 
 def _change(given: Mapping[str, Any]) -> Change:
     if "admission" in given:
-        return AdmissionChange(given["admission"], optional(given, "retry_after", parse_whole_number))
+        return AdmissionChange(**given)
     if "team" in given:
         return read_team(given["team"], given)
-    return credential_change(given["credential"], given)
+    return WorldCredential(
+        given["credential"], **{name: value for name, value in given.items() if name != "credential"}
+    )
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
@@ -217,20 +214,33 @@ def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) ->
         taken.setdefault(name, index)
 
 
-def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> Rule:
+def _read_rule(document: Document, index: int, given: Mapping[str, Any], contract: Contract) -> Rule:
     steps: Steps = ("rules", index)
-    name = _rule_name(texts, index)
-    match, then = texts.get("match", {}), texts["then"]
-    when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
+    name, match, then = _rule_name(given, index), given.get("match", {}), given["then"]
+    when = _when(document, (*steps, "when"), given["when"]) if "when" in given else ALWAYS
     place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
-    word = next((word for word in FAULTS if word in then), None)
-    if word is None:
+    fault = _fault(then)
+    if fault is None:
         work = Match("work", _names(match.get("work", EVERY)), match.get("team"))
-        return Rule(name, work, NO_FAULT, WorkOutcome.read(then), when, *place)
+        return Rule(name, work, NO_FAULT, _outcome(then), when, *place)
     request = read_match(document, (*steps, "match"), match, contract)
     if "problem" in then and request.kind == "operation":
         _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.names, contract))
-    return Rule(name, request, FAULTS[word](then), NO_OUTCOME, when, *place)
+    return Rule(name, request, fault, NO_OUTCOME, when, *place)
+
+
+def _fault(then: Mapping[str, Any]) -> Fault | None:
+    """Return the fault of the word under `then`; None if that is about work."""
+    for word in FAULTS.keys() & then.keys():
+        options = {name: value for name, value in then.items() if name != word}
+        given = then[word]
+        return FAULTS[word](**given, **options) if isinstance(given, dict) else FAULTS[word](given, **options)
+    return None
+
+
+def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
+    outputs = {int(slot): code for slot, code in then.get("outputs", {}).items()}
+    return WorkOutcome(outputs, then.get("fail"), then.get("duration"), "stall" in then, then.get("scene"))
 
 
 def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> Match:
@@ -241,9 +251,9 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contr
         match.get("team"),
         document.at(*steps, "body") if "body" in match else {},
         match.get("credential"),
-        optional(match, "resource", _resource),
+        match.get("resource"),
         match.get("query", {}),
-        optional(match, "idempotency_key", glob),
+        match.get("idempotency_key"),
     )
     _check_request(document, steps, request, _meant(request.names, contract), contract)
     return request
@@ -279,14 +289,6 @@ def _violations(body: Any, operations: Sequence[OperationContract], contract: Co
     return min(wrong, key=lambda some: [[violation.kind for violation in some].count("unknown"), len(some)], default=[])
 
 
-def _resource(text: str) -> str | int:
-    """Return the place that a word such as `first` or `11th` means, else the id."""
-    numbered = _NUMBERED.fullmatch(text)
-    if numbered:
-        return int(numbered[1])
-    return _PLACES.index(text) + 1 if text in _PLACES else text
-
-
 def _meant(names: frozenset[str], contract: Contract) -> list[OperationContract]:
     """Return the operations that are meant, in the contract's order."""
     return [operation for name, operation in contract.operations.items() if name in names or EVERY in names]
@@ -305,17 +307,13 @@ def _check_code(document: Document, steps: Steps, code: str, operations: Sequenc
         document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 
-def _when(document: Document, steps: Steps, when: Mapping[str, Any]) -> When:
-    from_ms = parse_span_ms(when.get("from", "0"))
-    until_ms = optional(when, "until", parse_span_ms)
-    if until_ms is not None and until_ms <= from_ms:
-        document.complain((*steps, "until"), f'a time after "from", which is {from_ms} ms')
-    every_ms, for_ms = optional(when, "every", parse_span_ms), optional(when, "for", parse_span_ms) or 0
-    if every_ms is not None and not 0 < for_ms <= every_ms:
-        document.complain((*steps, "for"), f'a span above 0 and up to "every", which is {every_ms} ms')
-    nth = optional(when, "nth", parse_nth) or ALWAYS.nth
-    probability = parse_probability(when.get("probability", "1"))
-    return When(nth, from_ms, until_ms, every_ms, for_ms, probability, when.get("per"))
+def _when(document: Document, steps: Steps, given: Mapping[str, Any]) -> When:
+    when = When(**{_IN_MS.get(name, name): value for name, value in given.items()})
+    if when.until_ms is not None and when.until_ms <= when.from_ms:
+        document.complain((*steps, "until"), f'a time after "from", which is {when.from_ms} ms')
+    if when.every_ms is not None and not 0 < when.for_ms <= when.every_ms:
+        document.complain((*steps, "for"), f'a span above 0 and up to "every", which is {when.every_ms} ms')
+    return when
 
 
 def parse_nth(text: str) -> Nth:
@@ -328,3 +326,11 @@ def parse_nth(text: str) -> Nth:
     if nth.first < 1 or (nth.last is not None and nth.last < nth.first):
         raise ValueError(text)
     return nth
+
+
+def parse_resource(text: str) -> str | int:
+    """Return the place that a word such as `first` or `11th` means, else the id."""
+    numbered = _NUMBERED.fullmatch(text)
+    if numbered:
+        return int(numbered[1])
+    return _PLACES.index(text) + 1 if text in _PLACES else text

@@ -79,7 +79,7 @@ def _read(document: Document) -> Readings:
 
 def read_readings(document: Document) -> Readings | None:
     """Read the `readings` of a document: a text as `--readings` takes it, or a mapping. None if it has none, or bad ones."""
-    given = document.texts.get("readings")
+    given = document.value.get("readings")
     if given is None:
         return None
     if isinstance(given, str):

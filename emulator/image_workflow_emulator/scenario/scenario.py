@@ -12,13 +12,12 @@ from typing import Any, Final, Literal, Self, TypeAlias, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from image_workflow_emulator.documents.values import optional, parse_span_ms
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.matching import ALWAYS, Match, When
-from image_workflow_emulator.scenario.world import NO_WORLD_CHANGES, CredentialChange, World, WorldTeam
+from image_workflow_emulator.scenario.world import NO_WORLD_CHANGES, World, WorldCredential, WorldTeam
 
 # The outcomes of accepted work, decided when it is admitted (D31) -----------------------------------------------------
 
@@ -45,17 +44,6 @@ class WorkOutcome(Struct, frozen=True):
         """Return the outcome of work that has so many outputs: without the failures of others."""
         outputs = {slot: code for slot, code in self.outputs.items() if slot <= slots}
         return self if outputs == self.outputs else replace(self, outputs=MappingProxyType(outputs))
-
-    @classmethod
-    def read(cls, then: Mapping[str, Any]) -> Self:
-        """Read the mapping under `then` of a rule about work, valid by the schema, every scalar as text."""
-        return cls(
-            MappingProxyType({int(slot): code for slot, code in then.get("outputs", {}).items()}),
-            then.get("fail"),
-            optional(then, "duration", parse_span_ms),
-            "stall" in then,
-            then.get("scene"),
-        )
 
 
 NO_OUTCOME: Final = WorkOutcome()
@@ -92,7 +80,7 @@ class AdmissionChange(Struct, frozen=True):
     retry_after: int | None = None
 
 
-Change: TypeAlias = AdmissionChange | WorldTeam | CredentialChange
+Change: TypeAlias = AdmissionChange | WorldTeam | WorldCredential
 
 
 class After(Struct, frozen=True):

@@ -7,6 +7,7 @@ the sandbox.
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import starmap
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
@@ -16,11 +17,10 @@ from msgspec.structs import asdict, replace
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas
-from image_workflow_emulator.documents.values import FORMATS, optional, parse_span_ms, parse_whole_number
+from image_workflow_emulator.documents.values import FORMATS
 from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from image_workflow_emulator.domain.resources import CredentialState, Key, Profile
 from image_workflow_emulator.kernel.ranges import Amount, Instant, Span
-from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 
 MAX_TEAMS: Final = 1_000
@@ -30,13 +30,20 @@ CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full
 
 
 class WorldCredential(Struct, frozen=True):
-    """An API Credential at the start. `expires_at` None: the world names no expiry."""
+    """What a world or a change says of a credential: a field that is None stays as it is, or is that of a new one.
+
+    `key` is the key in the world file, or in a change of a timeline also the sandbox's form of it.
+    """
 
     key: Key
-    name: str
-    profile: Profile = "full"
-    state: CredentialState = "active"
+    name: str | None = None
+    profile: Profile | None = None
+    state: CredentialState | None = None
     expires_at: Instant | None = None
+
+    def values(self) -> dict[str, Any]:
+        """Return what is said of the credential itself."""
+        return {name: value for name, value in asdict(self).items() if name != "key" and value is not None}
 
 
 class WorldTeam(Struct, frozen=True):
@@ -91,7 +98,10 @@ class World(Struct, frozen=True):
         teams = {team.name: team for team in self.teams}
         for change in changes.teams:
             team = teams.get(change.name, WorldTeam(change.name))
-            credentials = {credential.key: credential for credential in (*team.credentials, *change.credentials)}
+            credentials = {credential.key: credential for credential in team.credentials}
+            for credential in change.credentials:
+                known = credentials.get(credential.key, credential)
+                credentials[credential.key] = replace(known, **credential.values())
             teams[team.name] = replace(team, **change.values(), credentials=tuple(credentials.values()))
         premade = self.premade if changes.premade is None else changes.premade
         return World(tuple(teams.values()), {**self.timings, **changes.timings}, premade)
@@ -103,17 +113,7 @@ NO_WORLD_CHANGES: Final = World()
 @cache
 def built_in_world() -> World:
     """Return the world that every other one changes: `contract/world.yaml`."""
-    return read_world(document_of(shipped_document("contract/world.yaml"), "").texts)
-
-
-class CredentialChange(Struct, frozen=True):
-    """What is set for a credential: its `state`, `expires_at`, `profile` or `name`.
-
-    `key` is the key in the world file, or the sandbox's form of it.
-    """
-
-    key: str
-    values: Mapping[str, Any]
+    return read_world(_schemas().value("#", shipped_document("contract/world.yaml")))
 
 
 class WorldNames(Struct, frozen=True):
@@ -162,9 +162,9 @@ def world_of(data: JsonValue, where: str) -> World:
 
 def _read(document: Document) -> World:
     document.check(_schemas())
-    check_world(document, document.texts, (), world_names(built_in_world()))
+    check_world(document, document.value, (), world_names(built_in_world()))
     document.raise_complaints()
-    return built_in_world().changed(read_world(document.texts))
+    return built_in_world().changed(read_world(document.value))
 
 
 @cache
@@ -188,37 +188,20 @@ def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, 
                 document.complain((*at, "credentials", index, "key"), "a new key, or one of this Team", found)
 
 
-def read_world(world: Mapping[str, Any]) -> World:
-    """Read a world whose shape is valid, every scalar as text."""
-    return World(
-        tuple(read_team(name, team) for name, team in world.get("teams", {}).items()),
-        {f"{name}_ms": parse_span_ms(span) for name, span in world.get("timings", {}).items()},
-        optional(world, "premade", lambda text: text == "true"),
-    )
+def read_world(given: Mapping[str, Any]) -> World:
+    """Make a world of the values of a valid document."""
+    timings = {f"{name}_ms": span_ms for name, span_ms in given.get("timings", {}).items()}
+    return World(tuple(starmap(read_team, given.get("teams", {}).items())), timings, given.get("premade"))
 
 
-def read_team(name: str, team: Mapping[str, Any]) -> WorldTeam:
-    """Read what is said of a Team, under the keys that a world, a timeline and the control plane share."""
+def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
+    """Make a Team, or a change of one, of values under the keys that a world, a timeline and the control plane share."""
+    others = {
+        field: value for field, value in given.items() if field not in ("name", "team", "subscription", "credentials")
+    }
     return WorldTeam(
         name,
-        optional(team, "credits", parse_whole_number),
-        optional(team, "subscription", lambda word: word == "active"),
-        optional(team, "concurrency_limit", parse_whole_number),
-        optional(team, "requests_per_minute", parse_whole_number),
-        tuple(map(_read_credential, team.get("credentials", ()))),
+        subscription_active=given["subscription"] == "active" if "subscription" in given else None,
+        credentials=tuple(WorldCredential(**credential) for credential in given.get("credentials", ())),
+        **others,
     )
-
-
-def _read_credential(given: Mapping[str, Any]) -> WorldCredential:
-    profile = given.get("profile", "full")
-    return WorldCredential(
-        **{"name": CREDENTIAL_NAMES[profile], **given, **credential_change(given["key"], given).values}
-    )
-
-
-def credential_change(key: str, given: Mapping[str, Any]) -> CredentialChange:
-    """Read the values of a credential under the keys that a timeline and the control plane share."""
-    values = {name: given[name] for name in ("state", "profile") if name in given}
-    if "expires_at" in given:
-        values["expires_at"] = parse_timestamp(given["expires_at"])
-    return CredentialChange(key, values)

@@ -67,4 +67,4 @@ def read_expectations(name: str | None) -> tuple[Expectation, ...]:
     document = read_document(read_file(file), file)
     document.check(Schemas(json.schema(list[Expectation])))
     document.raise_complaints()
-    return tuple(convert(document.texts, list[Expectation]))
+    return tuple(convert(document.value, list[Expectation]))

@@ -13,11 +13,11 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is a class in this folder, its word in `FAULTS` (scenario/format.py), and its shape in contract/scenario.schema.json.
+fault is a class in this folder, its word in `FAULTS` (scenario/format.py), and its options in contract/scenario.schema.json.
 """
 
-from collections.abc import Awaitable, Mapping
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from collections.abc import Awaitable
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -26,9 +26,6 @@ from image_workflow_emulator.http.responses import Header, Response
 
 Moment = Literal["before_commit", "after_commit"]
 """`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
-
-Then: TypeAlias = Mapping[str, Any]
-"""The mapping under `then` of a rule, valid by the schema, every scalar as text."""
 
 
 class FaultContext(Protocol):

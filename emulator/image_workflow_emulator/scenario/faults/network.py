@@ -7,14 +7,12 @@ A loss before the commit leaves nothing done; after it the request was carried o
 Idempotency-Key is for.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal
 
 from msgspec import structs
 
-from image_workflow_emulator.documents.values import optional, parse_range_ms, parse_speed
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
-from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Moment, Then
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultConnection, FaultContext, Moment
 
 ClientDefect = Literal["drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"]
 _ONE_KEY: Final = "one-key"
@@ -33,16 +31,6 @@ class NetworkFault(Fault, frozen=True):
     at: Moment = "before_commit"
     latency_ms: tuple[int, int] = (0, 0)
     bytes_per_second: int | None = None
-
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read the mapping under `then`."""
-        given = then["network"]
-        options: Mapping[str, Any] = {given: "true"} if isinstance(given, str) else given
-        lost_by = next((loss for loss in LOSSES if loss in options), None)
-        latency_ms = optional(options, "latency", parse_range_ms) or (0, 0)
-        speed = optional(options, "rate", parse_speed)
-        return cls(lost_by, then.get("at", "before_commit"), latency_ms, speed)
 
     @property
     def loss(self) -> str | None:
@@ -98,15 +86,16 @@ class NetworkFault(Fault, frozen=True):
         return Response(response.status if response.body else 200, headers, _GARBAGE)  # 204 may have no body
 
 
+def network_fault(lost_by: str | None = None, at: Moment = "before_commit", **options: Any) -> NetworkFault:
+    """Make the fault of what stands under `network`: a loss, or options, of which one can be a loss."""
+    lost_by = lost_by or next((loss for loss in LOSSES if loss in options), None)
+    return NetworkFault(lost_by, at, options.get("latency", (0, 0)), options.get("rate"))
+
+
 class ClientFault(Fault, frozen=True):
     """The request loses a part, or gets another; `ignore-hint` takes Retry-After out of its answer. It acts where there is one."""
 
     defect: ClientDefect
-
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read the mapping under `then`."""
-        return cls(then["client"])
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Change the request before it is checked. Raises Problem where its credential is missing."""

@@ -5,13 +5,12 @@ Idempotency-Key as the real one does. After the commit it takes the place of the
 """
 
 from email.utils import formatdate
-from typing import NoReturn, Self
+from typing import NoReturn
 
-from image_workflow_emulator.documents.values import optional, parse_span_ms, parse_whole_number
 from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from image_workflow_emulator.http.responses import Header, Response
-from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
-from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Moment, Then
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.scenario.faults.fault import Fault, FaultContext, Moment
 
 
 class ProblemFault(Fault, frozen=True):
@@ -21,12 +20,6 @@ class ProblemFault(Fault, frozen=True):
     retry_after: int | None = None
     detail: str | None = None
     at: Moment = "before_commit"
-
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read the mapping under `then`."""
-        retry_after = optional(then, "retry_after", parse_whole_number)
-        return cls(then["problem"], retry_after, then.get("detail"), then.get("at", "before_commit"))
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Raise a problem that the service decides before it reads the request."""
@@ -70,11 +63,6 @@ class HoldFault(Fault, frozen=True):
 
     duration_ms: int
 
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read the mapping under `then`."""
-        return cls(parse_span_ms(then["hold"]))
-
     async def admission(self, context: FaultContext) -> None:
         """Hold it."""
         if self.duration_ms:
@@ -86,12 +74,6 @@ class DeprecatedFault(Fault, frozen=True):
 
     sunset: int | None = None
     link: str | None = None
-
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read the mapping under `then`."""
-        given = then["deprecated"]
-        return cls(optional(given, "sunset", parse_timestamp), given.get("link"))
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Count it."""

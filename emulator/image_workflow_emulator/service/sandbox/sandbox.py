@@ -26,7 +26,14 @@ from image_workflow_emulator.kernel.timeline import Timeline
 from image_workflow_emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
 from image_workflow_emulator.scenario.playbook import Playbook, RuleCounts
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.scenario.world import NEW_TEAM, Timings, World, WorldCredential, WorldTeam
+from image_workflow_emulator.scenario.world import (
+    CREDENTIAL_NAMES,
+    NEW_TEAM,
+    Timings,
+    World,
+    WorldCredential,
+    WorldTeam,
+)
 from image_workflow_emulator.service.records.feed import Feed
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
@@ -238,15 +245,13 @@ class Sandbox(SandboxState):
     def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> CredentialAccount:
         """Create a credential of a Team, with this sandbox's form of its key."""
         key = self.key_of(described.key)
+        defaults = {"profile": "full", "state": "active", "expires_at": now + CREDENTIAL_LIFETIME_MS}
         credential = Credential(
             id=self.identifiers.next("cred"),
             team_id=account.team.id,
             key=key,
-            name=described.name,
             prefix=key[:_PREFIX_LENGTH],
-            profile=described.profile,
-            expires_at=now + CREDENTIAL_LIFETIME_MS if described.expires_at is None else described.expires_at,
-            state=described.state,
+            **{"name": CREDENTIAL_NAMES[described.profile or "full"], **defaults, **described.values()},
         )
         self.credentials[key] = CredentialAccount(credential)
         self.feed.note("team", account.team.id)

@@ -16,7 +16,7 @@ from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
 from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision, Playbook, RuleCounts
 from image_workflow_emulator.scenario.scenario import AdmissionChange, Scenario
-from image_workflow_emulator.scenario.world import CredentialChange, World, WorldCredential, WorldTeam
+from image_workflow_emulator.scenario.world import World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import (
@@ -88,7 +88,7 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     match timed.change:
         case AdmissionChange() as change:
             change_admission(sandbox, change, team_id, opens_at, cause)
-        case CredentialChange(key) as change:
+        case WorldCredential(key) as change:
             held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
             if held is not None and (not team_id or held.credential.team_id == team_id):
                 change_credential(sandbox, held, change, cause)
@@ -155,21 +155,14 @@ def change_world(sandbox: Sandbox, changes: World, now: int, team_id: str = EVER
         for account in accounts:
             change_team(sandbox, account, change)
             for credential in change.credentials:
-                _add_or_change_credential(sandbox, account, credential, now)
+                held = sandbox.credentials.get(sandbox.key_of(credential.key))
+                if held is None:
+                    sandbox.add_credential(account, credential, now)
+                else:
+                    change_credential(sandbox, held, credential)
         if not accounts and not team_id and change.credentials:
             sandbox.add_team(change, now)
     sandbox.timings = structs.replace(sandbox.timings, **changes.timings)
-
-
-def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described: WorldCredential, now: int) -> None:
-    held = sandbox.credentials.get(sandbox.key_of(described.key))
-    if held is None:
-        sandbox.add_credential(account, described, now)
-    else:
-        values = {
-            name: value for name, value in structs.asdict(described).items() if name != "key" and value is not None
-        }
-        change_credential(sandbox, held, CredentialChange(described.key, values))
 
 
 def change_team(sandbox: Sandbox, account: TeamAccount, change: WorldTeam, cause: Cause | None = None) -> None:
@@ -213,11 +206,11 @@ def change_admission(
 
 
 def change_credential(
-    sandbox: Sandbox, held: CredentialAccount, change: CredentialChange, cause: Cause | None = None
+    sandbox: Sandbox, held: CredentialAccount, change: WorldCredential, cause: Cause | None = None
 ) -> None:
     """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
     _note_cause(sandbox, "credential", held.credential.id, cause)
-    held.credential = structs.replace(held.credential, **change.values)
+    held.credential = structs.replace(held.credential, **change.values())
     sandbox.feed.note("team", held.credential.team_id)
 
 
