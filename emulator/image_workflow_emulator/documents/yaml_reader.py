@@ -8,7 +8,7 @@ error. What is read is bounded in bytes, depth and values, aliases counted as of
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from image_workflow_emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 20_000
-"""Values of one document, those behind an alias counted each time it is used: they are read in 50 ms."""
+"""Values of one document, those behind an alias counted each time it is used: they are read in 0.1 s."""
 
-_PLAIN_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+_SEQUENCE_TAG: Final = "tag:yaml.org,2002:seq"
+_PLAIN_TAGS: Final = ("!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", _SEQUENCE_TAG)
+_LEVELS: Final = {"SequenceStartEvent": 1, "MappingStartEvent": 1, "SequenceEndEvent": -1, "MappingEndEvent": -1}
+_EVENTS_PER_VALUE: Final = 3
+"""More events than the parser gives for any value."""
 _CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"'}
 _ESCAPE: Final = re.compile(r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)", re.DOTALL | re.IGNORECASE)
 _WORDS: Final[Mapping[str, bool | None]] = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -48,12 +52,15 @@ def read_document(text: str | bytes, file: str) -> Document:
     decoded = _decoded(text, file)
     # JSON spells a character beyond 16 bits as two escapes, which YAML does not know.
     plain = _ESCAPE.sub(_paired, decoded) if decoded.lstrip().startswith("{") else decoded
-    reader = _Reader(file)
+    loader, reader = getattr(yaml, "CBaseLoader", yaml.BaseLoader), _Reader(file)
     try:
-        data = reader.read(yaml.parse(plain, getattr(yaml, "CBaseLoader", yaml.BaseLoader)))
+        reader.check_events(yaml.parse(plain, loader))
+        root = yaml.compose(plain, loader)
     except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
         raise _syntax_error(error, plain, file) from None
-    return Document(file, data, reader.places, decoded)
+    if root is None:
+        raise _error(file, Position(decoded.count("\n") + 1, 1), "an empty document", "an object")
+    return Document(file, reader.value(root, root, (), 0), reader.places, decoded)
 
 
 def document_of(data: JsonValue, file: str, where: str = "") -> Document:
@@ -102,95 +109,68 @@ def _error(filename: str, position: Position, found: str, expected: str) -> Docu
 
 
 class _Reader:
-    """Makes data of what PyYAML parsed, and counts what one document holds."""
+    """Makes data of the nodes that PyYAML composed, notes their places, and limits what one document holds."""
 
     def __init__(self, filename: str) -> None:
         self.places: dict[tuple[str, ...], tuple[Position, Position]] = {}
         self._filename = filename
-        self._anchors: dict[str | None, JsonValue] = {}
         self._values = 0
 
-    def read(self, events: Iterator[Any]) -> JsonValue:
-        """Return the data of the one document. Raises DocumentError, and what PyYAML raises."""
-        next(events)
-        if _kind(start := next(events)) == "StreamEnd":
-            raise self._error(start, "an empty document", "an object")
-        root = next(events)
-        data = self._value(events, root, root, (), 0)
-        next(events)
-        if _kind(end := next(events)) != "StreamEnd":
-            raise self._error(end, "a second document", "one")
-        return data
+    def check_events(self, events: Iterable[Any]) -> None:
+        """Check size and depth before PyYAML composes the text, which it does by recursion in C."""
+        depth = 0
+        for number, event in enumerate(events):
+            depth += _LEVELS.get(type(event).__name__, 0)
+            self._check(number // _EVENTS_PER_VALUE, depth, event.start_mark)
 
-    def check_data(self, data: JsonValue, depth: int = 0, position: Position = NOWHERE) -> None:
+    def check_data(self, data: JsonValue, depth: int = 0) -> None:
         """Count a value with all that is in it. A level is a list or mapping; a scalar is on that of its holder."""
         inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, list | tuple) else None
-        self._count(depth if inner is None else depth + 1, position)
+        self._count(depth if inner is None else depth + 1)
         for value in inner or ():
-            self.check_data(value, depth + 1, position)
+            self.check_data(value, depth + 1)
 
-    def _count(self, depth: int, position: Position) -> None:
+    def _count(self, depth: int, mark: "Mark | None" = None) -> None:
         self._values += 1
-        if depth > MAX_DEPTH:
-            found = "arrays and objects nested too deeply"
-            raise _error(self._filename, position, found, f"at most {MAX_DEPTH} levels")
-        if self._values > MAX_VALUES:
+        self._check(self._values, depth, mark)
+
+    def _check(self, values: int, depth: int, mark: "Mark | None") -> None:
+        if depth > MAX_DEPTH or values > MAX_VALUES:
+            position = NOWHERE if mark is None else _position(mark)
+            if depth > MAX_DEPTH:
+                found = "arrays and objects nested too deeply"
+                raise _error(self._filename, position, found, f"at most {MAX_DEPTH} levels")
             raise _error(self._filename, position, f"more than {MAX_VALUES} values", "a smaller document")
 
-    def _value(self, events: Iterator[Any], event: Any, key: Any, path: tuple[str, ...], depth: int) -> JsonValue:
-        """Return the data that begins with an event, and note its place; what an alias names is counted anew."""
-        place = _position(event.start_mark)
-        self.places[path] = place, _position(key.start_mark)
-        data: JsonValue
-        items: list[JsonValue]
-        match _kind(event):
-            case "Alias":
-                if event.anchor not in self._anchors:
-                    raise self._error(event, f"the alias {excerpt(event.anchor)}", "the name of an anchor before it")
-                data = self._anchors[event.anchor]
-                self.check_data(data, depth, place)
-            case "Scalar":
-                text = self._text(event, depth)
-                data = text if event.style else _json_scalar(text)
-            case "SequenceStart":
-                self._begin(event, depth + 1)
-                data = items = []
-                while _kind(item := next(events)) != "SequenceEnd":
-                    items.append(self._value(events, item, item, (*path, str(len(items))), depth + 1))
-            case _:
-                self._begin(event, depth + 1)
-                data = self._entries(events, path, depth + 1)
-        self._anchors[event.anchor] = data
-        return data
-
-    def _entries(self, events: Iterator[Any], path: tuple[str, ...], depth: int) -> JsonValue:
+    def value(self, node: Any, key: Any, path: tuple[str, ...], depth: int) -> JsonValue:
+        """Return the data of a node, and note its place; what an alias names is read, and counted, each time."""
+        self.places[path] = _position(node.start_mark), _position(key.start_mark)
+        self._count(depth if isinstance(node.value, str) else depth + 1, node.start_mark)
+        if node.tag not in _PLAIN_TAGS:
+            raise self._error(node, f"the tag {excerpt(node.tag)}", "a value without a tag")
+        if isinstance(node.value, str):
+            text = self._text(node)
+            return text if node.style else _json_scalar(text)
+        if node.tag == _SEQUENCE_TAG:
+            return [self.value(item, item, (*path, str(index)), depth + 1) for index, item in enumerate(node.value)]
         entries: dict[str, JsonValue] = {}
-        while _kind(key := next(events)) != "MappingEnd":
-            if _kind(key) != "Scalar":
-                raise self._error(key, "an alias, an array or an object as a key", "a text as a key")
-            name = self._text(key, depth)
+        for name_node, inner in node.value:
+            if not isinstance(name_node.value, str):
+                raise self._error(name_node, "an array or an object as a key", "a text as a key")
+            name = self._text(name_node)
+            self._count(depth, name_node.start_mark)
             if name in entries:
-                raise self._error(key, f"{excerpt(name)} a second time", "each key once")
-            entries[name] = self._value(events, next(events), key, (*path, name), depth)
+                raise self._error(name_node, f"{excerpt(name)} a second time", "each key once")
+            entries[name] = self.value(inner, name_node, (*path, name), depth + 1)
         return entries
 
-    def _text(self, scalar: Any, depth: int) -> str:
-        self._begin(scalar, depth)
+    def _text(self, scalar: Any) -> str:
         if _SURROGATE.search(scalar.value):  # PyYAML's parser in C refuses such an escape, the other does not
             raise self._error(scalar, "half of a surrogate pair", "UTF-8 text")
         return str(scalar.value)
 
-    def _begin(self, event: Any, depth: int) -> None:
-        if event.tag not in _PLAIN_TAGS:
-            raise self._error(event, f"the tag {excerpt(event.tag)}", "a value without a tag")
-        self._count(depth, _position(event.start_mark))
-
-    def _error(self, event: Any, found: str, expected: str) -> DocumentError:
-        return _error(self._filename, _position(event.start_mark), found, expected)
-
-
-def _kind(event: Any) -> str:
-    return type(event).__name__.removesuffix("Event")
+    def _error(self, node: Any, found: str, expected: str) -> DocumentError:
+        return _error(self._filename, _position(node.start_mark), found, expected)
 
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> DocumentError:
@@ -203,7 +183,7 @@ def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> Documen
         return _error(filename, _position(opening), f"{sign} that is not closed", f"{_CLOSING[sign]}{comma}")
     if text.startswith("\t", mark.index):
         return _error(filename, _position(mark), "a tab", "spaces")
-    said = " ".join(filter(None, [error.problem, error.context]))
+    said = " ".join(filter(None, [error.context, error.problem]))
     expected = f"YAML ({said}); a value that begins with > * & @ % or ` needs quotes"
     return _error(filename, _position(mark), "text that is not YAML", expected)
 

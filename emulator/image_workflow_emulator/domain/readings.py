@@ -108,15 +108,14 @@ def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Reading
     return structs.replace(base, **changed)
 
 
-def parse_readings(text: str) -> Readings:
+def parse_readings(text: str, readings: Readings = NO_READINGS) -> Readings:
     """Read what `--readings` takes: names and sets with commas between, such as `stingy,D66=silent`.
 
-    A later part overrides an earlier one.
+    A later part overrides an earlier one, and `readings` before all.
 
     Raises:
         ValueError: the part that is neither a reading nor a set.
     """
-    readings = NO_READINGS
     for part in map(str.strip, text.split(",")):
         readings = with_readings([part] if "=" in part else _names_of_set(part), readings)
     return readings

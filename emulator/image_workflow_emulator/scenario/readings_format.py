@@ -11,17 +11,15 @@ from typing import Any, Final
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Schemas
+from image_workflow_emulator.documents.schemas import Schemas, Steps
 from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from image_workflow_emulator.domain.readings import (
-    DECISIONS,
     NO_READINGS,
     PLAIN,
     READINGS,
     SETS,
     Readings,
     parse_readings,
-    with_readings,
 )
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import SettingError
@@ -78,30 +76,20 @@ def _read(document: Document) -> Readings:
 
 
 def read_readings(document: Document) -> Readings | None:
-    """Read the `readings` of a document: a text as `--readings` takes it, or a mapping. None if it has none, or bad ones."""
+    """Read the `readings` of a document, a text as `--readings` takes it, or a mapping; complain of unknown ones."""
     given = document.value.get("readings")
     if given is None:
         return None
-    if isinstance(given, str):
+    texts: dict[Steps, str] = {("readings",): given} if isinstance(given, str) else {}
+    texts = texts or {("readings", decision): f"{decision}={name}" for decision, name in given.items()}
+    readings = NO_READINGS
+    for steps, text in texts.items():
         try:
-            return parse_readings(given)
+            readings = parse_readings(text, readings)
         except ValueError as error:
             expected, words = _expected(str(error))
-            document.check_word(("readings",), str(error), words, expected)
-            return None
-    names = [f"{decision}={name}" for decision, name in given.items() if _is_reading(document, decision, name)]
-    return with_readings(names)
-
-
-def _is_reading(document: Document, decision: str, name: str) -> bool:
-    """Tell whether there is such a reading; complain if there is not."""
-    known = [reading.id for reading in READINGS.values() if reading.decision == decision]
-    if not known:
-        words = "a decision that has readings, such as D26"
-        document.check_word(("readings", decision), decision, DECISIONS, words, at_key=True)
-        return False
-    document.check_word(("readings", decision), name, [*known, PLAIN])
-    return name in (*known, PLAIN)
+            document.check_word(steps, str(error), words, expected)
+    return readings
 
 
 @cache
