@@ -57,14 +57,6 @@ def parse_seed(text: str) -> int:
     return int(text)
 
 
-def parse_speed(text: str) -> int:
-    """Read a number of bytes a second such as `64KiB`; at least one."""
-    speed = parse_size(text)
-    if speed < 1:
-        raise ValueError(text)
-    return speed
-
-
 def parse_span_ms(text: str) -> int:
     """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
     span_ms = parse_duration_ms(text)
@@ -107,7 +99,7 @@ FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "rate": parse_rate,
     "seed": parse_seed,
     "span": parse_span_ms,
-    "speed": parse_speed,
+    "speed": lambda text: max(parse_size(text), 1),
     "switch": lambda text: text in ("true", "on"),
 }
 """By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""

@@ -7,8 +7,9 @@ here: the playbook follows a scenario, the engine and the exchange carry out wha
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import count
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract, OperationContract
@@ -16,18 +17,15 @@ from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas, Steps, Violation
-from image_workflow_emulator.documents.values import (
-    FORMATS,
-    clock_setting,
-)
+from image_workflow_emulator.documents.values import FORMATS, clock_setting
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
+from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.faults.network import LOSSES, ClientFault, network_fault
 from image_workflow_emulator.scenario.faults.service import DeprecatedFault, HoldFault, ProblemFault
-from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, Match, Nth, When, glob
+from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, KINDS, Kind, Match, Nth, When, glob
 from image_workflow_emulator.scenario.readings_format import read_readings
 from image_workflow_emulator.scenario.scenario import (
     NO_OUTCOME,
@@ -82,13 +80,22 @@ def _schemas() -> Schemas:
 def _suggest(steps: Steps, given: Any) -> list[str]:
     """Return what was probably meant by a value that the schema only calls wrong."""
     text = "" if isinstance(given, dict | list) else str(given)[:MAX_EXCERPT_CHARACTERS]
+    codes = [code for code, kind in CATALOGUE.items() if text in (code, str(kind.status))]
     match steps:
         case ("clock",):
             return [f"{{mode: {mode}}}" for mode in nearest(text, CLOCK_MODES)]
         case ("rules", _, "match", "work", *_) if text in _OUTPUT_MODES:
             return ["product_photography"]
-        case ("rules", _, "then", *inner):
-            return _suggest_word(inner, text)
+        case ("rules", _, "then", "problem"):
+            return [code for code in codes if code != text]
+        case ("rules", _, "then", "latency" | "rate" as word) if text:
+            return [f"network: {{{word}: {text}}}"]
+        case ("rules", _, "then", word) if word in LOSSES:
+            return [f"network: {word}"]
+        case ("rules", _, "then", _):
+            return [f"problem: {code}" for code in codes]
+        case ("rules", _, "then"):
+            return [f"{{problem: {code}}}" for code in codes]
         case ("rules", _, "when", "times") if text.isdecimal():
             return [f"nth: 1-{text}"]
         case ("rules", _, "times") if text.isdecimal():
@@ -96,41 +103,27 @@ def _suggest(steps: Steps, given: Any) -> list[str]:
     return []
 
 
-def _suggest_word(steps: Sequence[str | int], text: str) -> list[str]:
-    """Return what was probably meant by a value under `then`."""
-    codes = [code for code, kind in CATALOGUE.items() if text in (code, str(kind.status))]
-    match steps:
-        case ["problem"]:
-            return [code for code in codes if code != text]
-        case ["latency" | "rate" as word] if text:
-            return [f"network: {{{word}: {text}}}"]
-        case [word] if word in LOSSES:
-            return [f"network: {word}"]
-        case [_]:
-            return [f"problem: {code}" for code in codes]
-        case []:
-            return [f"{{problem: {code}}}" for code in codes]
-    return []
-
-
 def scenario_of(document: Document, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from a document. Raises DocumentError with every complaint about it."""
     document.nouns = {"rules": "rule", "timeline": "change"}
     document.check(_schemas(), suggest=_suggest)
-    given: Mapping[str, Any] = document.value
-    world_changes, rules = given.get("world", {}), given.get("rules", ())
-    check_world(document, world_changes, ("world",), world)
-    _check_rule_names(document, rules)
+    given = document.value
+    world_changes, clock = given.get("world", {}), given.get("clock", {})
     if world is not None:
-        _check_names(document, given, world.with_world(world_changes))
+        check_world(document, world_changes, ("world",), world)
+        world = world.with_world(world_changes)
+    reader = _Reader(document, contract, world)
+    timeline = map(reader.change, count(), given.get("timeline", ()))
     scenario = Scenario(
         name=given["scenario"],
         description=given.get("description", "").strip(),
         seed=given.get("seed"),
-        clock=_read_clock(**given.get("clock", {})),
+        clock=ScenarioClock(
+            clock_setting(clock["mode"], clock.get("rate")) if "mode" in clock else None, clock.get("start")
+        ),
         world=read_world(world_changes),
-        rules=tuple(_read_rule(document, index, rule, contract) for index, rule in enumerate(rules)),
-        timeline=_read_timeline(document, contract),
+        rules=tuple(map(reader.rule, count(), given.get("rules", ()))),
+        timeline=tuple(sorted(timeline, key=lambda change: change.when if isinstance(change.when, int) else math.inf)),
         file=document.file,
         text=document.source,
         readings=read_readings(document),
@@ -139,103 +132,107 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     return scenario
 
 
-def _check_names(document: Document, scenario: Mapping[str, Any], names: WorldNames) -> None:
-    """Complain of Teams and keys that cannot be named."""
-    teams, keys = names.usable(names.teams), names.usable(names.keys)
-    for steps, given in _naming(scenario):
-        if "team" in given:
-            document.check_word((*steps, "team"), given["team"], teams, "the name of a Team")
-        if "credential" in given:
-            document.check_word((*steps, "credential"), given["credential"], keys, "a key of the world")
+class _Reader:
+    """Reads the rules and changes of a document whose shape is valid, and complains of what no schema can say."""
+
+    def __init__(self, document: Document, contract: Contract, world: WorldNames | None) -> None:
+        self._document = document
+        self._contract = contract
+        self._rule_names: dict[str, int] = {}
+        self._known: dict[str, tuple[frozenset[str], str]] = {}
+        """By field: the words that can stand there, and what they are."""
+        if world is not None:
+            self._known["team"] = world.usable(world.teams), "the name of a Team"
+            self._known["credential"] = world.usable(world.keys), "a key of the world"
+
+    def rule(self, index: int, given: Mapping[str, Any]) -> Rule:
+        """Read a rule; one without a name is called by its place."""
+        document, steps, then = self._document, ("rules", index), given["then"]
+        name = given.get("name", f"rule {index + 1}")
+        first = self._rule_names.setdefault(name, index)
+        if first != index:
+            found = f"the name {excerpt(name)} again, first given to {document.place_of(('rules', first))}"
+            document.complain(steps, "a name of its own for each rule", found)
+        when = self._when((*steps, "when"), given["when"]) if "when" in given else ALWAYS
+        fault = next((_fault(word, then) for word in FAULTS if word in then), NO_FAULT)
+        match = self._match((*steps, "match"), given.get("match", {}), "work" if fault is NO_FAULT else "operation")
+        if "problem" in then and match.kind == "operation":
+            self._check_code((*steps, "then", "problem"), then["problem"], self._operations(match))
+        spelling = json.dumps(document.at(*steps, "then"), ensure_ascii=False)
+        outcome = _outcome(then) if fault is NO_FAULT else NO_OUTCOME
+        return Rule(name, match, fault, outcome, when, document.file, document.position(*steps).line, spelling)
+
+    def change(self, index: int, given: Mapping[str, Any]) -> TimedChange:
+        """Read a change of the timeline."""
+        steps, change, after = ("timeline", index), given["set"], given.get("after", {})
+        self._check_names((*steps, "set"), change)
+        when = given["at"] if "at" in given else self._after((*steps, "after", "match"), **after)
+        spelling = dict(self._document.at(*steps))
+        if "at" in given:
+            spelling["at"] = str(spelling["at"])
+        return TimedChange(when, _change(change), self._document.position(*steps).line, spelling)
+
+    def _after(self, steps: Steps, match: Mapping[str, Any], nth: int = 1) -> After:
+        return After(self._match(steps, match, "operation"), nth)
+
+    def _when(self, steps: Steps, given: Mapping[str, Any]) -> When:
+        when = When(**{_IN_MS.get(name, name): value for name, value in given.items()})
+        if when.until_ms is not None and when.until_ms <= when.from_ms:
+            self._document.complain((*steps, "until"), f'a time after "from", which is {when.from_ms} ms')
+        if when.every_ms is not None and not 0 < when.for_ms <= when.every_ms:
+            self._document.complain((*steps, "for"), f'a span above 0 and up to "every", which is {when.every_ms} ms')
+        return when
+
+    def _match(self, steps: Steps, given: Mapping[str, Any], default: Kind) -> Match:
+        kind = next((kind for kind in KINDS if kind in given), default)
+        names = given.get(kind, EVERY)
+        match = Match(kind, frozenset([names] if isinstance(names, str) else names), **_without(given, kind))
+        self._check_names(steps, given)
+        for violation in self._violations(match) if match.body else ():
+            where, is_unknown = (*steps, "body", *violation.steps), violation.kind == "unknown"
+            self._document.complain(where, violation.expected, violation.found, violation.suggestions, is_unknown)
+        for name, value in match.query.items():
+            self._check_query((*steps, "query", name), name, value, self._operations(match))
+        return match
+
+    def _operations(self, match: Match) -> list[OperationContract]:
+        """Return the operations that are meant, in the contract's order."""
+        known = self._contract.operations.items()
+        return [operation for name, operation in known if name in match.names or EVERY in match.names]
+
+    def _check_names(self, steps: Steps, given: Mapping[str, Any]) -> None:
+        for field, (words, kind) in self._known.items():
+            if field in given:
+                self._document.check_word((*steps, field), given[field], words, kind)
+
+    def _violations(self, match: Match) -> list[Violation]:
+        """Return why a part of a body is part of no body, by the operation that comes nearest."""
+        schemas = dict.fromkeys(operation.body for operation in self._operations(match) if operation.body)
+        found = (self._contract.violations(schema, match.body) for schema in schemas)
+        wrong = [[violation for violation in violations if violation.kind != "missing"] for violations in found]
+        return min(wrong, key=lambda some: [[one.kind for one in some].count("unknown"), len(some)], default=[])
+
+    def _check_query(self, steps: Steps, name: str, value: str, operations: Sequence[OperationContract]) -> None:
+        parameters = [operation.query[name] for operation in operations if name in operation.query]
+        unmet = [parameter.unmet(value) for parameter in parameters]
+        if not parameters:
+            known = {known for operation in operations for known in operation.query}
+            self._document.check_word(steps, name, known, at_key=True)
+        elif None not in unmet:
+            self._document.complain(steps, str(unmet[0]))
+
+    def _check_code(self, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
+        """Complain of a code that the contract does not allow for each matched operation."""
+        if unable := [operation.id for operation in operations if code not in operation.all_codes]:
+            names = first_of(unable, _MAX_NAMED_OPERATIONS)
+            common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
+            expected = f"a code that every operation of this rule can return: {', '.join(common)}"
+            self._document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 
-def _naming(scenario: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
-    """Return the parts of a file that can name a Team or a key, with their places."""
-    for index, rule in enumerate(scenario.get("rules", ())):
-        yield ("rules", index, "match"), rule.get("match", {})
-    for index, change in enumerate(scenario.get("timeline", ())):
-        yield ("timeline", index, "after", "match"), change.get("after", {}).get("match", {})
-        yield ("timeline", index, "set"), change["set"]
-
-
-def _read_clock(mode: ClockSetting | None = None, rate: float | None = None, start: int | None = None) -> ScenarioClock:
-    return ScenarioClock(None if mode is None else clock_setting(mode, rate), start)
-
-
-def _read_timeline(document: Document, contract: Contract) -> tuple[TimedChange, ...]:
-    """Read the changes, whose shape is valid, in the order of time; those of one time, and those after requests at
-    the end, keep the order of the file.
-    """
-    changes = [
-        TimedChange(
-            given["at"] if "at" in given else _after(document, index, given["after"], contract),
-            _change(given["set"]),
-            document.position("timeline", index).line,
-            {
-                **document.at("timeline", index),
-                **({"at": str(document.at("timeline", index, "at"))} if "at" in given else {}),
-            },
-        )
-        for index, given in enumerate(document.value.get("timeline", ()))
-    ]
-    return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
-
-
-def _after(document: Document, index: int, after: Mapping[str, Any], contract: Contract) -> After:
-    match = read_match(document, ("timeline", index, "after", "match"), after["match"], contract)
-    return After(match, after.get("nth", 1))
-
-
-def _change(given: Mapping[str, Any]) -> Change:
-    if "admission" in given:
-        return AdmissionChange(**given)
-    if "team" in given:
-        return read_team(given["team"], given)
-    return WorldCredential(
-        given["credential"], **{name: value for name, value in given.items() if name != "credential"}
-    )
-
-
-# Rules ----------------------------------------------------------------------------------------------------------------
-
-
-def _rule_name(rule: Mapping[str, Any], index: int) -> str:
-    """Return the name of a rule: one without a name is called by its place, `rule 1`."""
-    return str(rule.get("name", f"rule {index + 1}"))
-
-
-def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) -> None:
-    taken: dict[str, int] = {}
-    for index, rule in enumerate(rules):
-        name = _rule_name(rule, index)
-        if name in taken:
-            found = f"the name {excerpt(name)} again, first given to {document.place_of(('rules', taken[name]))}"
-            document.complain(("rules", index), "a name of its own for each rule", found)
-        taken.setdefault(name, index)
-
-
-def _read_rule(document: Document, index: int, given: Mapping[str, Any], contract: Contract) -> Rule:
-    steps: Steps = ("rules", index)
-    name, match, then = _rule_name(given, index), given.get("match", {}), given["then"]
-    when = _when(document, (*steps, "when"), given["when"]) if "when" in given else ALWAYS
-    place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
-    fault = _fault(then)
-    if fault is None:
-        work = Match("work", _names(match.get("work", EVERY)), match.get("team"))
-        return Rule(name, work, NO_FAULT, _outcome(then), when, *place)
-    request = read_match(document, (*steps, "match"), match, contract)
-    if "problem" in then and request.kind == "operation":
-        _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.names, contract))
-    return Rule(name, request, fault, NO_OUTCOME, when, *place)
-
-
-def _fault(then: Mapping[str, Any]) -> Fault | None:
-    """Return the fault of the word under `then`; None if that is about work."""
-    for word in FAULTS.keys() & then.keys():
-        options = {name: value for name, value in then.items() if name != word}
-        given = then[word]
-        return FAULTS[word](**given, **options) if isinstance(given, dict) else FAULTS[word](given, **options)
-    return None
+def _fault(word: str, then: Mapping[str, Any]) -> Fault:
+    given, options = then[word], _without(then, word)
+    return FAULTS[word](**given, **options) if isinstance(given, dict) else FAULTS[word](given, **options)
 
 
 def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
@@ -243,77 +240,16 @@ def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
     return WorkOutcome(outputs, then.get("fail"), then.get("duration"), "stall" in then, then.get("scene"))
 
 
-def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> Match:
-    """Read which requests are meant; those that the contract excludes are a mistake."""
-    request = Match(
-        "bytes" if "bytes" in match else "operation",
-        _names(match.get("bytes", match.get("operation", EVERY))),
-        match.get("team"),
-        document.at(*steps, "body") if "body" in match else {},
-        match.get("credential"),
-        match.get("resource"),
-        match.get("query", {}),
-        match.get("idempotency_key"),
-    )
-    _check_request(document, steps, request, _meant(request.names, contract), contract)
-    return request
+def _change(given: Mapping[str, Any]) -> Change:
+    if "admission" in given:
+        return AdmissionChange(**given)
+    if "team" in given:
+        return read_team(given["team"], given)
+    return WorldCredential(given["credential"], **_without(given, "credential"))
 
 
-def _check_request(
-    document: Document, steps: Steps, match: Match, operations: Sequence[OperationContract], contract: Contract
-) -> None:
-    """Complain of a body or query that none of the operations can have."""
-    if match.body:
-        for violation in _violations(match.body, operations, contract):
-            where = (*steps, "body", *violation.steps)
-            is_unknown = violation.kind == "unknown"
-            document.complain(where, violation.expected, violation.found, violation.suggestions, at_key=is_unknown)
-    for name, value in match.query.items():
-        parameters = [operation.query[name] for operation in operations if name in operation.query]
-        where = (*steps, "query", name)
-        if parameters:
-            unmet = [parameter.unmet(value) for parameter in parameters]
-            if None not in unmet:
-                document.complain(where, str(unmet[0]))
-        else:
-            document.check_word(
-                where, name, {known for operation in operations for known in operation.query}, at_key=True
-            )
-
-
-def _violations(body: Any, operations: Sequence[OperationContract], contract: Contract) -> list[Violation]:
-    """Return why a part of a body is part of no body, by the operation that comes nearest."""
-    schemas = dict.fromkeys(operation.body for operation in operations if operation.body is not None)
-    found = (contract.violations(schema, body) for schema in schemas)
-    wrong = [[violation for violation in violations if violation.kind != "missing"] for violations in found]
-    return min(wrong, key=lambda some: [[violation.kind for violation in some].count("unknown"), len(some)], default=[])
-
-
-def _meant(names: frozenset[str], contract: Contract) -> list[OperationContract]:
-    """Return the operations that are meant, in the contract's order."""
-    return [operation for name, operation in contract.operations.items() if name in names or EVERY in names]
-
-
-def _names(given: str | list[str]) -> frozenset[str]:
-    return frozenset([given] if isinstance(given, str) else given)
-
-
-def _check_code(document: Document, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
-    """Complain of a code that the contract does not allow for each matched operation."""
-    if unable := [operation.id for operation in operations if code not in operation.all_codes]:
-        names = first_of(unable, _MAX_NAMED_OPERATIONS)
-        common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
-        expected = f"a code that every operation of this rule can return: {', '.join(common)}"
-        document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
-
-
-def _when(document: Document, steps: Steps, given: Mapping[str, Any]) -> When:
-    when = When(**{_IN_MS.get(name, name): value for name, value in given.items()})
-    if when.until_ms is not None and when.until_ms <= when.from_ms:
-        document.complain((*steps, "until"), f'a time after "from", which is {when.from_ms} ms')
-    if when.every_ms is not None and not 0 < when.for_ms <= when.every_ms:
-        document.complain((*steps, "for"), f'a span above 0 and up to "every", which is {when.every_ms} ms')
-    return when
+def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if field != name}
 
 
 def parse_nth(text: str) -> Nth:

@@ -16,6 +16,7 @@ EVERY: Final = "*"
 
 Kind = Literal["operation", "bytes", "work"]
 """What a rule is about: requests of operations, byte surfaces, or work."""
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 ByteSurface = Literal["upload", "download"]
 BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
 Subject = Literal["resource", "credential", "team", "idempotency_key"]

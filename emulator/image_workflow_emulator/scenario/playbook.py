@@ -57,7 +57,6 @@ class RuleCounts:
 class AwaitedChange:
     """A change of the timeline that is made after a request: how many such were answered, and when it was made."""
 
-    index: int
     matched: Count = 0
     done_at: Instant | None = None
 
@@ -93,20 +92,16 @@ class Playbook:
     team: str | None = None
     counts: dict[str, RuleCounts] = field(default_factory=dict)
     """By the names of rules, in the order of the file."""
-    awaited: list[AwaitedChange] = field(default_factory=list)
-    """The changes of the timeline that are made after requests."""
-    _awaited: dict[int, AwaitedChange] = field(init=False)
+    awaited: dict[int, AwaitedChange] = field(default_factory=dict)
+    """By their index in the timeline: the changes that are made after requests."""
     _openings: list[tuple[int, int]] = field(init=False)
     """The instant and the index of each change that opens admission, in order."""
 
     def __post_init__(self) -> None:
-        rules = self.scenario.rules
+        timeline, rules = self.scenario.timeline, self.scenario.rules
         self.counts = {rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules}
-        known = {awaited.index: awaited for awaited in self.awaited}
-        after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
-        self._awaited = {index: known.get(index) or AwaitedChange(index) for index in after}
-        self.awaited = [*self._awaited.values()]
-        timeline = self.scenario.timeline
+        after = [index for index, timed in enumerate(timeline) if isinstance(timed.when, After)]
+        self.awaited = {index: self.awaited.get(index) or AwaitedChange() for index in after}
         self._openings = [place for place in self.scheduled() if timeline[place[1]].change == AdmissionChange("open")]
 
     def decide(self, facts: Facts, now: int) -> Decision:
@@ -155,14 +150,14 @@ class Playbook:
     def answered(self, facts: Facts, now: int) -> list[int]:
         """Count an answered request, and return the indexes of the changes to be made right after it."""
         due = []
-        for awaited in self.awaited if self._is_about(facts) else ():
-            after = self.scenario.timeline[awaited.index].when
+        for index, awaited in self.awaited.items() if self._is_about(facts) else ():
+            after = self.scenario.timeline[index].when
             assert isinstance(after, After)
             if awaited.done_at is None and after.match.matches(facts):
                 awaited.matched += 1
                 if awaited.matched == after.nth:
                     awaited.done_at = now
-                    due.append(awaited.index)
+                    due.append(index)
         return due
 
     def done_at(self, index: int, now: int) -> int | None:
@@ -170,7 +165,7 @@ class Playbook:
         when = self.scenario.timeline[index].when
         if isinstance(when, int):
             return self.began_at + when if self.began_at + when <= now else None
-        return self._awaited[index].done_at
+        return self.awaited[index].done_at
 
     def _is_about(self, facts: Facts) -> bool:
         return is_team(self.team, facts.team_id, facts.team_name)

@@ -172,16 +172,16 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
 
 
-def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames | None) -> None:
-    """Complain of what no schema can say of Teams. `names` are those there are without it, if known."""
-    owners = {} if names is None else dict(names.keys)
+def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames) -> None:
+    """Complain of what no schema can say of Teams. `names` are those there are without this world."""
+    owners = dict(names.keys)
     for name, team in world.get("teams", {}).items():
         at = (*steps, "teams", name)
-        if names is not None and not ("credentials" in team and names.only is None):
+        if "credentials" not in team or names.only is not None:
             kind = "a Team, or credentials for a new one"
             document.check_word(at, name, names.usable(names.teams), kind, at_key=True)
-        own_name = name if names is None else names.teams.get(name, name)
         for index, credential in enumerate(team.get("credentials", ())):
+            own_name = names.teams.get(name, name)
             owner = owners.setdefault(credential["key"], own_name)
             if owner != own_name:
                 found = f"{excerpt(credential['key'])}, a key of the Team {excerpt(owner)}"

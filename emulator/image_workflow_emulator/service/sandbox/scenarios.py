@@ -100,7 +100,9 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
 
 def awaits_answer(sandbox: Sandbox) -> bool:
     """Tell whether a running scenario has a change to make right after some request."""
-    return any(awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited)
+    return any(
+        awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited.values()
+    )
 
 
 def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:

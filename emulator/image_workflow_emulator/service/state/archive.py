@@ -24,7 +24,7 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state import tables
 from image_workflow_emulator.service.state.tables import SavedPicture, StateError
 
-VERSION: Final = 10
+VERSION: Final = 11
 FORMAT: Final = b"image-workflow-emulator state %d" % VERSION
 """The comment of the zip."""
 STATE: Final = "state.jsonl"

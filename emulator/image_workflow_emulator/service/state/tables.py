@@ -126,7 +126,7 @@ class SavedPlaybook(Struct, frozen=True):
     scenario: SavedScenario
     began_at: Instant
     counts: dict[str, RuleCounts]
-    awaited: list[AwaitedChange]
+    awaited: dict[int, AwaitedChange]
 
 
 SavedEvent: TypeAlias = tuple[Instant, str, str, Count]
