@@ -2,20 +2,19 @@
 
 One table, the fields of `Settings`, is the source of the command line, of the environment variables and of the
 documentation. Knows how to read the text of an option; must not read the environment, the command line or any file itself.
+Imports parsers when there is something to parse, so that the help of `serve` is quick.
 """
 
 import re
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
-
-from msgspec import Struct, structs
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from image_workflow_emulator import DEFAULT_PORT
-from image_workflow_emulator.documents.complaints import did_you_mean, nearest
-from image_workflow_emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
-from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
+
+if TYPE_CHECKING:
+    from image_workflow_emulator.kernel.clock import ClockSetting
 
 CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
 """The variables by which programs find a running emulator, in addition to those of its options."""
@@ -57,11 +56,13 @@ class SettingError(UsageError):
     """An option whose text cannot be used: its name or that of its variable, what was found, what was expected."""
 
     def __init__(self, name: str, found: str, expected: str, words: Collection[str] = ()) -> None:
-        """`words`: those that can stand there, of which the nearest is suggested."""
+        """Suggest the nearest of `words`, the values that an option can have."""
+        from image_workflow_emulator.documents.complaints import did_you_mean, nearest
+
         super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
 
 
-class Kind(Struct, frozen=True):
+class Kind(NamedTuple):
     """A kind of values: how to read the text of one (ValueError or KeyError for any other text), and what to expect, in words."""
 
     placeholder: str
@@ -72,7 +73,7 @@ class Kind(Struct, frozen=True):
     """Those that it can be, or the commonest of them."""
 
 
-class Option(Struct, frozen=True):
+class Option(NamedTuple):
     """One option: how to read it, and how to describe it."""
 
     kind: Kind
@@ -119,16 +120,26 @@ def parse_url(text: str) -> str:
     return _parse_address(text).rstrip("/")
 
 
-def _parse_port(text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or not 0 <= int(text) <= 65535:
-        raise ValueError(text)
-    return int(text)
+def _whole(placeholder: str, least: int, most: int) -> Kind:
+    """Return the kind of whole numbers between two bounds."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or not least <= int(text) <= most:
+            raise ValueError(text)
+        return int(text)
+
+    return Kind(placeholder, parse, f"a number from {least} to {most}")
 
 
-def _parse_count(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not 1 <= int(text) <= _MAX_JOURNAL_REQUESTS:
-        raise ValueError(text)
-    return int(text)
+def _shared(parser: str) -> Callable[[str], Any]:
+    """Return a parser that files have too, by its name."""
+
+    def parse(text: str) -> Any:
+        from image_workflow_emulator.documents import values
+
+        return getattr(values, parser)(text)
+
+    return parse
 
 
 def _text(placeholder: str, expected: str) -> Kind:
@@ -142,9 +153,10 @@ def _one_of(placeholder: str, meanings: Mapping[str, Any]) -> Kind:
 
 
 _SWITCH: Final = _one_of("on|off", {"on": True, "off": False})
-_PORT: Final = Kind("PORT", _parse_port, "a number from 0 to 65535")
-_SEED: Final = Kind("N", parse_seed, "a whole number from 0 to 2^63-1")
-_CLOCK: Final = Kind("MODE", parse_clock, CLOCK_WORDS, CLOCK_MODES)
+_PORT: Final = _whole("PORT", 0, 65535)
+_SEED: Final = Kind("N", _shared("parse_seed"), "a whole number from 0 to 2^63-1")
+_CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
+_CLOCK: Final = Kind("MODE", _shared("parse_clock"), _CLOCK_WORDS, ("real", "manual", "auto"))
 _TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
 _URL: Final = Kind("URL", parse_url, "an address such as https://emulator.example:8443")
 _HOSTS: Final = Kind(
@@ -155,14 +167,14 @@ _TOKEN: Final = Kind(  # what a header can carry
     _matching("[!-~](?:[ -~]*[!-~])?"),
     "a token of printable ASCII characters, without a space at its start or end",
 )
-_SIZE: Final = Kind("SIZE", parse_size, "a size such as 512MiB or 2GiB")
+_SIZE: Final = Kind("SIZE", _shared("parse_size"), "a size such as 512MiB or 2GiB")
 _HOST: Final = _text("HOST", "a host name or address")
 _WORLD: Final = _text("FILE", "a YAML file")
 _SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
 _STATE: Final = _text("FILE", "a state file")
 _GIVEN: Final = _text("FILE", "a YAML or JSON file of what to make")
 _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
-_COUNT: Final = Kind("N", _parse_count, f"a number from 1 to {_MAX_JOURNAL_REQUESTS}")
+_COUNT: Final = _whole("N", 1, _MAX_JOURNAL_REQUESTS)
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
 _ORIGINS: Final = Kind(
@@ -182,7 +194,7 @@ _JOURNAL: Final = "limit of the requests in the journal of each sandbox; conduct
 _PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be repeated"
 
 
-class Settings(Struct, frozen=True):
+class Settings(NamedTuple):
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
     `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
@@ -193,7 +205,7 @@ class Settings(Struct, frozen=True):
     host: Annotated[str, Option(_HOST, "address to listen on", "127.0.0.1")] = "127.0.0.1"
     port: Annotated[int, Option(_PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}")] = DEFAULT_PORT
     seed: Annotated[int | None, Option(_SEED, "seed of identifiers, links and chance", "0")] = None
-    clock: Annotated[ClockSetting | None, Option(_CLOCK, CLOCK_WORDS, "real")] = None
+    clock: Annotated["ClockSetting | None", Option(_CLOCK, _CLOCK_WORDS, "real")] = None
     start: Annotated[int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)] = None
     world: Annotated[str | None, Option(_WORLD, _WORLDS, "built in")] = None
     scenario: Annotated[str | None, Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file")] = None
@@ -221,8 +233,8 @@ class Settings(Struct, frozen=True):
 
 
 OPTIONS: Final[tuple[Option, ...]] = tuple(
-    structs.replace(option, field=field, flag=option.flag or f"--{field.replace('_', '-')}")
-    for field, hint in get_type_hints(Settings, include_extras=True).items()
+    option._replace(field=field, flag=option.flag or f"--{field.replace('_', '-')}")
+    for field, hint in Settings.__annotations__.items()
     for option in getattr(hint, "__metadata__", ())
 )
 """All options, in the order of help."""
@@ -239,12 +251,12 @@ def read_settings(
 ) -> Settings:
     """The settings that an invocation asks for; a command-line option wins over its variable.
 
-    `arguments` holds the text of each option by field name (of one that was repeated a list), None or nothing where it was
-    not given; `defaults` those that a command has instead. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used, and for
-    one that a state file would override without a word.
+    `arguments` holds the text of each option by field name (a list of texts for a repeated option), None or nothing where
+    it was not given; `defaults` the texts that a command has instead. An empty variable counts as not given.
+
+    Raises SettingError for the first option whose text cannot be used, and for one that a state file would override.
     """
     given: dict[str, tuple[str, str]] = {}
-    values: dict[str, Any] = {}
     for option in OPTIONS:
         argument = arguments.get(option.field)
         if argument is not None:
@@ -253,9 +265,7 @@ def read_settings(
             given[option.field] = option.variable, environment[option.variable]
         elif option.field in defaults:
             given[option.field] = option.flag, defaults[option.field]
-        else:
-            continue
-        values[option.field] = _read(option, *given[option.field])
+    values = {option.field: _read(option, *given[option.field]) for option in OPTIONS if option.field in given}
     if "state" in given:
         for field, remedy in _DECIDED_BY_STATE.items():
             if field in given:

@@ -85,7 +85,7 @@ def test_an_empty_variable_counts_as_not_given() -> None:
 
 
 def test_every_field_of_the_settings_has_an_option_but_for_what_a_command_finds() -> None:
-    assert set(Settings.__struct_fields__) - {"found_readings"} == {option.field for option in OPTIONS}
+    assert set(Settings._fields) - {"found_readings"} == {option.field for option in OPTIONS}
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.settings import (
     CLIENT_VARIABLES,
@@ -102,7 +100,7 @@ def _load_application(settings: Settings) -> "Application":
     from image_workflow_emulator.app import Application
 
     if settings.readings is None and Path(READINGS_FILE).exists():
-        settings = structs.replace(settings, found_readings=READINGS_FILE)
+        settings = settings._replace(found_readings=READINGS_FILE)
     try:
         return Application(settings, is_served=True)
     except OSError as error:

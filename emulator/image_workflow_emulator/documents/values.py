@@ -17,8 +17,6 @@ MAX_INTEGER: Final = 2**53 - 1
 MAX_NAME_CHARACTERS: Final = 200
 MAX_SPAN_MS: Final = 3_650 * DAY_MS
 RATE_WORDS: Final = "no rate, or the mode real"
-CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
-"""What to expect, in words, where a clock mode is read."""
 
 _RATE: Final = re.compile(r"\d{1,7}(?:\.\d{1,20})?(?:e-\d{1,3})?", re.ASCII)
 _PROBABILITY: Final = re.compile(r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?", re.ASCII)
