@@ -20,7 +20,7 @@ def run(server: Server, *arguments: str) -> Outcome:
 def shown(outcome: Outcome) -> dict[str, str]:
     """What is told of a clock, by its column."""
     assert (outcome.status, outcome.complaint) == (0, "")
-    heads, row = outcome.output.replace("NEXT EVENT", "NEXT").splitlines()
+    heads, row = outcome.output.replace("NEXT EVENT AT", "NEXT").splitlines()
     return dict(zip(heads.lower().split(), row.split(), strict=True))
 
 
@@ -37,7 +37,7 @@ def test_wait_waits_for_the_sandbox_that_is_named(server: Server) -> None:
 
 
 def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
-    still = {"mode": "manual", "pending": "0", "next": "-"}
+    still = {"mode": "manual", "pending": "0", "next": "-", "fired": "-", "stalled": "-"}
     assert shown(run(server, "clock")) == {"now": START, **still}
     still |= {"fired": "0", "stalled": "0"}
     assert shown(run(server, "clock", "advance", "90s")) == {"now": "2026-01-01T00:01:30.000Z", **still}

@@ -21,7 +21,8 @@ UNPAID: dict[str, Any] = {
 
 def report(emulator: EmulatorUnderTest) -> dict[str, Any]:
     seen = Observed((), keeps_entries=False)
-    seen.requests_total, seen.credits_charged, seen.credits_reserved, seen.emulator_ms = 15, 4, 1, 72_500
+    seen.credits_charged, seen.credits_reserved, seen.emulator_ms = 4, 1, 72_500
+    seen.judged.update(requests=15, left=2)
     seen.requests = {
         None: {404: Counter(all=3)},
         "createEditImagesGeneration": {
@@ -34,7 +35,6 @@ def report(emulator: EmulatorUnderTest) -> dict[str, Any]:
     }
     seen.refusals = {(one["operation"], one["code"]): one for one in (UNPAID, NOT_FOUND)}
     seen.rules = {("spare", "never"): RuleCounts(2, 0), ("spare", "once"): RuleCounts(4, 1)}
-    seen.dropped = 2
     options = Namespace(words=["pytest", "-q"], conduct="report", coverage_fail_under=None)
     return as_json(report_on(options, seen, 1, emulator.application, None))
 
@@ -48,7 +48,7 @@ def test_people_read_requests_problems_and_rules_that_never_fired(emulator: Emul
         ["upload", "200: 1"],
         ["(no operation)", "404: 3"],
         ["problems", "not_found 3, insufficient_credits 1"],
-        ["journal", "2 of the requests are no longer in it, but counted here"],
+        ["journal", "2 requests left it before the end, and are not counted"],
     ] == [list(row) for row in told["tables"][0]["rows"]]
     assert [("rule-never-fired", 'the rule "never" of the scenario spare never fired (it matched 2 times)')] == [
         (finding["rule"], finding["message"]) for finding in told["findings"]
@@ -62,6 +62,7 @@ def test_the_json_has_the_documented_keys(emulator: EmulatorUnderTest) -> None:
         "ok": False,
         "counts": {"requests": 15, "credits_charged": 4, "credits_reserved": 1, "emulator_time_ms": 72_500},
         "checked": {},
+        "judged": {"requests": 15, "left": 2},
         "next": ["image-workflow-emulator exec --journal journal.json -- pytest -q"],
         "data": {
             "exit": 1,

@@ -3,16 +3,14 @@
 What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario files.
 """
 
-import argparse
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from image_workflow_emulator.cli.arguments import build_parser
+from image_workflow_emulator.cli.table import COMMANDS
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
@@ -57,24 +55,12 @@ def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
     assert expected == found
 
 
-def commands(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Every command that can be typed, with the parser of its arguments."""
-    actions = {action.dest: action for action in parser._actions}
-    for action in actions.values():
-        if isinstance(action, argparse._SubParsersAction):
-            for word, inner in action.choices.items():
-                yield from commands(inner, f"{name} {word}".strip())
-            return
-    if "action" in actions and actions["action"].choices:
-        yield from ((f"{name} {word}", parser) for word in actions["action"].choices)
-    else:
-        yield name, parser
-
-
 def test_every_command_is_in_the_table() -> None:
     spans = [span for row in rows(page("Commands and options")) for span in CODE.findall(row[0])]
     leading = (re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", "")) for span in spans)
-    assert {name for name, _ in commands(build_parser())} == {match[0].strip() for match in leading if match}
+    assert {name for name in COMMANDS if not any(other.startswith(f"{name} ") for other in COMMANDS)} == {
+        match[0].strip() for match in leading if match
+    }
 
 
 # The control plane ------------------------------------------------------------------------------------------------------

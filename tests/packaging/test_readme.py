@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from image_workflow_emulator.cli.arguments import PROGRAM, build_parser
+from image_workflow_emulator.cli.arguments import DESCRIPTION, PROGRAM
 from image_workflow_emulator.scenario.world import built_in_world
 from tests.support.served import ROOT
 
@@ -17,7 +17,7 @@ def test_it_has_at_most_8_kb() -> None:
 def test_the_package_the_help_and_the_readme_describe_it_alike() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     description = project["description"].removesuffix(".")
-    assert (PROGRAM, project["description"]) == (project["name"], build_parser().description)
+    assert (PROGRAM, project["description"]) == (project["name"], DESCRIPTION)
     assert description in README
     assert description in (ROOT / "Dockerfile").read_text(encoding="utf-8")
 

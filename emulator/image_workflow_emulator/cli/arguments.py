@@ -1,38 +1,34 @@
 """The command line: how arguments become the options of one command; the table of commands is `table`'s.
 
-The text of an option is checked where its meaning is known (image_workflow_emulator.settings, the commands, the emulator itself), so that a
-complaint is the same whether the text came from the command line or from the environment. That is imported when it is needed:
-the help of any command takes 50 ms.
+The text of an option is checked where its meaning is known (settings, the commands, the emulator itself), so that a complaint
+is the same whether the text came from the command line or from the environment. Only the parser of the command that is typed
+is built: the help of any command takes 50 ms.
 """
 
 import argparse
 import re
+import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from image_workflow_emulator import DEFAULT_URL, __version__
-from image_workflow_emulator.cli.table import (
-    COMMANDS,
-    GROUPS,
-    OF_FILES,
-    REPORT,
-    RETIRED,
-    WITH_COMMAND,
-    Arguments,
-    Command,
-)
+from image_workflow_emulator.cli.table import COMMANDS, GROUPS, OF_FILES, REPORT, RETIRED, WITH_COMMAND, Arguments
 
 PROGRAM = "image-workflow-emulator"
+DESCRIPTION = "A local, deterministic emulator of the Image Workflow Service API v1."
 
+_MAX_WIDTH = 80
+"""Limit of the lines of a help."""
 _WITHOUT_VALUE = ("--follow",)
+"""The options without a value that may stand before a verb."""
 _URL = f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})"
-_ADDRESS = {"--url URL": _URL}
 _SANDBOX = {"--sandbox ID": "which of its sandboxes (default: EMULATOR_SANDBOX, else default)"}
 _TOKEN = {"--control-token TOKEN": "its control token (default: EMULATOR_CONTROL_TOKEN)"}
 _ADDRESSED: Mapping[str, Arguments] = {
-    "emulator": {**_ADDRESS, **_TOKEN},
-    "sandbox": {**_ADDRESS, **_SANDBOX, **_TOKEN},
+    "emulator": {"--url URL": _URL, **_TOKEN},
+    "sandbox": {"--url URL": _URL, **_SANDBOX, **_TOKEN},
     "nothing": {},
 }
 
@@ -40,55 +36,68 @@ _ADDRESSED: Mapping[str, Arguments] = {
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """Read the arguments of a command line (None: those of this process).
 
-    Of the result, `command` names the command, and `parser` is its own or that of its verb.
+    Of the result, `command` names the command with its verb, `run` its function, and `words` are those after `--`.
 
-    Exits with status 2 after a message when they cannot be read, with 0 after the help and `--version`.
+    Raises ArgumentsError after a message when they cannot be read, and SystemExit after a help or the version.
     """
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["help"]:
         given = [*given[1:], "--help"]
-    typed = next(iter(given), "")
-    parser = build_parser(typed)
-    end = given.index("--") if typed in WITH_COMMAND and "--" in given else len(given)
+    end = given.index("--") if "--" in given and given[0] in WITH_COMMAND else len(given)
+    name, rest = command_of(given[:end])
+    parser = build_parser(name)
     _refuse_retired(parser, given[:end])
-    options, unknown = parser.parse_known_args(with_verb(given[:end]))
-    files = getattr(options, "files", None)
-    if isinstance(files, list) and not any(word.startswith("-") for word in unknown):
-        files += unknown  # argparse takes those before the first option alone
-    elif unknown:
-        options.parser.refuse(unknown, typed in WITH_COMMAND)
-    if "run" not in options:
-        options.parser.print_help()
+    if given in ([], [name]) and parser.needs_more:
+        parser.print_help()
         raise SystemExit(0)
-    if files and typed in OF_FILES:
-        options.run = OF_FILES[typed]
-    options.words = given[end + 1 :]
-    if WITH_COMMAND.get(typed) and not options.words and not getattr(options, "merge", None):
-        options.parser.error("expected -- and a command after the options")
+    if (expected := _words_after(name)) and rest and not rest[0].startswith("-"):
+        parser.error(f"argument {'VERB' if name else 'COMMAND'}: {_misspelled(rest[0], expected)}")
+    options, unknown = parser.parse_known_intermixed_args(rest)
+    if unknown:
+        parser.refuse(unknown)
+    options.command, options.words = name, given[end + 1 :]
+    if name in OF_FILES and options.files:
+        options.run = OF_FILES[name]
+    if WITH_COMMAND.get(name) and not options.words and not getattr(options, "merge", None):
+        parser.error("expected -- and a command after the options")
     return options
 
 
-def _refuse_retired(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
+def command_of(given: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the command that is typed, with its verb or the default verb, and the other words.
+
+    The verb is the first word that is no option. Where there is no such command, the name is empty, or that of its noun.
+    """
+    noun, *words = given or [""]
+    verbs = _words_after(noun)
+    if noun not in COMMANDS or not verbs:
+        return (noun, words) if noun in COMMANDS else ("", given)
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word in verbs:
+            return f"{noun} {word}", [*words[:position], *words[position + 1 :]]
+        if word in ("-h", "--help") or not word.startswith("-"):
+            return noun, [word]
+        position += 1 if word in _WITHOUT_VALUE or "=" in word else 2
+    default = COMMANDS[noun].verb
+    return (f"{noun} {default}" if default else noun), words
+
+
+def _words_after(name: str) -> list[str]:
+    """Return the words that may follow: the commands after nothing, the verbs after a noun."""
+    if not name:
+        return [command for names in GROUPS.values() for command in names if command in COMMANDS]
+    return [command.removeprefix(f"{name} ") for command in COMMANDS if command.startswith(f"{name} ")]
+
+
+def _refuse_retired(parser: "_Parser", given: Sequence[str]) -> None:
     """Say what replaces a word or an option that is gone. Raises ArgumentsError."""
     words = {word.partition("=")[0] for word in given}
     for retired, instead in RETIRED.items():
         command, *others = retired.split()
         if command in given[:1] and words.issuperset(others):
             parser.error(instead)
-
-
-def with_verb(given: Sequence[str]) -> list[str]:
-    """Return the arguments with the default verb where none is typed; a verb is the first word that is no option."""
-    command = COMMANDS.get(next(iter(given), ""))
-    if command is None or command.verb is None:
-        return list(given)
-    rest = iter(given[1:])
-    for word in rest:
-        if word in ("-h", "--help") or not word.startswith("-"):
-            return list(given)
-        if word not in _WITHOUT_VALUE and "=" not in word:
-            next(rest, None)
-    return [given[0], command.verb, *given[1:]]
 
 
 class ArgumentsError(SystemExit):
@@ -102,6 +111,9 @@ class ArgumentsError(SystemExit):
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints can be JSON too, and that suggests a word for one that is misspelled."""
 
+    needs_more = True
+    """Whether the command that it reads cannot run without further words."""
+
     def __init__(self, **named: Any) -> None:
         super().__init__(allow_abbrev=False, **named)
         self._negative_number_matcher = re.compile("-[0-9]")  # also -5s is a value, and no option
@@ -112,110 +124,95 @@ class _Parser(argparse.ArgumentParser):
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise ArgumentsError(message)
 
-    def refuse(self, unknown: Sequence[str], takes_command: bool) -> NoReturn:
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """Complain of words that the parser does not know, with the option that was probably meant. Raises ArgumentsError."""
         from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 
-        meant = next((nearest(word.partition("=")[0], self._option_string_actions) for word in unknown), ())
-        hint = " (the command comes after --)" if takes_command else ""
-        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}{did_you_mean(meant)}")
+        hint = " (the command comes after --)" if self.prog.endswith(tuple(WITH_COMMAND)) else ""
+        meant = did_you_mean(nearest(unknown[0].partition("=")[0], self._option_string_actions))
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}{meant}")
 
     def _check_value(self, action: argparse.Action, value: str) -> None:
         if action.choices is not None and value not in action.choices:
-            from image_workflow_emulator.documents.complaints import clause, nearest, one_of
-
-            words = list(action.choices)
-            raise argparse.ArgumentError(action, clause(f'"{value}"', one_of(words), nearest(value, words)))
+            raise argparse.ArgumentError(action, _misspelled(value, list(action.choices)))
 
 
-def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
+def _misspelled(word: str, words: Collection[str]) -> str:
+    from image_workflow_emulator.documents.complaints import clause, nearest, one_of
+
+    return clause(f'"{word}"', one_of(words), nearest(word, words))
+
+
+def build_parser(name: str) -> _Parser:
+    """Build the parser of a command; of the whole program for an empty name, which only knows its commands."""
+    width = min(shutil.get_terminal_size().columns, _MAX_WIDTH)
+    command = COMMANDS.get(name)
+    if command is None or _words_after(name):
+        prog = f"{PROGRAM} {name}".rstrip()
+        parser = _Parser(
+            prog=prog,
+            usage=f"{prog} VERB ..." if name else f"{prog} [--help] [--version] COMMAND ...",
+            description=_sentence(command.summary) if command else DESCRIPTION,
+            epilog="\n".join(_listing(name)),
+            formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=width),
+        )
+        if not name:
+            parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+        return parser
+    noun = COMMANDS[name.partition(" ")[0]]
     parser = _Parser(
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        prog=PROGRAM,
-        usage=f"{PROGRAM} [--help] [--version] COMMAND ...",
-        description="A local, deterministic emulator of the Image Workflow Service API v1.",
-        epilog="\n".join(_listed_commands()),
+        prog=f"{PROGRAM} {name}",
+        usage=f"{PROGRAM} {name} [OPTIONS] -- COMMAND [ARGUMENT ...]" if WITH_COMMAND.get(name) else None,
+        description=_sentence(command.summary),
+        epilog=command.epilog,
+        formatter_class=partial(argparse.HelpFormatter, width=width),
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    parser.set_defaults(parser=parser)
-    commands = parser.add_subparsers(prog=PROGRAM, dest="command", metavar="COMMAND", help=argparse.SUPPRESS)
-    for name, command in COMMANDS.items():
-        if " " not in name:
-            added = _add(commands, name, command)
-            if typed in (None, name):
-                _fill(added, name, command)
-    return parser
-
-
-def _listed_commands() -> Iterator[str]:
-    for group, names in GROUPS.items():
-        yield f"{group}:"
-        yield from (f"  {name:13}{COMMANDS[name].summary}" for name in names if name in COMMANDS)
-        yield ""
-    yield f"`{PROGRAM} help COMMAND` explains one of them."
-
-
-_Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public name)
-
-
-def _add(parsers: "_Parsers[Any]", name: str, command: Command) -> argparse.ArgumentParser:
-    about = command.summary[0].upper() + command.summary[1:] + "."
-    usage = f"{PROGRAM} {name} [OPTIONS] -- COMMAND [ARGUMENT ...]" if WITH_COMMAND.get(name) else None
-    parser: argparse.ArgumentParser = parsers.add_parser(
-        name, help=command.summary, description=about, epilog=command.epilog, usage=usage
-    )
-    parser.set_defaults(parser=parser)
-    return parser
-
-
-def _fill(parser: argparse.ArgumentParser, name: str, command: Command) -> None:
-    """Give the parser of a command what it takes, and its verbs."""
-    _add_arguments(parser, command.arguments)
-    if command.reports:
-        _add_arguments(parser, REPORT)
-    if command.formats:
-        _add_arguments(parser, {f"--format {'|'.join(command.formats)} ={command.formats[0]}": "form of the output"})
-    # Without a default, so that a verb does not take away what stands before it.
-    _add_arguments(parser, _ADDRESSED[command.asks or "nothing"], default=argparse.SUPPRESS)
+    asks = command.asks or noun.asks
+    reports = REPORT if command.reports else {}
+    actions = [*_add_arguments(parser, {**command.arguments, **reports, **_ADDRESSED[asks or "nothing"]})]
     if command.settings is not None:
-        _add_settings(parser, command.settings, all_of_them=not command.asks)
-    verbs = {key.partition(" ")[2]: verb for key, verb in COMMANDS.items() if key.startswith(f"{name} ")}
-    if verbs:
-        parsers = parser.add_subparsers(metavar="VERB", dest="verb")
-        for word, verb in verbs.items():
-            own = verb._replace(asks=verb.asks or command.asks, home=verb.home or command.home)
-            _fill(_add(parsers, word, verb), f"{name} {word}", own)
-        return
-    is_module = command.home.count(".") == 1
-    run = f"{command.home}.{name.replace(' ', '_')}" if is_module else command.home
-    parser.set_defaults(run=run, reports=command.reports)
+        _add_settings(parser, command.settings, all_of_them=not asks)
+    home = command.home or noun.home
+    is_module = home.count(".") == 1
+    parser.set_defaults(run=f"{home}.{name.replace(' ', '_')}" if is_module else home, reports=command.reports)
+    parser.needs_more = name in WITH_COMMAND or any(action.required for action in actions)
+    return parser
 
 
-def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments, default: str | None = None) -> None:
+def _sentence(summary: str) -> str:
+    return summary[0].upper() + summary[1:] + "."
+
+
+def _listing(name: str) -> list[str]:
+    """List what may follow a word, in the groups of the commands."""
+    words = _words_after(name)
+    groups = (
+        {"Verbs": words} if name else {group: [one for one in names if one in words] for group, names in GROUPS.items()}
+    )
+    lines = []
+    for group, members in groups.items():
+        lines += [f"{group}:", *(f"  {one:13}{COMMANDS[f'{name} {one}'.lstrip()].summary}" for one in members), ""]
+    return [*lines, f"`{PROGRAM} help {name or 'COMMAND'}{' VERB' if name else ''}` explains one of them."]
+
+
+def _add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> Iterator[argparse.Action]:
     """Give a parser arguments as the table has them."""
     for spelling, words in arguments.items():
         spelled, _, usual = spelling.partition(" =")
-        name, *form = spelled.split()
-        more: dict[str, Any] = {"help": words} if isinstance(words, str) else dict(words)
+        name, placeholder, number = (*spelled.split(), "", "")[:3]
+        more: dict[str, Any] = {"metavar": placeholder} if placeholder else {"action": "store_true"}
+        more |= {"help": words} if isinstance(words, str) else words
         if usual:
             more |= {"default": usual, "help": f"{words} (default: {usual})"}
-        if "PERCENT" in form:
+        if placeholder == "PERCENT":
             more["type"] = float
-        match form:
-            case [words_of_choice] if words_of_choice.islower() and "|" in words_of_choice:
-                more |= {"metavar": words_of_choice, "choices": words_of_choice.split("|")}
-            case [placeholder] if name.startswith("--"):
-                more = {"metavar": placeholder, "default": default, **more}
-            case [placeholder, "..."] if name.startswith("--"):
-                more |= {"metavar": placeholder, "action": "append", "default": []}
-            case [placeholder, number]:
-                more |= {"metavar": placeholder, "nargs": "+" if number == "..." else number}
-            case [placeholder]:
-                more |= {"metavar": placeholder}
-            case [] if isinstance(words, str):
-                more |= {"action": "store_true"}
-        parser.add_argument(name, **more)
+        if placeholder.islower() and "nargs" not in more:
+            more["choices"] = placeholder.split("|")
+        if number == "..." and name.startswith("--"):
+            more |= {"action": "append", "default": []}
+        elif number:
+            more |= {"nargs": "+" if number == "..." else number, "default": [] if number == "*" else None}
+        yield parser.add_argument(name, **more)
 
 
 def _add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str], *, all_of_them: bool) -> None:

@@ -16,7 +16,7 @@ def contract_operations(call: Invocation) -> None:
         (one["operation"], f"{one['method']} {one['path']}", one["credits"], _answers(one["answers"]))
         for one in described
     )
-    call.show({"data": described}, ("OPERATION", "REQUEST", "CREDITS", "ANSWERS"), shown)
+    call.show({"data": described}, ("operation", "request", "credits", "answers"), shown)
 
 
 def _describe(operation: OperationContract) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def contract_readings(call: Invocation) -> None:
 
     described = described_readings()
     shown = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)
-    call.show({"data": described}, ("READING", "GIVES", "FINDS A CLIENT THAT"), shown)
+    call.show({"data": described}, ("reading", "gives", "finds a client that"), shown)
 
 
 def contract_show(call: Invocation) -> None:

@@ -94,10 +94,10 @@ def text_lines(report: Report, style: Style) -> Iterator[str]:
 
 def _table_lines(table: ReportTable, width: int, style: Style) -> Iterator[str]:
     if not table.columns:  # names, and what is known of them
-        yield from (f"  {line}" for line in table_lines(None, table.rows, width - 2))
+        yield from (f"  {line}" for line in table_lines((), table.rows, width - 2))
         return
     yield from ("", *(style(line, BOLD) for line in _wrapped(table.title, width)))
-    yield from table_lines([column.upper() for column in table.columns], table.rows, width)
+    yield from table_lines(table.columns, table.rows, width)
 
 
 def _sentence(finding: ReportFinding) -> str:

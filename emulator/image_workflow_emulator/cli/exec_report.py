@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_words
 from image_workflow_emulator.cli.observers import Observed
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import count_of
@@ -21,6 +22,7 @@ from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
     from image_workflow_emulator.examiner.coverage import Coverage
+    from image_workflow_emulator.examiner.findings import Finding
 
 _MAX_COMMAND: Final = 200
 """A longer command stands as CMD in the commands to run next."""
@@ -31,46 +33,41 @@ def report_on(
 ) -> Report:
     """Return the report of a command that has ended. It fails with the command, or where the options forbid what it did."""
     is_judged = options.conduct != "off" and bool(seen.checked)
-    conduct = list(_conduct_findings(seen)) if is_judged else []
+    conduct = [_conduct_finding(*found) for found in seen.findings] if is_judged else []
     findings = list(_findings(options, seen, coverage))
     forbidden = [*conduct, *findings] if options.conduct == "fail" else findings
     status = command_status or int(any(finding.severity == "error" for finding in forbidden))
-    charged, seconds = count_of(seen.credits_charged, "Credit"), seen.emulator_ms / 1000
-    summary = f"{count_of(seen.requests_total, 'request')}, {charged} charged, {seconds:g} s of emulator time"
+    requests, charged = count_of(seen.judged["requests"], "request"), count_of(seen.credits_charged, "Credit")
+    summary = f"{requests}, {charged} charged, {seen.emulator_ms / 1000:g} s of emulator time"
     if is_judged:
-        from image_workflow_emulator.cli.judges import conduct_words
-
         summary += f"; conduct: {conduct_words([finding for _, finding in seen.findings], seen.checked)}"
+    rows = list(_rows(seen, application, seen.not_checked if is_judged else ()))
+    if coverage is not None:
+        rows.append(("coverage", coverage_words(coverage)))
+    command = shlex.join(options.words)
+    command = command if len(command) <= _MAX_COMMAND and command.isprintable() else "CMD"
+    more = "exec --journal journal.json" if status or conduct or findings else "sweep"
     return Report(
         kind="exec",
         ok=status == 0,
         summary=f"Image Workflow Emulator: {summary}",
         findings=[*conduct, *findings],
         counts={
-            "requests": seen.requests_total,
+            "requests": seen.judged["requests"],
             "credits_charged": seen.credits_charged,
             "credits_reserved": seen.credits_reserved,
             "emulator_time_ms": seen.emulator_ms,
         },
         checked=seen.checked if is_judged else {},
-        tables=[
-            ReportTable(
-                title="",
-                columns=(),
-                rows=list(_rows(seen, application, coverage, seen.not_checked if is_judged else ())),
-            )
-        ],
-        next=[_next(options.words, status == 0 and not conduct and not findings)],
-        details={"data": _data(command_status, seen, conduct, coverage)},
+        tables=[ReportTable(title="", columns=(), rows=rows)],
+        next=[f"image-workflow-emulator {more} -- {command}"],
+        details={"judged": seen.judged, "data": _data(command_status, seen, conduct, coverage)},
         status=status,
     )
 
 
-def _conduct_findings(seen: Observed) -> Iterator[ReportFinding]:
-    from image_workflow_emulator.cli.judges import conduct_finding
-
-    for sandbox, finding in seen.findings:
-        yield conduct_finding(finding, "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}")
+def _conduct_finding(sandbox: str, finding: "Finding") -> ReportFinding:
+    return conduct_finding(finding, "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}")
 
 
 def _findings(options: Namespace, seen: Observed, coverage: "Coverage | None") -> Iterator[ReportFinding]:
@@ -95,9 +92,7 @@ def _findings(options: Namespace, seen: Observed, coverage: "Coverage | None") -
         yield ReportFinding(rule="coverage", severity="error", where=None, message=message)
 
 
-def _rows(
-    seen: Observed, application: "Application", coverage: "Coverage | None", not_checked: Sequence[str]
-) -> Iterator[tuple[str, str]]:
+def _rows(seen: Observed, application: "Application", not_checked: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Iterate over what people read of a run: names, and what is known of them."""
     order = (*application.contract.operations, *BYTE_SURFACES, None)
     for place in sorted(seen.requests, key=order.index):
@@ -105,18 +100,14 @@ def _rows(
     if readings := chosen(application.sandboxes.default.readings):
         yield "readings", ", ".join(readings)
     problems = Counter[str]()
-    for (_, code), refusal in seen.refusals.items():
-        problems[code] += refusal["count"]
+    for refusal in seen.refusals.values():
+        problems[refusal["code"]] += refusal["count"]
     if problems:
         yield "problems", ", ".join(f"{code} {count}" for code, count in problems.most_common())
-    if seen.dropped:
-        yield "journal", f"{seen.dropped} of the requests are no longer in it, but counted here"
+    if seen.judged["left"]:
+        yield "journal", f"{count_of(seen.judged['left'], 'request')} left it before the end, and are not counted"
     if not_checked:
         yield "not checked", f"{', '.join(not_checked)}: an auto clock takes every wait"
-    if coverage is not None:
-        from image_workflow_emulator.cli.judges import coverage_words
-
-        yield "coverage", coverage_words(coverage)
 
 
 def _answers(by_status: Mapping[int, Counter[str]]) -> Iterator[str]:
@@ -125,19 +116,12 @@ def _answers(by_status: Mapping[int, Counter[str]]) -> Iterator[str]:
         yield f"{status or 'no answer'}: {numbers['all']}" + (f" ({fates})" if fates else "")
 
 
-def _next(words: Sequence[str], is_clean: bool) -> str:
-    """Return the command to run next: one that finds more, or one that shows what happened."""
-    command = shlex.join(words)
-    command = command if len(command) <= _MAX_COMMAND and command.isprintable() else "CMD"
-    return f"image-workflow-emulator {'sweep' if is_clean else 'exec --journal journal.json'} -- {command}"
-
-
 def _data(status: int, seen: Observed, conduct: Sequence[ReportFinding], coverage: "Coverage | None") -> dict[str, Any]:
     unmet: list[str] = []
     if coverage is not None:
         from image_workflow_emulator.examiner.coverage import rows
 
-        unmet = [f"{name} {gap}" for name, met, _, gaps in rows(coverage) if met for gap in gaps]
+        unmet = [f"{name} {gap}" for name, covered, _, gaps in rows(coverage) if covered for gap in gaps]
     return {
         "exit": status,
         "refusals": sorted(seen.refusals.values(), key=lambda refusal: -refusal["count"]),

@@ -13,7 +13,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from image_workflow_emulator.cli.observers import Observed
 from image_workflow_emulator.cli.start_up import make_given, started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
-from image_workflow_emulator.kernel.printable import printable_lines
+from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
@@ -33,7 +32,6 @@ from image_workflow_emulator.testing.options import writable_file, write_file
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
-    from image_workflow_emulator.examiner.coverage import Coverage
 
 _FILES = ("journal", "save_state", "coverage")
 """The options that name a file to be written when the command has ended, beside the report."""
@@ -49,41 +47,62 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
     Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
     the command cannot be started.
     """
-    settings = read_settings(
-        vars(options), environment, {"port": "0", "access_log": "off", "journal_requests": "100000"}
-    )
+    defaults = {"port": "0", "access_log": "off", "journal_requests": "100000"}
+    settings = read_settings(vars(options), environment, defaults)
     _check_rules(options.ignore)
     named = {name: vars(options)[name] for name in _FILES if vars(options)[name] is not None}
     files = {name: writable_file(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
+    observed = Observed(options.ignore, keeps_entries="journal" in files)
     with started(settings, environment) as (listener, address, application):
-        run = _Run(options, environment, files, application, address)
+        run = _Run(options, _variables(environment, address, application), application, address, observed)
         run.run(sockets=[listener])
-    return run.conclude()
+    coverage = None
+    if options.format == "json" or "coverage" in files or options.coverage_fail_under is not None:
+        from image_workflow_emulator.examiner.coverage import document
+
+        coverage = document(application.contract, observed.covered)
+    report = report_on(options, observed, run.status, application, coverage)
+    if options.quiet and not run.status:  # else the command has said why
+        for finding in report.findings if report.status else ():
+            if finding.severity == "error":
+                _say(f"error: {finding.rule}: {finding.message}")
+    for name, file in files.items():
+        try:
+            match name:
+                case "journal":
+                    write_file(file, observed.journal(file.suffix, address))
+                case "save_state":
+                    write_file(file, run.state)
+                case _:
+                    from image_workflow_emulator.cli.judges import coverage_text
+
+                    write_file(file, coverage_text(coverage or {}, file.suffix))
+        except UsageError as error:
+            _say(str(error))
+            report.status = report.status or 2
+    return report
 
 
 class _Run(WatchedServer):
-    """A server that serves as long as a command runs, and then ends at once; what is observed meanwhile, and its report."""
+    """A server that serves as long as a command runs, and then ends at once."""
 
     status: int
+    """That of the command, once it has ended."""
     state: bytes
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
 
     def __init__(
         self,
         options: Namespace,
-        environment: Mapping[str, str],
-        files: Mapping[str, Path],
+        variables: Mapping[str, str],
         application: "Application",
         address: str,
+        observed: Observed,
     ) -> None:
         super().__init__(application)
-        self._options, self._files, self._application, self._address = options, files, application, address
-        self._variables = _variables(environment, address, application)
-        self._observed = Observed(options.ignore, keeps_entries="journal" in files)
-        application.sandboxes.before_end.append(self._observed.judge)
-        application.sandboxes.watch(self._observed.note)
-
-    # While it runs --------------------------------------------------------------------------------------------------
+        self._options, self._variables, self._observed = options, variables, observed
+        self._application, self._address = application, address
+        application.sandboxes.before_end.append(observed.judge)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -95,13 +114,14 @@ class _Run(WatchedServer):
         child = Child(self._options.words, self._variables, output)
         try:
             self.status = await child.wait()
-            if "save_state" in self._files:
+            if self._options.save_state is not None:
                 self.state = await asyncio.to_thread(self._saved)
         finally:
-            self._observed.end(self._application.sandboxes.by_id.values())
+            for sandbox in self._application.sandboxes.by_id.values():
+                self._observed.judge(sandbox)
             await self._close()
             if await child.end():
-                _say(f"{PROGRAM}: the command left processes behind; they were ended")
+                _say("the command left processes behind; they were ended")
 
     def _saved(self) -> bytes:
         """Return the default sandbox as a file: as `state save` does, by asking for it."""
@@ -109,7 +129,7 @@ class _Run(WatchedServer):
         from image_workflow_emulator.testing.session_file import saved_sandbox
 
         client = ControlClient(self._address, self._application.settings.control_token)
-        return saved_sandbox(client, self._files["save_state"].name)
+        return saved_sandbox(client, Path(self._options.save_state).name)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""
@@ -125,44 +145,6 @@ class _Run(WatchedServer):
             await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
         self._application.close()
 
-    # Afterwards -----------------------------------------------------------------------------------------------------
-
-    def conclude(self) -> Report:
-        """Write the files, and return the report."""
-        options = self._options
-        is_covered = options.format == "json" or "coverage" in self._files or options.coverage_fail_under is not None
-        coverage = self._coverage if is_covered else None
-        report = report_on(options, self._observed, self.status, self._application, coverage)
-        if options.quiet and report.status and not self.status:  # else the command has said why
-            for finding in report.findings:
-                if finding.severity == "error":
-                    _say(f"{PROGRAM}: {finding.severity}: {finding.rule}: {finding.message}")
-        for name, file in self._files.items():
-            try:
-                write_file(file, self._content(name, file))
-            except UsageError as error:
-                _say(f"{PROGRAM}: {error}")
-                report.status = report.status or 2
-        return report
-
-    @cached_property
-    def _coverage(self) -> "Coverage":
-        from image_workflow_emulator.examiner.coverage import document
-
-        return document(self._application.contract, self._observed.covered)
-
-    def _content(self, name: str, file: Path) -> str | bytes:
-        """Return what is written to the file of an option."""
-        match name:
-            case "journal":
-                return self._observed.journal(file.suffix, self._address)
-            case "save_state":
-                return self.state
-            case _:
-                from image_workflow_emulator.cli.judges import coverage_text
-
-                return coverage_text(self._coverage, file.suffix)
-
 
 def _check_rules(names: Collection[str]) -> None:
     """Check the names of rules that are to be left out. Raises SettingError."""
@@ -177,19 +159,18 @@ def _check_rules(names: Collection[str]) -> None:
 
 def _variables(environment: Mapping[str, str], address: str, application: "Application") -> dict[str, str]:
     """Return the environment of the command, in which nothing leads to another emulator."""
-    variables = {name: value for name, value in environment.items() if name not in CLIENT_VARIABLES}
     sandbox, token = application.sandboxes.default, application.settings.control_token
-    # A key from the environment would belong to the real service.
-    key = key_for_clients(sandbox, sandbox.clock.now())
-    variables |= {
+    return {
+        **{name: value for name, value in environment.items() if name not in CLIENT_VARIABLES},
         "IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH,
         "EMULATOR_URL": address,
-        "IMAGE_WORKFLOW_API_KEY": key,
+        # A key from the environment would belong to the real service.
+        "IMAGE_WORKFLOW_API_KEY": key_for_clients(sandbox, sandbox.clock.now()),
+        **({} if token is None else {"EMULATOR_CONTROL_TOKEN": token}),
     }
-    return variables if token is None else {**variables, "EMULATOR_CONTROL_TOKEN": token}
 
 
 def _say(text: str) -> None:
     """Write to standard error, if it is still open."""
     with contextlib.suppress(OSError):
-        print(printable_lines(text.rstrip("\n")), file=sys.stderr, flush=True)
+        print(f"{PROGRAM}: {printable(text)}", file=sys.stderr, flush=True)

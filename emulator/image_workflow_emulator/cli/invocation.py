@@ -60,12 +60,12 @@ class Invocation:
         """The style of standard output."""
         return Style(sys.stdout, self.environment)
 
-    def show(self, answer: Any, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def show(self, answer: Any, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Print an answer as --format asks for: as JSON, or as a table of these rows."""
         if self.options.format == "json":
             print_json(answer)
         else:
-            print_table(headers, rows, self.style)
+            print_table(columns, rows, self.style)
 
     @cached_property
     def control(self) -> "ControlClient":
@@ -73,7 +73,7 @@ class Invocation:
         from image_workflow_emulator.testing.control_client import ControlClient, emulator_address
 
         given = vars(self.options)
-        name, url = ("--url", given["url"]) if "url" in given else _address(self.environment)
+        name, url = ("--url", given["url"]) if given["url"] is not None else _address(self.environment)
         try:
             url = emulator_address(url)
         except ValueError:
@@ -95,9 +95,9 @@ def print_json(value: Any) -> None:
     print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
-    """Print rows below their headers. On a terminal a table fits its width; elsewhere each row is one line."""
-    head, *lines = table_lines(headers, rows, terminal_width() if sys.stdout.isatty() else None)
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
+    """Print rows below the names of their columns. On a terminal a table fits its width; elsewhere each row is one line."""
+    head, *lines = table_lines(columns, rows, terminal_width() if sys.stdout.isatty() else None)
     print("\n".join([style(head, BOLD), *lines]))
 
 
@@ -108,18 +108,14 @@ def terminal_width() -> int:
     return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
 
 
-def table_lines(headers: Sequence[str] | None, rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
-    """Iterate over the lines of a table; None is shown as a dash. Without headers there are only the rows, and
-    the other way round.
+def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
+    """Iterate over the lines of a table: the names of its columns, if they have any, and its rows. None is shown as a dash.
 
     In a width, the widest columns are as narrow as it takes, and their cells have several lines. A word is broken only where
     it does not help to break between words.
     """
-    heads = [] if headers is None else [list(map(printable, headers))]
-    cells = [
-        *heads,
-        *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows),
-    ]
+    heads = [[name.replace("_", " ").upper() for name in columns]] if columns else []
+    cells = [[NOTHING if cell is None else printable(str(cell)) for cell in row] for row in (*heads, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if width is not None:
         room = width - len(GAP) * (len(widths) - 1)

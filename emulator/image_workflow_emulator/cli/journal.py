@@ -22,17 +22,8 @@ LOOK_AGAIN_SECONDS: Final = 0.2
 NONE: Final = "none"
 """Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
-_HEADERS: Final = ("#", "TIME", "STATUS", "REQUEST", "DURATION", "TEAM")
+_COLUMNS: Final = ("#", "time", "status", "request", "duration", "team")
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
-
-
-def requests_clear(call: Invocation) -> None:
-    """Forget all recorded requests."""
-    call.control.call("DELETE", "requests")
-    print("cleared")
-
-
-# The list -------------------------------------------------------------------------------------------------------------
 
 
 def requests_list(call: Invocation) -> None:
@@ -48,7 +39,7 @@ def requests_list(call: Invocation) -> None:
 
         print_json(journal_as_har(entries, control.url))
         return
-    call.show(answer, _HEADERS, map(_cells, convert(entries, list[RecordedRequest])))
+    call.show(answer, _COLUMNS, map(_cells, convert(entries, list[RecordedRequest])))
     left_out = answer["total"] - len(entries)
     if left_out and options.format == "table":
         more = f" (--limit N, up to {MAX_REQUESTS})" if len(entries) < MAX_REQUESTS else ""

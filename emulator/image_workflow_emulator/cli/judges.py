@@ -7,18 +7,20 @@ import json
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
 
 from image_workflow_emulator.cli.emitters import page
 from image_workflow_emulator.cli.invocation import Invocation
-from image_workflow_emulator.examiner.coverage import Coverage, merged, read, rows
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, request_numbers
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import UsageError
 from image_workflow_emulator.testing.options import read_file
+
+if TYPE_CHECKING:
+    from image_workflow_emulator.examiner.coverage import Coverage
 
 # Conduct --------------------------------------------------------------------------------------------------------------
 
@@ -77,6 +79,8 @@ def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
     Raises UsageError for a file that cannot be read, or is not a coverage document.
     """
     if options.files:
+        from image_workflow_emulator.examiner.coverage import merged
+
         return coverage_report(merged([_read_coverage(name) for name in options.files]), options.fail_under)
     answer = Invocation(options, environment).control.call("GET", "coverage")
     judged = answer.pop("judged")
@@ -86,17 +90,22 @@ def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
     return report
 
 
-def _read_coverage(name: str) -> Coverage:
+def _read_coverage(name: str) -> "Coverage":
+    from image_workflow_emulator.examiner.coverage import read
+
     try:
         return read(json.loads(read_file(name)))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def coverage_report(found: Coverage, least: float | None = None) -> Report:
+def coverage_report(found: "Coverage", least: float | None = None) -> Report:
     """Report a coverage. It fails where it covers less percent than the least."""
+    from image_workflow_emulator.examiner.coverage import rows
+
     is_low = least is not None and found["percent"] < least
-    used = [(name, f"{met}/{of}", first_of(gaps, _MAX_GAPS) or None) for name, met, of, gaps in rows(found) if met]
+    counts = ((name, covered, f"{covered}/{of}", first_of(gaps, _MAX_GAPS)) for name, covered, of, gaps in rows(found))
+    used = [(name, words, gaps or None) for name, covered, words, gaps in counts if covered]
     table = ReportTable(title="Points of the operations used", columns=("operation", "covered", "gaps"), rows=used)
     return Report(
         kind="coverage",
@@ -109,7 +118,7 @@ def coverage_report(found: Coverage, least: float | None = None) -> Report:
     )
 
 
-def coverage_words(found: Coverage) -> str:
+def coverage_words(found: "Coverage") -> str:
     """Say in short how much is covered."""
     return f"{found['percent']:g} % of the contract, {found['percent_of_used']:g} % of the operations used"
 
@@ -133,6 +142,6 @@ def _gap_finding(gap: Mapping[str, Any]) -> ReportFinding:
     )
 
 
-def coverage_text(found: Coverage, suffix: str) -> str:
+def coverage_text(found: "Coverage", suffix: str) -> str:
     """Return the content of a file of coverage: a page where its name ends in .html, else JSON that `coverage` reads."""
     return page(coverage_report(found)) if suffix.lower() == ".html" else json.dumps(found, indent=1) + "\n"

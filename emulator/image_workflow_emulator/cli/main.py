@@ -7,15 +7,17 @@ does not have. Messages go to standard error, and where JSON is asked for, also 
 import os
 import sys
 from argparse import Namespace
+from importlib import import_module
 from itertools import pairwise
 
 from image_workflow_emulator.cli.arguments import PROGRAM, ArgumentsError, parse_arguments
-from image_workflow_emulator.kernel.printable import printable
 
 FAILURE = 1
 BAD_USAGE = 2
 INTERRUPTED = 128 + 2
 """The status of what Ctrl-C ended, as of a shell."""
+REFUSED_VALUES = (400, 413, 422)
+"""The statuses by which a running emulator refuses a value."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
         given = sys.argv[1:] if arguments is None else arguments
         own = given[: given.index("--")] if "--" in given else given
         if "--format=json" in own or ("--format", "json") in pairwise(own):
-            _print_refusal(error.complaint)
+            _print_refusal("usage", error.complaint)
         raise
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -45,61 +47,61 @@ def _open_closed_streams() -> None:
 
 def _run(options: Namespace) -> int:
     """Run a command; report what it raises."""
-    # Imported when there is something to run: --help and --version have ended.
-    from importlib import import_module
+    try:
+        status = _status_of(options)
+        sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
+        return status
+    except OSError as error:  # standard output cannot be written: its reader has left (`head`), or the disk is full
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            _complain(f"cannot write the output: {error.strerror}")
+        return FAILURE
 
-    from image_workflow_emulator.cli.failures import REFUSED_VALUES
+
+def _status_of(options: Namespace) -> int:
+    # Imported when there is something to run: --help and --version have ended.
     from image_workflow_emulator.cli.invocation import Invocation
     from image_workflow_emulator.documents.complaints import DocumentError
     from image_workflow_emulator.settings import CommandError, UsageError
     from image_workflow_emulator.testing.errors import EmulatorError, UnusableFileError
 
+    code, status = "usage", BAD_USAGE
     try:
-        try:
-            module, _, function = options.run.rpartition(".")
-            run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
-            status: int
-            if options.reports:
-                from image_workflow_emulator.cli.emitters import conclude
+        module, _, function = options.run.rpartition(".")
+        run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
+        if options.reports:
+            from image_workflow_emulator.cli.emitters import conclude
 
-                status = conclude(run, options, os.environ)
-            else:
-                status = run(Invocation(options, os.environ)) or 0
-        except (UsageError, DocumentError, UnusableFileError) as error:
-            status = _refuse(error, BAD_USAGE, options)
-        except CommandError as error:
-            status = _refuse(error, error.status, options)
-        except EmulatorError as error:
-            status = _refuse(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE, options)
-        sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
-        return status
-    except OSError as error:
-        # Standard output cannot be written, as its reader has closed the pipe (`head`) or the disk is full; nor at
-        # exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return FAILURE
-        return _complain(f"cannot write the output: {error.strerror}", FAILURE)
-
-
-def _refuse(error: Exception, status: int, options: Namespace) -> int:
-    """Report an error, to programs too where they asked for JSON."""
-    from image_workflow_emulator.cli.failures import words_of
-
+            return conclude(run, options, os.environ)
+        return run(Invocation(options, os.environ)) or 0
+    except (UsageError, DocumentError) as error:
+        message = str(error)
+    except CommandError as error:
+        message, status = str(error), error.status
+    except EmulatorError as error:
+        message, code = error.detail, error.code
+        is_mistake = isinstance(error, UnusableFileError) or error.status in REFUSED_VALUES
+        status = BAD_USAGE if is_mistake else FAILURE
     if getattr(options, "format", None) == "json":
-        _print_refusal(error)
-    return _complain(words_of(error), status)
+        _print_refusal(code, message)
+    _complain(message)
+    return status
 
 
-def _print_refusal(error: object) -> None:
+def _print_refusal(code: str, message: str) -> None:
+    """Print, as JSON for programs, why a command did nothing: each line of the message with the place that it begins with."""
     import json
+    import re
 
-    from image_workflow_emulator.cli.failures import refusal
+    place = re.compile(r"(?:(.+?:\d+(?::\d+)?): )?(.+)")
+    usual = {"rule": code, "severity": "error", "remedy": None, "command": None}
+    matches = filter(None, map(place.fullmatch, message.splitlines()))
+    findings = [{**usual, "where": match[1], "message": match[2]} for match in matches]
+    print(json.dumps({"ok": False, "summary": message, "findings": findings, "next": []}, separators=(",", ":")))
 
-    print(json.dumps(refusal(error), separators=(",", ":")))
 
+def _complain(message: str) -> None:
+    from image_workflow_emulator.kernel.printable import printable
 
-def _complain(message: str, status: int) -> int:
     for line in message.split("\n"):
         print(f"{PROGRAM}: {printable(line)}", file=sys.stderr)
-    return status

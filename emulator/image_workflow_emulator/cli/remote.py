@@ -1,4 +1,4 @@
-"""The commands about a sandbox of a running emulator: most send one request to its control plane, and show the answer.
+"""The commands about a running emulator: most are a row, of one request to its control plane and what is shown of the answer.
 
 `requests` and `scenario` have files of their own.
 """
@@ -8,77 +8,86 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
 
-from image_workflow_emulator.cli.failures import REFUSED_VALUES, naming_scenario
 from image_workflow_emulator.cli.invocation import Invocation, print_json
+from image_workflow_emulator.cli.main import REFUSED_VALUES
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.documents.yaml_reader import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from image_workflow_emulator.kernel.wording import first_of
+from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CommandError, SettingError, UsageError
 from image_workflow_emulator.testing.control_client import STATE_SECONDS, YAML, ZIP, mode_of, path_step
 from image_workflow_emulator.testing.errors import EmulatorError
 from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file
 
-# The clock ------------------------------------------------------------------------------------------------------------
+# What is asked ------------------------------------------------------------------------------------------------------------
 
 
-def clock(call: Invocation) -> None:
-    """Show the clock, move it, or change its mode."""
-    verb, control = call.options.verb, call.control
-    match verb:
-        case "show":
-            shown = control.call("GET", "clock")
-        case "mode":
-            shown = control.call("PUT", "clock", {"mode": call.options.value})
-        case _:
-            shown = control.call("POST", "clock/advance", _move(verb, vars(call.options).get("value", "")))
-    columns = {
-        "NOW": shown["now"],
-        "NEXT EVENT": shown["next_event_at"],
-        "MODE": mode_of(shown),
-        "PENDING": shown["pending"],
-    }
-    columns |= {name.upper(): shown[name] for name in ("fired", "stalled") if shown.get(name) is not None}
-    call.show(shown, list(columns), [list(columns.values())])
+class _Ask(NamedTuple):
+    """A request: its path may name options, its body is made of them."""
+
+    method: str
+    path: str
+    body: Callable[[Any], Mapping[str, Any]] | None = None
+    done: str = ""
+    """What is printed instead of a table. It may name options, and members of the answer."""
 
 
-def _move(verb: str, value: str) -> dict[str, Any]:
-    """Return how far a clock is to be moved. Raises SettingError."""
-    try:
-        match verb:
-            case "next":
-                return {"next_event": True}
-            case "idle":
-                return {"until_idle": True}
-            case "to":
-                return {"to": format_timestamp(parse_timestamp(value))}
-            case _:
-                return {"seconds": parse_duration_ms(value) / 1000}
-    except ValueError:
-        raise SettingError(f"clock {verb}", value, MOMENT if verb == "to" else SPAN) from None
+_ASKED: Final[Mapping[str, _Ask]] = {
+    "clock show": _Ask("GET", "clock"),
+    "clock advance": _Ask(
+        "POST", "clock/advance", lambda given: {"seconds": _seconds(given.command, given.value, SPAN)}
+    ),
+    "clock to": _Ask("POST", "clock/advance", lambda given: {"to": _timestamp(given.command, given.value)}),
+    "clock next": _Ask("POST", "clock/advance", lambda _: {"next_event": True}),
+    "clock idle": _Ask("POST", "clock/advance", lambda _: {"until_idle": True}),
+    "clock mode": _Ask("PUT", "clock", lambda given: {"mode": given.value}),
+    "teams list": _Ask("GET", "teams"),
+    "teams set": _Ask("PATCH", "teams/{team}", lambda given: dict(map(_change, given.changes))),
+    "credentials list": _Ask("GET", "teams"),
+    "credentials revoke": _Ask("PATCH", "credentials/{id}", lambda _: {"state": "revoked"}, "{key} is revoked"),
+    "credentials restore": _Ask("PATCH", "credentials/{id}", lambda _: {"state": "active"}, "{key} is active"),
+    "sandboxes list": _Ask("GET", "sandboxes/{sandbox}"),
+    "sandboxes delete": _Ask("DELETE", "sandboxes/{id}", done="deleted {id}"),
+    "requests clear": _Ask("DELETE", "requests", done="cleared"),
+    "reset": _Ask("POST", "reset", done="reset"),
+}
 
 
-# Teams and credentials ------------------------------------------------------------------------------------------------
-
-_TEAM_COLUMNS = ("name", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute", "id")
-
-
-def teams(call: Invocation) -> None:
-    """List Teams, or change one."""
-    if call.options.verb == "list":
-        answer = call.control.call("GET", "teams")
-        listed = answer["data"]
+def ask(call: Invocation) -> None:
+    """Send the request of a command, and show the answer."""
+    asked, given = _ASKED[call.options.command], vars(call.options)
+    control = call.control.of(None) if asked.path.startswith("sandboxes") else call.control
+    if "key" in given:
+        given = {**given, **control.credential(given["key"])}
+    path = asked.path.format_map({name: path_step(str(value or "")) for name, value in given.items()}).rstrip("/")
+    answer = control.call(asked.method, path, asked.body and asked.body(call.options))
+    if not asked.done:
+        _show(call, answer)
+    elif given.get("format") == "json":
+        print_json(answer)
     else:
-        changes = dict(map(_change, call.options.changes))
-        answer = call.control.call("PATCH", f"teams/{path_step(call.options.team)}", changes)
-        listed = [answer]
-    headers = [name.replace("_", " ").upper() for name in _TEAM_COLUMNS]
-    call.show(answer, headers, ([team.get(name) for name in _TEAM_COLUMNS] for team in listed))
+        print(printable(asked.done.format_map(given)))
+
+
+def _seconds(name: str, text: str, expected: str) -> float:
+    try:
+        return parse_duration_ms(text) / 1000
+    except ValueError:
+        raise SettingError(name, text, expected) from None
+
+
+def _timestamp(name: str, text: str) -> str:
+    try:
+        return format_timestamp(parse_timestamp(text))
+    except ValueError:
+        raise SettingError(name, text, MOMENT) from None
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -94,32 +103,43 @@ def _number_or_text(text: str) -> int | str:
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
-def credentials_list(call: Invocation) -> None:
-    """List the credentials of all Teams."""
-    answer, columns = call.control.call("GET", "teams"), ("key", "profile", "state", "expires_at")
-    rows = ((team["name"], *(one[name] for name in columns)) for team in answer["data"] for one in team["credentials"])
-    call.show(answer, ("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), rows)
+# What is shown ------------------------------------------------------------------------------------------------------------
+
+_COLUMNS: Final = {
+    "clock": ("now", "next_event_at", "mode", "pending", "fired", "stalled"),
+    "teams": ("name", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute", "id"),
+    "credentials": ("team", "key", "profile", "state", "expires_at"),
+    "sandboxes": ("id", "base_url", "clock", "now", "keys"),
+    "given": ("object", "id", "name"),
+}
 
 
-def credentials_set(call: Invocation) -> None:
-    """Revoke a credential, or make it active again."""
-    state = {"revoke": "revoked", "restore": "active"}[call.options.verb]
-    credential = call.control.credential(call.options.key)
-    answer = call.control.call("PATCH", f"credentials/{credential['id']}", {"state": state})
-    if call.options.format == "json":
-        print_json(answer)
-    else:
-        print(f"{printable(answer['key'])} is {answer['state']}")
+def _show(call: Invocation, answer: Any) -> None:
+    """Show an answer: a thing, or a list of things."""
+    noun = call.options.command.partition(" ")[0]
+    rows = (row for thing in answer.get("data", [answer]) for row in _rows(noun, thing))
+    call.show(answer, _COLUMNS[noun], ([row.get(name) for name in _COLUMNS[noun]] for row in rows))
 
 
-# Sandboxes ------------------------------------------------------------------------------------------------------------
+def _rows(noun: str, thing: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    """Return the rows of a thing, with what its JSON has not."""
+    match noun:
+        case "clock":
+            return [{**thing, "mode": mode_of(thing)}]
+        case "credentials":
+            return [{"team": thing["name"], **credential} for credential in thing["credentials"]]
+        case "sandboxes":
+            keys = first_of((one["key"] for team in thing["teams"] for one in team["credentials"]), 1)
+            return [{**thing, "clock": mode_of(thing["clock"]), "now": thing["clock"]["now"], "keys": keys}]
+        case "given":
+            return [
+                {**thing, "object": thing["object"].replace("_", " "), "name": thing.get("name") or thing.get("status")}
+            ]
+        case _:
+            return [thing]
 
 
-def sandboxes_list(call: Invocation) -> None:
-    """List sandboxes, or show one."""
-    named = call.options.sandbox
-    found = call.control.of(None).call("GET", f"sandboxes/{path_step(named)}" if named else "sandboxes")
-    _show_sandboxes(call, found, found.get("data", [found]))
+# Files --------------------------------------------------------------------------------------------------------------------
 
 
 def sandboxes_create(call: Invocation) -> None:
@@ -133,40 +153,25 @@ def sandboxes_create(call: Invocation) -> None:
         for name, value in made["env"].items():
             print(f"{name}={shlex.quote(value)}")
     else:
-        _show_sandboxes(call, made, [made])
+        _show(call, made)
 
 
-def sandboxes_delete(call: Invocation) -> None:
-    """Delete a sandbox with all that it holds."""
-    call.control.of(None).call("DELETE", f"sandboxes/{path_step(call.options.id)}")
-    print(f"deleted {call.options.id}")
-
-
-def _show_sandboxes(call: Invocation, answer: Any, listed: Sequence[Mapping[str, Any]]) -> None:
-    rows = []
-    for sandbox in listed:
-        keys = [credential["key"] for team in sandbox["teams"] for credential in team["credentials"]]
-        clock = sandbox["clock"]
-        rows.append((sandbox["id"], sandbox["base_url"], mode_of(clock), clock["now"], first_of(keys, 1)))
-    call.show(answer, ("ID", "BASE URL", "CLOCK", "NOW", "KEYS"), rows)
-
-
-# All of a sandbox -----------------------------------------------------------------------------------------------------
-
-
-def reset(call: Invocation) -> None:
-    """Reset a sandbox."""
-    call.control.call("POST", "reset")
-    print("reset")
+@contextmanager
+def naming_scenario(scenario: str | None) -> Iterator[None]:
+    """Report a name that the library of the running emulator does not have. Raises CommandError."""
+    try:
+        yield
+    except EmulatorError as error:
+        if error.code == "invalid_scenario" and scenario is not None and scenario_file(scenario) is None:
+            raise CommandError(error.detail) from None
+        raise
 
 
 def given(call: Invocation) -> None:
     """Make what a file lists in a sandbox, before clients come."""
     file, query = call.options.file, {"file": call.options.file, "team": call.options.team}
     content = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else read_file(file)
-    made = json.loads(call.control.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS))["data"]
-    rows = [(one["object"].replace("_", " "), one["id"], one.get("name") or one.get("status")) for one in made]
-    call.show({"data": made}, ("KIND", "ID", "NAME"), rows)
+    _show(call, json.loads(call.control.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS)))
 
 
 def state_save(call: Invocation) -> None:
@@ -192,24 +197,22 @@ def state_load(call: Invocation) -> None:
 
 # Waiting for one ------------------------------------------------------------------------------------------------------
 
-_POLL_MS = 50
+_POLL_SECONDS = 0.05
 
 
 def wait(call: Invocation) -> None:
     """Return when an emulator is ready, or has a sandbox."""
-    options, control = call.options, call.control
-    try:
-        timeout_ms = parse_duration_ms(options.timeout)
-    except ValueError:
-        raise SettingError("--timeout", options.timeout, "seconds, such as 30 or 0.5") from None
-    deadline = host_elapsed_ms() + timeout_ms
+    options, control = call.options, call.control.of(None)
+    patience_seconds = _seconds("--timeout", options.timeout, "seconds, such as 30 or 0.5")
+    deadline = host_elapsed_ms() / 1000 + patience_seconds
     while True:
+        left_seconds = deadline - host_elapsed_ms() / 1000
         try:
-            control.health(max(deadline - host_elapsed_ms(), _POLL_MS) / 1000)
+            control.health(max(left_seconds, _POLL_SECONDS))
             if options.sandbox is not None:
-                control.of(None).call("GET", f"sandboxes/{path_step(options.sandbox)}")
+                control.call("GET", f"sandboxes/{path_step(options.sandbox)}")
             return
         except EmulatorError as error:
-            if host_elapsed_ms() + _POLL_MS >= deadline:
-                raise CommandError(f"no emulator is ready after {timeout_ms / 1000:g} s: {error.detail}") from None
-        time.sleep(_POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)
+            if left_seconds <= _POLL_SECONDS:
+                raise CommandError(f"no emulator is ready after {patience_seconds:g} s: {error.detail}") from None
+        time.sleep(_POLL_SECONDS)  # noqa: TID251 (another process starts meanwhile, in real time)

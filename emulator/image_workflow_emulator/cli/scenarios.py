@@ -5,8 +5,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from image_workflow_emulator.cli.failures import findings_of, naming_scenario
 from image_workflow_emulator.cli.invocation import BOLD, Invocation, print_bytes, print_json, print_table
+from image_workflow_emulator.cli.remote import naming_scenario
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.kernel.printable import printable
@@ -54,10 +54,10 @@ def scenario_status(call: Invocation) -> None:
         print(printable(" ".join((shown["description"] or "").split())))
         if shown["rules"]:
             rules = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
-            print_table(("RULE", "MATCHED", "FIRED"), rules, style)
+            print_table(("rule", "matched", "fired"), rules, style)
         if shown["timeline"]:
             changes = ((_when(entry), _words(entry["set"]), entry["done_at"]) for entry in shown["timeline"])
-            print_table(("AT", "SETS", "DONE AT"), changes, style)
+            print_table(("at", "sets", "done_at"), changes, style)
     if team is None:
         _print_those_of_teams(shown)
 
@@ -89,7 +89,7 @@ def scenario_list(call: Invocation) -> None:
     """Name every scenario of the library."""
     entries = shipped_library(load_contract()).entries()
     shown = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
-    call.show({"data": entries}, ("NAME", "DESCRIPTION"), shown)
+    call.show({"data": entries}, ("name", "description"), shown)
 
 
 def scenario_show(call: Invocation) -> None:
@@ -106,8 +106,10 @@ def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report
     for file in options.files:
         try:
             parse_scenario(read_file(file), file, known, names)
-        except (DocumentError, UnusableFileError) as error:
-            errors += findings_of("invalid-file", "error", str(error))
+        except DocumentError as error:
+            errors += (_finding(f"{one.file}:{one.line}:{one.column}", one.words) for one in error.complaints)
+        except UnusableFileError as error:
+            errors.append(_finding(None, error.detail))
     found = count_of(len(errors), "error") if errors else "good"
     run = f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"
     return Report(
@@ -119,3 +121,7 @@ def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report
         next=[] if errors else [run],
         status=2 if errors else 0,
     )
+
+
+def _finding(where: str | None, message: str) -> ReportFinding:
+    return ReportFinding(rule="invalid-file", severity="error", where=where, message=message)

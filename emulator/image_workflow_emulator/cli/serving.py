@@ -136,7 +136,7 @@ def _start_up_message(address: str, sandbox: "Sandbox") -> str:
         state = caller.credential.state_at(now)
         team = sandbox.accounts[caller.credential.team_id].team.name
         rows.append((team, key, caller.credential.profile if state == "active" else state))
-    lines = table_lines(None, rows, None)
+    lines = table_lines((), rows, None)
     example = rows[0][1] if rows else "KEY"
     return "\n".join(
         [

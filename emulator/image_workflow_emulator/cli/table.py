@@ -17,25 +17,23 @@ class Command(NamedTuple):
     """A command, or a verb of one. Its arguments stand in its help in the order of these fields."""
 
     summary: str
-    home: str = ""
-    """The function that runs it, such as `cli.serving.serve`, or its module, where the function has the name of the command.
-
-    A verb has the module or the function of its command unless it says otherwise: `sandboxes list` is `sandboxes_list`, and
-    `clock` finds its verb in its options. The function gets an Invocation, and returns the exit status; None is 0. That of a
-    command that `reports` gets its options and the environment, and returns a Report.
-    """
     arguments: Arguments = _NONE
-    formats: tuple[str, ...] = ()
-    """The values of `--format`; the first is the default."""
-    settings: Mapping[str, str] | None = None
-    """It takes the options of `serve`, of which these have another default, in words; where it asks an emulator, only these."""
-    verb: str | None = None
-    """The default verb."""
+    home: str = ""
+    """The function that runs it, such as `cli.serving.serve`, or its module: the function has the name of the command there,
+    such as `sandboxes_list`. A verb has that of its command unless it says otherwise.
+
+    The function gets an Invocation, and returns the exit status; None is 0. That of a command that `reports` gets its options
+    and the environment, and returns a Report.
+    """
     asks: Literal["emulator", "sandbox", "nothing"] | None = None
     """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says otherwise."""
-    epilog: str | None = None
+    verb: str | None = None
+    """The default verb."""
+    settings: Mapping[str, str] | None = None
+    """It takes the options of `serve`, of which these have another default, in words; where it asks an emulator, only these."""
     reports: bool = False
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
+    epilog: str | None = None
 
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -54,6 +52,7 @@ OF_SANDBOX: Final = ("clock", "seed", "start", "world", "scenario", "rate_limits
 """The options of `serve` that a sandbox has for itself."""
 SPAN: Final = "a span such as 90s, 250ms, 2m or 1h"
 MOMENT: Final = "a timestamp such as 2026-01-01T00:01:00.000Z"
+MODES: Final = "real, manual, auto, or a rate such as x60"
 
 REPORT: Final[Arguments] = {
     "--format text|json =text": "form of the report",
@@ -64,7 +63,13 @@ REPORT: Final[Arguments] = {
 IGNORE: Final[Arguments] = {"--ignore RULE ...": "leave out what this rule finds; can be repeated"}
 """What every command takes whose findings have rules (those of drift are decisions)."""
 
-_TABLE: Final = ("table", "json")
+
+def _form(words: str) -> Arguments:
+    """Return the option that chooses the form of the output; the first word is the default."""
+    return {f"--format {words} ={words.partition('|')[0]}": "form of the output"}
+
+
+_TABLE: Final = _form("table|json")
 _VARIABLES: Final = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
 
 _EXEC: Final[Arguments] = {
@@ -119,17 +124,22 @@ _REQUESTS: Final = {
     "--team TEAM": "only requests of this Team, by name or id",
     "--limit N": "show at most N requests, the newest (default: 100)",
     "--follow": "keep printing requests as they are answered",
+    **_form("table|json|har"),
 }
-_REQUEST: Final = {"request REQUEST": "`last`, a sequence number, or the Request-Id of its answer"}
+_REQUEST: Final = {
+    "request REQUEST": "`last`, a sequence number, or the Request-Id of its answer",
+    **_form("text|json|curl"),
+}
 _TEAM: Final = {"--team TEAM": "for one Team only, by name or id"}
 _FILE_OR_NAME: Final = {"scenario NAME|FILE": "a scenario of the library, or a YAML file", **_TEAM}
-_MODE: Final = {"value VALUE": "real, manual, auto, or a rate such as x60"}
 _CHANGE: Final = {
     "team TEAM": "by name or id",
     "changes NAME=VALUE ...": "credits=5, subscription=inactive, concurrency_limit=1 or requests_per_minute=30",
 }
 _KEY: Final = {"key KEY": "the sandbox's form of a key, or the world's"}
-_NEW_ID: Final = {"id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)"}
+_NEW_SANDBOX: Final = {"id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)", **_form("table|json|env")}
+_FILE: Final = {"file FILE": "the file"}
+_SCHEMA: Final = {"kind scenario|world|given": "the kind"}
 _GIVEN: Final = {
     "file FILE": "what to make, as YAML or JSON; - is standard input",
     "--team TEAM": "whose it will be, by name or id (default: the first Team)",
@@ -154,108 +164,88 @@ _RECORDINGS: Final = {
 }
 
 COMMANDS: Final[Mapping[str, Command]] = {
-    "serve": Command("run the emulator until interrupted", "cli.serving.serve", settings={}, epilog=_VARIABLES),
+    "serve": Command("run the emulator until interrupted", home="cli.serving.serve", settings={}, epilog=_VARIABLES),
     "exec": Command(
         "run a command with an emulator of its own",
-        "cli.execution.execute",
         _EXEC,
+        "cli.execution.execute",
         settings={"port": "a free one", "access_log": "off"},
         reports=True,
         epilog=_EXEC_EPILOG,
     ),
-    "wait": Command("wait until an emulator is ready", "cli.remote", _WAIT, asks="emulator"),
-    "requests": Command(
-        "list, follow, explain or clear recorded requests",
-        "cli.journal",
-        verb="list",
-        asks="sandbox",
-        epilog="`list` can be left out: requests --status 4xx --follow",
-    ),
-    "requests list": Command(
-        "list recorded requests, the newest last (the default)", "", _REQUESTS, ("table", "json", "har")
-    ),
-    "requests show": Command("explain one request", "", _REQUEST, ("text", "json", "curl")),
-    "requests clear": Command("forget all recorded requests"),
-    "scenario": Command(
-        "say what goes wrong: show, change, list and check scenarios", "cli.scenarios", verb="status", asks="sandbox"
-    ),
-    "scenario status": Command("show the running scenario (the default)", "", _TEAM, _TABLE),
-    "scenario use": Command("run a scenario from now on", "", _FILE_OR_NAME),
-    "scenario off": Command("end the running scenario", "", _TEAM),
-    "scenario list": Command("list the scenarios of the library", formats=_TABLE, asks="nothing"),
-    "scenario show": Command("print a scenario of the library", "", {"name NAME": "which"}, asks="nothing"),
-    "scenario check": Command("check scenario files", "", _CHECKED, asks="nothing", reports=True),
-    "clock": Command("show or move the clock, or change its mode", "cli.remote.clock", verb="show", asks="sandbox"),
-    "clock show": Command("print the time (the default)", "", {}, _TABLE),
-    "clock advance": Command("move forward by a span", "", {"value VALUE": SPAN}, _TABLE),
-    "clock to": Command("move forward to a timestamp", "", {"value VALUE": MOMENT}, _TABLE),
-    "clock next": Command("move forward to the next event", "", {}, _TABLE),
-    "clock idle": Command("move forward until all work has ended, except what a scenario stalls", "", {}, _TABLE),
-    "clock mode": Command("change the mode", "", _MODE, _TABLE),
-    "teams": Command("list or change Teams", "cli.remote.teams", verb="list", asks="sandbox"),
-    "teams list": Command("list Teams (the default)", "", {}, _TABLE),
-    "teams set": Command("change a Team from now on", "", _CHANGE, _TABLE),
-    "credentials": Command("list, revoke or restore credentials", "cli.remote", verb="list", asks="sandbox"),
-    "credentials list": Command("list the credentials of all Teams (the default)", "", {}, _TABLE),
-    "credentials revoke": Command(
-        "revoke a credential: its next request is refused", "cli.remote.credentials_set", _KEY, _TABLE
-    ),
-    "credentials restore": Command(
-        "make a revoked credential active again", "cli.remote.credentials_set", _KEY, _TABLE
-    ),
+    "wait": Command("wait until an emulator is ready", _WAIT, "cli.remote", "emulator"),
+    "requests": Command("list, follow, explain or clear recorded requests", _NONE, "cli.journal", "sandbox", "list"),
+    "requests list": Command("list recorded requests, the newest last (the default)", _REQUESTS),
+    "requests show": Command("explain one request", _REQUEST),
+    "requests clear": Command("forget all recorded requests", home="cli.remote.ask"),
+    "scenario": Command("show, change, list and check what goes wrong", _NONE, "cli.scenarios", "sandbox", "status"),
+    "scenario status": Command("show the running scenario (the default)", {**_TEAM, **_TABLE}),
+    "scenario use": Command("run a scenario from now on", _FILE_OR_NAME),
+    "scenario off": Command("end the running scenario", _TEAM),
+    "scenario list": Command("list the scenarios of the library", _TABLE, asks="nothing"),
+    "scenario show": Command("print a scenario of the library", {"name NAME": "which"}, asks="nothing"),
+    "scenario check": Command("check scenario files", _CHECKED, asks="nothing", reports=True),
+    "clock": Command("show or move the clock, or change its mode", _NONE, "cli.remote.ask", "sandbox", "show"),
+    "clock show": Command("print the time (the default)", _TABLE),
+    "clock advance": Command("move forward by a span", {"value VALUE": SPAN, **_TABLE}),
+    "clock to": Command("move forward to a timestamp", {"value VALUE": MOMENT, **_TABLE}),
+    "clock next": Command("move forward to the next event", _TABLE),
+    "clock idle": Command("move forward until all work has ended, except stalled work", _TABLE),
+    "clock mode": Command("change the mode", {"value VALUE": MODES, **_TABLE}),
+    "teams": Command("list or change Teams", _NONE, "cli.remote.ask", "sandbox", "list"),
+    "teams list": Command("list Teams (the default)", _TABLE),
+    "teams set": Command("change a Team from now on", {**_CHANGE, **_TABLE}),
+    "credentials": Command("list, revoke or restore credentials", _NONE, "cli.remote.ask", "sandbox", "list"),
+    "credentials list": Command("list the credentials of all Teams (the default)", _TABLE),
+    "credentials revoke": Command("revoke a credential: its next request is refused", {**_KEY, **_TABLE}),
+    "credentials restore": Command("make a revoked credential active again", {**_KEY, **_TABLE}),
     "given": Command(
         "make the Products, ingredients and photoshoots of a file",
+        {**_GIVEN, **_TABLE},
         "cli.remote",
-        _GIVEN,
-        _TABLE,
-        asks="sandbox",
+        "sandbox",
         epilog="FILE: given: [{product: {name: Linen shirt, photos: 2}}, {photoshoot: {products: [Linen shirt]}}]",
     ),
-    "sandboxes": Command("list, create or delete sandboxes", "cli.remote", verb="list", asks="emulator"),
-    "sandboxes list": Command("list sandboxes (the default)", "", {"--sandbox ID": "show this one alone"}, _TABLE),
+    "sandboxes": Command("list, create or delete sandboxes", _NONE, "cli.remote.ask", "emulator", "list"),
+    "sandboxes list": Command("list sandboxes (the default)", {"--sandbox ID": "show this one alone", **_TABLE}),
     "sandboxes create": Command(
-        "create a sandbox; options that are not given are those of the server",
-        "",
-        _NEW_ID,
-        ("table", "json", "env"),
-        dict.fromkeys(OF_SANDBOX, "the server's"),
+        "create a sandbox; what is not given is as the server has it",
+        _NEW_SANDBOX,
+        "cli.remote",
+        settings=dict.fromkeys(OF_SANDBOX, "the server's"),
     ),
-    "sandboxes delete": Command("delete a sandbox with all that it holds", "", {"id ID": "which"}),
-    "state": Command("save a sandbox to a file, or load one", "cli.remote", asks="sandbox"),
-    "state save": Command(
-        "save a sandbox to a state file, or as a session for the page to FILE.json", "", {"file FILE": "what to write"}
-    ),
-    "state load": Command("replace a sandbox by what a state file holds", "", {"file FILE": "what to read"}),
-    "reset": Command("reset a sandbox to its start", "cli.remote", asks="sandbox"),
+    "sandboxes delete": Command("delete a sandbox with all that it holds", {"id ID": "which"}),
+    "state": Command("save a sandbox to a file, or load one", _NONE, "cli.remote", "sandbox"),
+    "state save": Command("save it to a state file, or a session for the page to FILE.json", _FILE),
+    "state load": Command("replace it by what a state file holds", _FILE),
+    "reset": Command("reset a sandbox to its start", home="cli.remote.ask", asks="sandbox"),
     "sweep": Command(
         "repeat a command with a fault at each call; show what it survives",
-        "sweep.sweeping.sweep",
         _SWEEP,
+        "sweep.sweeping.sweep",
         settings={"port": "a free one", "access_log": "off", "clock": "auto"},
         reports=True,
         epilog=_SWEEP_EPILOG,
     ),
     "conduct": Command(
         "judge what clients do wrong",
-        "cli.judges",
         _RECORDINGS,
-        asks="sandbox",
+        "cli.judges",
+        "sandbox",
         reports=True,
         epilog="Exit status: 1 if there is an error, 2 if a file is unusable or holds no call of the service; else 0.",
     ),
     "coverage": Command(
-        "show how much of the contract clients have covered", "cli.judges", _COVERAGE, asks="sandbox", reports=True
+        "show how much of the contract clients have covered", _COVERAGE, "cli.judges", "sandbox", reports=True
     ),
     "drift": Command(
-        "judge which readings the real service has, by recorded traffic", "drift.commands.drift", _DRIFT, reports=True
+        "judge which readings the real service has, by recorded traffic", _DRIFT, "drift.commands.drift", reports=True
     ),
-    "contract": Command("print what is shipped about the API", "cli.contract", verb="show"),
-    "contract show": Command("print the contract (OpenAPI 3.1; the default)", formats=("yaml", "json")),
-    "contract operations": Command("list the operations with prices and problem codes", formats=_TABLE),
-    "contract schema": Command(
-        "print the JSON Schema of a kind of file, for editors", "", {"kind scenario|world|given": "the kind"}
-    ),
-    "contract readings": Command("list the readings of the specification, where it is silent", formats=_TABLE),
+    "contract": Command("print what is shipped about the API", home="cli.contract", verb="show"),
+    "contract show": Command("print the contract (OpenAPI 3.1; the default)", _form("yaml|json")),
+    "contract operations": Command("list the operations with prices and problem codes", _TABLE),
+    "contract schema": Command("print the JSON Schema of a kind of file, for editors", _SCHEMA),
+    "contract readings": Command("list the readings of the specification, where it is silent", _TABLE),
 }
 
 OF_FILES: Final[Mapping[str, str]] = {
