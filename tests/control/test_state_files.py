@@ -276,7 +276,7 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nothing": (lambda _: b"", "not a state file"),
     "a text": (lambda _: b"hello", "not a state file"),
     "the beginning of a zip": (lambda _: b"PK\x03\x04", "not a state file"),
-    "another version": (lambda file: zipped(members_of(file), comment=b"other"), 'found "other", expected "image-workflow-emulator state 10"'),
+    "another version": (lambda file: zipped(members_of(file), comment=b"other"), 'found "other", expected "image-workflow-emulator state 11"'),
     "an empty zip": (lambda _: b"PK\x05\x06" + bytes(18), "not a state file"),
 }  # fmt: skip
 """By what they are: what becomes of a state file, and the complaint about it."""
