@@ -6,7 +6,7 @@
 # What follows the image's name is a command of image-workflow-emulator, `serve` if there is none; its options can be
 # given as EMULATOR_... variables too.
 
-# A build that must be repeatable to the byte pins the base by its digest; docs/container.md says how to find it.
+# A build that must be repeatable to the byte pins the base by its digest; docs/set-ups.md says how to find it.
 ARG PYTHON_IMAGE=python:3.13-slim
 
 FROM ${PYTHON_IMAGE} AS build

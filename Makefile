@@ -8,7 +8,7 @@
 #   make verify    the long verification (with node and java there is more of it)
 #   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
-#   make claims    prove what the project promises, and write docs/claims.md (an hour; some: OPTIONS="speed")
+#   make claims    prove what the project promises, and write docs/reference/claims.md (an hour; some: OPTIONS="speed")
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
 #   make wheel     build dist/*.whl
 #   make dist      build dist/*.whl and dist/*.tar.gz

@@ -1,4 +1,4 @@
-"""Runs the command below each promise of docs/claims.md, and writes below it what came of that: `make claims`.
+"""Runs the command below each promise of docs/reference/claims.md, and writes below it what came of that: `make claims`.
 
 A claim whose command fails keeps that result: the page shows it. Promises and commands are written by hand.
 """
@@ -15,7 +15,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PAGE: Final = ROOT / "docs" / "claims.md"
+PAGE: Final = ROOT / "docs" / "reference" / "claims.md"
 CLAIM: Final = re.compile(
     r"^## (?P<title>.+)\n\n.+\n\n```sh\n(?P<command>.+)\n```\n\n(?P<result>(?:(?!## ).*\n)+)", re.M
 )

@@ -57,8 +57,8 @@ def tool(name: str) -> Path:
 
 
 def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
-    """Make a client in a folder, by the command of docs/clients.md that begins with these words."""
-    text = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    """Make a client in a folder, by the command of docs/reference/clients.md that begins with these words."""
+    text = (ROOT / "docs/reference/clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
     commands = [shlex.split(line) for line in re.findall(rf"^{' '.join(words)} .*$", text, re.MULTILINE)]
     assert len(commands) == 1, words
     ((_, *arguments),) = commands

@@ -2,7 +2,7 @@
 
 From the upload to the downloaded pictures, with a change at once and one that takes an Operation, polls that wait as
 Retry-After says, and a problem told by its code; and the types that the generator made hold, as the compiler or type
-checker of its language sees them. The commands are those of docs/clients.md.
+checker of its language sees them. The commands are those of docs/reference/clients.md.
 """
 
 import os

@@ -18,7 +18,7 @@ def _filled(path: str) -> str:
         request="1",
         scenario="some-outputs-fail",
         file="icon.svg",
-        path="clock.md",
+        path="reference/sweep.md",
         picture=PICTURE,
     )
 

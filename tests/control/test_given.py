@@ -117,7 +117,7 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
             ("generation", True),
         ]
         assert made[0]["id"].startswith("prd_")
-        ((_, shown),) = fences(ROOT / "docs/testing.md", "yaml")
+        shown = fences(ROOT / "docs/control.md", "yaml")[-1][1]
         seeded = run_program(*EMULATOR, "given", "-", "--team", "Other", given=shown, EMULATOR_URL=server.url)
         assert (0, "") == (seeded.status, seeded.complaint)
 

@@ -46,9 +46,9 @@ def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: EmulatorUn
 
 # The manual -------------------------------------------------------------------------------------------------------------
 
-SECTIONS = re.split(r"(?m)^### ", (ROOT / "docs/conduct.md").read_text(encoding="utf-8").partition("\n## Rules\n")[2])[
-    1:
-]
+SECTIONS = re.split(
+    r"(?m)^### ", (ROOT / "docs/reference/conduct-rules.md").read_text(encoding="utf-8").partition("\n## Rules\n")[2]
+)[1:]
 
 
 def test_the_manual_has_a_section_for_each_rule() -> None:

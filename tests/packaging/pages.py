@@ -8,7 +8,7 @@ from pathlib import Path
 from image_workflow_emulator.cli.arguments import PROGRAM
 from tests.support.served import ROOT
 
-DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 ANYTHING = "…"
 """In what a block is said to print: what is not said within a line, or from the end of one on for any lines."""
 

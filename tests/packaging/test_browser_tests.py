@@ -1,4 +1,4 @@
-"""The Playwright recipe of docs/browser-tests.md runs in the machine's browser against a small application."""
+"""The Playwright recipe of docs/testing.md runs in the machine's browser against a small application."""
 
 import shutil
 import socket
@@ -34,7 +34,9 @@ def free_port() -> int:
 def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
     need("npm", "chromium")
     port = str(free_port())
-    shown = {text.split(maxsplit=2)[1]: text for _, text in fences(ROOT / "docs/browser-tests.md", "ts")}
+    shown = {
+        text.split(maxsplit=2)[1]: text for _, text in fences(ROOT / "docs/testing.md", "ts") if text.startswith("// ")
+    }
     own = {"shop.js": SHOP, "own.config.ts": OWN_CONFIGURATION.replace("CHROMIUM", str(shutil.which("chromium")))}
     for name, text in {**shown, **own}.items():
         (tmp_path / name).write_text(text.replace("3000", port))

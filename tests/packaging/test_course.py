@@ -1,4 +1,4 @@
-"""The course: before each step its client fails as docs/course.md says, and after it the client passes, in both languages."""
+"""The course: before each step its client fails as examples/course/README.md says, and after it the client passes, in both languages."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ from tests.packaging.pages import pattern_of
 from tests.support.served import EMULATOR, ROOT, Outcome, run_program
 
 COURSE = ROOT / "examples/course"
-PAGE = (ROOT / "docs/course.md").read_text(encoding="utf-8")
+PAGE = (COURSE / "README.md").read_text(encoding="utf-8")
 SECTIONS = dict(enumerate(re.split(r"^## \d\. ", PAGE.partition("\n## What you have now")[0], flags=re.MULTILINE)[1:]))
 STEPS = range(1, len(SECTIONS))
 LANGUAGES = ["python", pytest.param("typescript", marks=pytest.mark.verify)]

@@ -24,7 +24,7 @@ def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("typescript")
     shutil.copytree(EXAMPLES / "typescript", folder, dirs_exist_ok=True)
     install_packages(folder)
-    for number, (_, shown) in enumerate(fences(ROOT / "docs/any-language.md", "ts")):
+    for number, (_, shown) in enumerate(fences(ROOT / "docs/testing.md", "ts")):
         (folder / f"shown-{number}.test.ts").write_text(shown)
     return folder
 

@@ -32,7 +32,7 @@ NOT_RUN = {
     "pip": "fetches from a package index; test_wheel installs the wheel without one",
     "git": "makes a release, which is for maintainers",
     "gh": "looks at a release, which needs the network",
-    "openapi-python-client": "run by `make verify`, with the other generators of docs/clients.md",
+    "openapi-python-client": "run by `make verify`, with the other generators of docs/reference/clients.md",
     "openapi-generator-cli": "run by `make verify`",
     "datamodel-codegen": "run by `make verify`",
     "openapi-typescript": "run by `make verify`",

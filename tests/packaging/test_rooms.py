@@ -16,7 +16,10 @@ PACKAGE = Path("emulator/image_workflow_emulator")
 TABLE = PACKAGE / "cli/table.py"
 ROOMS = {
     "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_readings.py", "tests/domain"]),
-    "sweep": (["docs/sweep.md"], ["tests/cli/test_emitters.py", "tests/testing/test_pytest_plugin.py", "tests/domain"]),
+    "sweep": (
+        ["docs/reference/sweep.md"],
+        ["tests/cli/test_emitters.py", "tests/testing/test_pytest_plugin.py", "tests/domain"],
+    ),
 }
 """By room: its pages, and tests of others that must pass without it."""
 

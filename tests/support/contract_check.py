@@ -6,6 +6,7 @@ declared are refused, and what the emulator sends beyond its promises is as `str
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -114,7 +115,7 @@ class ContractChecker:
         return found
 
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
-        steps = tuple(path.split("/"))
+        steps = tuple(re.sub("^(/docs)/.+", r"\1/page", path).split("/"))  # the name of a page has folders
         item: Mapping[str, Any]
         if steps in self._paths:
             item = self._paths[steps]

@@ -42,27 +42,13 @@ _PROBLEM: Final = """\
 """
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
 WORLD_SCHEMA: Final = ROOT / "contract" / "world.schema.json"
-TEAMS_PAGE: Final = ROOT / "docs" / "teams-and-keys.md"
+TEAMS_PAGE: Final = ROOT / "docs" / "control.md"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
-LEDGER_PAGE: Final = ROOT / "docs" / "ledger.md"
-_LEDGER_HEAD: Final = """\
-# The ledger of decisions
-
-The specification leaves some things open. For each of them, this page says what the emulator does. The number of an
-entry, such as D17, stands wherever it applies: in the contract, in the code and on the other pages.
-
-An entry has up to four parts:
-
-- **Specification**: what the specification says, and what it does not say
-- **Emulator**: what the emulator does
-- **Client**: what your client should therefore do
-- **Reading**: another meaning that the real service may have, and the mistake of a client that it finds.
-  [Readings](readings.md) says how to run your tests under one.
-
-A client that follows the specification and every **Client** part passes under every reading.
-
-`make contract` writes this page from [decisions.yaml](../contract/decisions.yaml).
-"""
+DECISIONS_PAGE: Final = ROOT / "docs" / "reference" / "decisions.md"
+_GENERATED: Final = "\n## The decisions\n"
+"""The heading below which the page of decisions is written by `make contract`."""
+_STEPS: Final = 5
+"""The semicolons in a text from which it is a list of steps."""
 _GIVES: Final = {"less": "promises less", "refuses": "takes less", "other": "does something else", "more": "is laxer"}
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
@@ -209,21 +195,32 @@ def teams_page(document: dict[str, Any]) -> str:
     return _with_table(TEAMS_PAGE.read_text(encoding="utf-8"), "Price", "Operations", prices)
 
 
-def ledger_page(_document: dict[str, Any]) -> str:
-    """The ledger of decisions as a page."""
-    return "\n".join([_LEDGER_HEAD, *(_decision(entry) for entry in read_contract("decisions.yaml")["decisions"])])
+def decisions_page(_document: dict[str, Any]) -> str:
+    """The page of decisions and readings: what is written by hand, and an entry for each decision."""
+    by_hand = DECISIONS_PAGE.read_text(encoding="utf-8").partition(_GENERATED)[0]
+    entries = (_decision(entry) for entry in read_contract("decisions.yaml")["decisions"])
+    return "\n".join([by_hand + _GENERATED, *entries])
 
 
 def _decision(entry: Mapping[str, Any]) -> str:
-    lines = [f"## {entry['id']}: {entry['title']}", ""]
-    lines += [f"- **{name.capitalize()}**: {_line(entry[name])}" for name in ("specification", "emulator", "client")]
+    lines = [f"### {entry['id']}: {entry['title']}", ""]
+    lines += [f"- **{name.capitalize()}**: {_steps(entry[name])}" for name in ("specification", "emulator", "client")]
     for reading in entry.get("readings", ()):
-        anchor = f"{entry['id']}{reading['id']}".lower()
-        name = f"[`{entry['id']}={reading['id']}`](readings.md#{anchor}) ({_GIVES[reading['gives']]})"
+        name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
         lines.append(
             f"- **Reading** {name}: {_line(reading['emulator'])} A client that breaks: {_line(reading['client'])}"
         )
     return "\n".join([*lines, ""])
+
+
+def _steps(text: str) -> str:
+    """Write a text on one line, or as a numbered list if it has many steps."""
+    head, colon, steps = _line(text).partition(": ")
+    if steps.count("; ") < _STEPS:
+        return _line(text)
+    return "\n".join(
+        [head + colon.rstrip(), *(f"  {at}. {step}" for at, step in enumerate(steps.split("; "), start=1))]
+    )
 
 
 def _line(text: str) -> str:
@@ -232,7 +229,7 @@ def _line(text: str) -> str:
 
 DOCUMENTS: Final = {
     CONTRACT: contract_page,  # whose words the others repeat
-    LEDGER_PAGE: ledger_page,
+    DECISIONS_PAGE: decisions_page,
     SCENARIO_SCHEMA: scenario_schema,
     WORLD_SCHEMA: world_schema,
     SCENARIO_PAGE: scenario_page,

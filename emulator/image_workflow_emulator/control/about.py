@@ -4,6 +4,7 @@ The documentation is Markdown, for programs and people who have no clone: each p
 """
 
 import re
+from posixpath import dirname, normpath
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -64,8 +65,8 @@ get_world_schema = get_scenario_schema
 
 _SKILL: Final = "skills/image-workflow-emulator/SKILL.md"
 _IMAGE: Final = re.compile(r"!\[[^]]*\]\((?!\w+:)[^)]*\)\n*")
-_OUTSIDE: Final = re.compile(r"\[([^]]*)\]\((?:\.\./)+([^)#]*)[^)]*\)")
-"""A link of a page to a file of the repository that is no page."""
+_LINK: Final = re.compile(r"\[([^]]*)\]\((\.\./[^)#]*)([^)]*)\)")
+"""A link of a page that leads out of its folder: its text, file and anchor."""
 
 
 def get_page(call: ControlCall) -> Response:
@@ -77,8 +78,13 @@ def get_page(call: ControlCall) -> Response:
     if page is None:
         raise Problem("not_found", f"{excerpt(name)}: there is no such page; GET {PREFIX}/docs/ lists them")
     text = page.read_text(encoding="utf-8").replace(f"](../{_SKILL})", "](SKILL.md)")
-    # Without pictures, and with links to no other files than pages.
-    return Response(_OUTSIDE.sub(r"\1 (`\2`)", _IMAGE.sub("", text)), media_type="text/markdown")
+
+    def link(found: re.Match[str]) -> str:
+        """Keep a link to another page; name any other file of the repository."""
+        file = normpath(f"docs/{dirname(name)}/{found[2]}")
+        return found[0] if file.startswith("docs/") else f"{found[1]} (`{file}`)"
+
+    return Response(_LINK.sub(link, _IMAGE.sub("", text)), media_type="text/markdown")
 
 
 list_pages = get_page

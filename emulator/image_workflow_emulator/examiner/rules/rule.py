@@ -5,7 +5,7 @@ for each time that it could have been broken: KEPT, or a Breach. It keeps nothin
 breach that turns out to be none (a retry that came late, but came) is gone at the next examination. A rule that cannot
 be sure yields nothing: a false alarm costs more than a mistake that is missed.
 
-A new rule is a function in a file of this folder, its words in `rules.toml`, and a section of docs/conduct.md; in the tests,
+A new rule is a function in a file of this folder, its words in `rules.toml`, and a section of docs/reference/conduct-rules.md; in the tests,
 its two examples.
 """
 
