@@ -30,7 +30,7 @@ def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
         "outcome": record.outcome,
         "summary": _summary(record, original),
         "checks": [_describe_check(check, record, check is decided) for check in checks],
-        "decided_by": None if decided is None and record.problem is None else _decided_by(record, decided),
+        "decided_by": _decided_by(record, decided) if decided or record.problem else None,
         "remedy": remedy_of(record),
         "effects": list(_effects(record)),
         "rules": [describe_rule(rule) | {"did": rule.then if acted else "nothing"} for rule, acted in rules if rule],
@@ -51,27 +51,23 @@ def _decided(record: RequestRecord) -> Check | None:
 
 
 def _describe_check(check: Check, record: RequestRecord, has_decided: bool) -> dict[str, Any]:
+    """Return the result of a check, why it is made, and what it found if it decided."""
+    problem, detail = record.problem, None
     if has_decided:
-        return {"check": check.value, "result": "decided", **_found(record, check)}
-    result = "passed" if check in record.passed else "not reached"
-    return {"check": check.value, "result": result, "detail": None, "source": structs.asdict(source_of(check))}
-
-
-def _found(record: RequestRecord, check: Check) -> dict[str, Any]:
-    """Return what a check found that decided, and why it is made."""
-    problem, detail = record.problem, "Idempotency-Key: found the same intent that this key is bound to"
-    if problem is None:
-        return {"detail": detail, "source": structs.asdict(source_of(check))}
-    return {"detail": problem.detail, "source": structs.asdict(source_of(check, problem.code))}
+        detail = problem.detail if problem else "Idempotency-Key: found the same intent that this key is bound to"
+    source = source_of(check, problem.code if problem and has_decided else None)
+    result = "decided" if has_decided else "passed" if check in record.passed else "not reached"
+    return {"check": check, "result": result, "detail": detail, "source": structs.asdict(source)}
 
 
 def _decided_by(record: RequestRecord, check: Check | None) -> dict[str, Any]:
     """Return what decided, at which check, and the change of a timeline that caused it."""
-    cause = record.problem.cause if record.problem else None
+    found, cause = _describe_check(check or Check.ROUTE, record, True), record.problem.cause if record.problem else None
     return {
         "check": check,
         "who": "the service" if not record.is_injected else "a scenario" if record.rule else _HEADER,
-        **_found(record, check or Check.ROUTE),
+        "detail": found["detail"],
+        "source": found["source"],
         "timeline": _describe_place(cause) | {"at": format_timestamp(cause.at)} if cause else None,
     }
 
@@ -107,19 +103,19 @@ def _summary(record: RequestRecord, original: RequestRecord | None) -> str:
     return _verdict(record, original) + (" A scenario lost the answer on the wire." if is_lost else "")
 
 
+_WITHOUT_PROBLEM: Final = {
+    "in flight": "It has no answer yet.",
+    "abandoned": "Its client went away before it was whole; nothing was done.",
+    "lost": "A scenario lost it on the wire before anything was done; it has no answer.",
+    "replayed": "{status}: the stored answer of {first} was sent again.",
+    "answered": "{status}: it passed every check.",
+}
+
+
 def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
-    match record.outcome:
-        case "in flight":
-            return "It has no answer yet."
-        case "abandoned":
-            return "Its client went away before it was whole; nothing was done."
-        case "lost":
-            return "A scenario lost it on the wire before anything was done; it has no answer."
-        case "replayed":
-            first = "an earlier request" if original is None else f"request {original.sequence}"
-            return f"{record.status}: the stored answer of {first} was sent again."
-        case "answered":
-            return f"{record.status}: it passed every check."
+    if record.outcome in _WITHOUT_PROBLEM:
+        first = "an earlier request" if original is None else f"request {original.sequence}"
+        return _WITHOUT_PROBLEM[record.outcome].format(status=record.status, first=first)
     assert record.problem is not None, "a refusal has its problem"
     answer, detail = f"{record.status} {record.problem.code}", sentence(record.problem.detail)
     if record.outcome == "failed":

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.control.clock import move_to
 from image_workflow_emulator.control.dispatch import ControlCall, schemas
 from image_workflow_emulator.control.teams import account_of_query
@@ -22,8 +22,8 @@ from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
 from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.recipes import IngredientKind, PremadeRecipe
-from image_workflow_emulator.domain.resources import operation_id
+from image_workflow_emulator.domain.recipes import PremadeRecipe
+from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, operation_id
 from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import full_keys
@@ -31,27 +31,12 @@ from image_workflow_emulator.service.sandbox.calls import full_keys
 PHOTOSHOOT: Final = "photoshoot"
 PHOTOS_OF_STYLE: Final = 3
 SAMPLE_EDGE: Final = 1024
-_SAMPLES: Final[Mapping[str, tuple[IngredientKind, str]]] = {
-    "product": ("background", "{} shirt"),
-    "pose": ("pose", "{}"),
-    "fashion_model": ("fashion_model", "{}"),
-}
-"""By what it is a photo of: the premade picture that looks like one, and its name."""
-_PATHS: Final = {
-    "product": "products",
-    "fashion_model": "fashion-models",
-    "background": "backgrounds",
-    "pose": "poses",
-    "photography_style": "photography-styles",
-    PHOTOSHOOT: "generations/product-photography",
-}
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "fashion_model": {"age_range": "25-35", "gender": "neutral"},
     "background": {"kind": "backdrop"},
     PHOTOSHOOT: {"output_mode": "photoshoot", **PHOTOGRAPHY_DEFAULTS},
 }
 """What is sent unless an entry says otherwise: under some readings the service fills in nothing (D33)."""
-_PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _ONE_SOURCE: Final = ("background", "pose")
 """The kinds that are made from one Asset, and not from several."""
 
@@ -60,7 +45,7 @@ Names = Mapping[tuple[str, str], str]
 
 
 async def give(call: ControlCall) -> dict[str, Any]:
-    """POST /given: make each entry in turn; what is made before one that is refused stays.
+    """POST /given: make each entry in turn; what was made before a refused one stays.
 
     Raises:
         Problem: invalid_request for entries that cannot be read, before anything is made; else that of the service.
@@ -97,8 +82,8 @@ def read(call: ControlCall) -> Document:
 
 def _check_entry(document: Document, steps: Steps, kind: str, fields: Mapping[str, Any], contract: Contract) -> None:
     """Complain of fields that the body of the operation cannot have."""
-    schema = contract.operations[operation_id("create", kind) if kind != PHOTOSHOOT else _PHOTOGRAPHY].body
-    assert schema is not None, "what is created has a body"
+    schema = _operation(contract, kind).body
+    assert schema is not None, "a creation has a body"
     body = _body(kind, fields, {}, lambda number: [f"photo {photo}" for photo in range(number)])
     for violation in contract.violations(schema, body):
         first, *others = violation.steps or ("",)
@@ -114,22 +99,29 @@ def _check_entry(document: Document, steps: Steps, kind: str, fields: Mapping[st
         document.complain((*steps, *own_steps), expected, found, meant, violation.kind == "unknown")
 
 
+def _operation(contract: Contract, kind: str) -> OperationContract:
+    """Return the operation that makes an entry of a kind."""
+    identifier = "createProductPhotographyGeneration" if kind == PHOTOSHOOT else operation_id("create", kind)
+    return contract.operations[identifier]
+
+
 async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
     """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
-    body = _body(kind, fields, names, partial(_photos, call, team_id, kind, fields))
-    made = await _ask(call, team_id, "POST", _PATHS[kind], body)
+    body, path = (
+        _body(kind, fields, names, partial(_photos, call, team_id, kind, fields)),
+        _operation(call.plane.contract, kind).path,
+    )
+    made = await _ask(call, team_id, "POST", path, body)
     if kind == "product" or not fields.get("finished", True):
         return made
-    place = "generations" if kind == PHOTOSHOOT else "operations"
     await _finish(call, team_id, made["id"])
-    ended = await _ask(call, team_id, "GET", f"{place}/{made['id']}")
     if kind == PHOTOSHOOT:
-        return ended
+        return await _ask(call, team_id, "GET", f"/generations/{made['id']}")
+    ended = await _ask(call, team_id, "GET", f"/operations/{made['id']}")
     if ended["error"]:
-        raise Problem(
-            "invalid_request", f"{fields['name']}: its Operation failed: {ended['error']['code']}", status=409
-        )
-    return await _ask(call, team_id, "GET", f"{_PATHS[kind]}/{ended['result']['id']}")
+        detail = f"{fields['name']}: its Operation failed: {ended['error']['code']}"
+        raise Problem("invalid_request", detail, status=409)
+    return await _ask(call, team_id, "GET", f"{path}/{ended['result']['id']}")
 
 
 def _body(kind: str, fields: Mapping[str, Any], names: Names, photos_of: Callable[[int], list[str]]) -> dict[str, Any]:
@@ -159,9 +151,9 @@ def _with_ids(name: str, value: Any, names: Names) -> Any:
 
 
 def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
-    """Add Assets without uploads: of a product shirts, else like premade pictures of this name; return their ids."""
-    shown, title = _SAMPLES.get(kind, ("photography_style", "{}"))
-    names = [title.format(f"{kind} {fields['name']} {photo}") for photo in range(1, number + 1)]
+    """Add Assets without uploads: of a product shirts, else premade pictures of its kind; return their ids."""
+    shown, what = (kind, "") if kind in INGREDIENT_KINDS else ("background", " shirt")
+    names = [f"{kind} {fields['name']} {photo}{what}" for photo in range(1, number + 1)]
     sample = PremadeRecipe(kind=shown, name="", width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
     return [add_asset(call.sandbox, team_id, structs.replace(sample, name=name), call.now).id for name in names]
 
@@ -176,7 +168,7 @@ async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Ma
         content = b"" if body is None else json_bytes(body)
     except TypeError as error:  # an integer beyond 64 bits, which YAML can write
         raise Problem("invalid_request", f"(body): found what JSON cannot hold ({error})") from None
-    answer = await call.plane.ask_off_record(call.sandbox, call.request.scope, keys[0], method, f"/v1/{path}", content)
+    answer = await call.plane.ask_off_record(call.sandbox, call.request.scope, keys[0], method, f"/v1{path}", content)
     call.check_unchanged()
     return answer
 

@@ -1,20 +1,26 @@
-"""The page's own files, read from disk when a browser asks for them: `page/` beside this file. They hold no data.
+"""The page's own files, read from disk when a browser asks for them: `page/` beside this file; and the reference.
 
-Owns what the page may do in a browser (its content security policy), and which addresses are files. What the page shows
-it asks for by the other requests of the control plane, with the control token where one is set.
+Owns what the page may do in a browser (its content security policy), and which addresses are files. None holds data: what
+the page shows it asks for by the other requests of the control plane, with the control token where one is set.
+
+The reference is the contract and its decisions as one page of HTML, each part as YAML at an address of its own. A script adds
+to each form of `Try it` what a sandbox has, and sends it.
 """
 
 import asyncio
+import json
+import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from html import escape
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from image_workflow_emulator.contract import Contract
+from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.control import DOCUMENTS, PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.control.reference import reference_page
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
@@ -47,11 +53,6 @@ async def show_reference(call: ControlCall) -> Response:
     return _document(call, await asyncio.to_thread(_reference, call.plane.contract))
 
 
-@lru_cache(maxsize=1)
-def _reference(contract: Contract) -> str:
-    return reference_page(contract, shipped_document("contract/decisions.yaml")["decisions"])
-
-
 def show_file(call: ControlCall) -> Response:
     """GET /_emulator/page/{file}: one of the files that the page is made of. Raises Problem not_found."""
     name = call.parameters["file"]
@@ -66,3 +67,134 @@ def _document(call: ControlCall, content: str) -> Response:
     if call.plane.settings.control_token is not None:
         content = content.replace("<html ", "<html data-needs-token ", 1)
     return Response(content, media_type="text/html", headers=_HEADERS)
+
+
+# The reference --------------------------------------------------------------------------------------------------------
+
+
+Part = Mapping[str, Any]
+
+_CODE: Final = re.compile(r"`([^`]+)`")
+_NAME: Final = re.compile(r"(?:(?<=schemas/)|(?<=- ))\w+")
+"""What may name a part in YAML: a reference to a schema, or an item of a list."""
+_LEFT_OUT: Final = ("headers", "links")
+_DEFECT: Final = "internal_error"
+_FILES: Final = 'The same as a file: <a href="contract.yaml">YAML</a>, <a href="contract.json">JSON</a>.'
+
+
+@lru_cache(maxsize=1)
+def _reference(contract: Contract) -> str:
+    """Fill the frame of the reference, with the places `{contents}`, `{version}` and `{reference}`."""
+    document, decisions = contract.document, shipped_document("contract/decisions.yaml")["decisions"]
+    schemas = document["components"]["schemas"]
+    described = {one.id: _described(contract, one) for one in contract.operations.values()}
+    chapters: dict[str, Mapping[str, Part]] = {
+        tag["name"]: {name: one for name, one in described.items() if tag["name"] in one["tags"]}
+        for tag in document["tags"]
+    }
+    chapters["Problem codes"] = {code: _code(contract, code) for code in schemas["ProblemCode"]["enum"]}
+    chapters["Schemas"] = schemas
+    chapters["Decisions"] = {one["id"]: one for one in decisions}
+    known = {name for parts in chapters.values() for name in parts}
+    body = [f'<p class="lead">{_prose(document["info"]["summary"])}</p><p>{_FILES}</p>']
+    for title, parts in chapters.items():
+        body += [f"<h2>{title}</h2>", *(_part(name, one, contract, known) for name, one in parts.items())]
+    contents = "".join(_chapter(title, parts) for title, parts in chapters.items())
+    places = {"contents": contents, "version": escape(contract.version), "reference": "".join(body)}
+    return re.sub(
+        r"\{(\w+)\}", lambda place: places[place[1]], (_FOLDER / "reference.html").read_text(encoding="utf-8")
+    )
+
+
+def _described(contract: Contract, operation: OperationContract) -> Part:
+    """Return what the contract says of an operation, with parameters, responses and the examples of its body in place."""
+
+    def resolved(part: Any, *kinds: str) -> Any:
+        match part:
+            case {"$ref": str(reference)} if reference.split("/")[2] in kinds:
+                _, _, kind, name = reference.split("/")
+                return resolved(contract.document["components"][kind][name], *kinds)
+            case Mapping():
+                return {name: resolved(value, *kinds) for name, value in part.items() if name not in _LEFT_OUT}
+            case list():
+                return [resolved(value, *kinds) for value in part]
+        return part
+
+    path = contract.document["paths"][operation.path]
+    described = path[operation.method.lower()]
+    parameters = [*path.get("parameters", ()), *described.get("parameters", ())]
+    described = resolved({**described, "parameters": parameters}, "parameters", "responses")
+    body = {"requestBody": resolved(described["requestBody"], "examples")} if "requestBody" in described else {}
+    return {**described, **body}
+
+
+def _code(contract: Contract, code: str) -> Part:
+    """Return the statuses that a problem code comes with, and the operations that can answer with it."""
+    every = contract.operations.values()
+    statuses = sorted({status for one in every for status, codes in one.codes.items() if code in codes})
+    return {"statuses": statuses, "operations": [one.id for one in every if code in one.all_codes]}
+
+
+def _part(name: str, part: Part, contract: Contract, known: set[str]) -> str:
+    """Write a part: its YAML, in which the names of others are links; of an operation also its route and a form."""
+    operation = contract.operations.get(name)
+    head = form = ""
+    if operation is not None:
+        method, form = operation.method, _form(operation, part)
+        head = (
+            f'<p class="route"><span class="method method-{method.lower()}">{method}</span>'
+            f"<code>{operation.path}</code></p>"
+            f'<p class="lead">{escape(part["summary"])}</p><p>{_prose(part["description"])}</p>'
+        )
+    text = _NAME.sub(lambda word: _link(word[0]) if word[0] in known else word[0], escape(_yaml(part), quote=False))
+    return (
+        f'<article class="operation-part" id="{name}" aria-labelledby="{name}-title">'
+        f'<h3 id="{name}-title">{_link(name)}</h3>{head}'
+        f'<pre class="json" tabindex="0" role="group" aria-label="{name} in the contract">{text}</pre>{form}</article>'
+    )
+
+
+def _yaml(part: Part) -> str:
+    import yaml  # 45 ms of start-up, which a process that shows no reference need not spend
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(part, Dumper=dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def _chapter(title: str, parts: Iterable[str]) -> str:
+    items = "".join(f"<li>{_link(name)}</li>" for name in parts)
+    return f'<details class="chapter"><summary>{title}</summary><ul>{items}</ul></details>'
+
+
+def _link(part: str) -> str:
+    return f'<a href="#{part}">{part}</a>'
+
+
+def _prose(text: str) -> str:
+    """Write a text of the contract, in which words in backticks are code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+def _form(operation: OperationContract, described: Part) -> str:
+    """Write the form of `Try it`, with an example in it."""
+    faults = "".join(f"<option>{code}</option>" for code in [*sorted(operation.all_codes - {_DEFECT}), _DEFECT])
+    fields = ['<label class="field">Credential<select name="credential"></select></label>']
+    for one in described["parameters"]:
+        example = one.get("example", one["schema"].get("example", "")) if one.get("required") else ""
+        attributes = f'name="{one["name"]}" data-in="{one["in"]}" value="{escape(str(example))}" autocomplete="off"'
+        required = "required" if one.get("required") else ""
+        fields.append(f'<label class="field">{one["name"]}<input {attributes} {required}></label>')
+    options = f'<option value="">none</option>{faults}'
+    fields.append(f'<label class="field">Fault (Emulator-Fault)<select name="fault">{options}</select></label>')
+    for content in described.get("requestBody", {"content": {}})["content"].values():
+        examples = (json.dumps(one["value"], indent=2, ensure_ascii=False) for one in content["examples"].values())
+        area = f'<textarea name="body" rows="10" spellcheck="false">{escape(min(examples, key=len))}</textarea>'
+        fields.append(f'<label class="field try-textarea">Body{area}</label>')
+    new_key = '<button type="button" data-act="new-key">New Idempotency-Key</button>' if operation.takes_key else ""
+    return (
+        f'<details class="try"><summary>Try it</summary><div class="try-content">'
+        f'<form data-method="{operation.method}" data-path="{operation.path}">{"".join(fields)}'
+        f'<div class="buttons"><button class="primary">Send</button>{new_key}</div></form>'
+        f'<div class="answer" aria-live="polite"></div></div></details>'
+    )

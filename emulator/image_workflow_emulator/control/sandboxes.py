@@ -48,9 +48,7 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
 async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
     """GET /sandboxes: described some at a time, between which other requests are served."""
     by_id = call.plane.sandboxes.by_id
-    existing = (
-        by_id[identifier] for identifier in list(by_id) if identifier in by_id
-    )  # others may be deleted meanwhile
+    existing = (by_id[identifier] for identifier in list(by_id) if identifier in by_id)  # one may be deleted meanwhile
     return {"data": await in_slices(existing, lambda sandbox: describe(call, sandbox))}
 
 

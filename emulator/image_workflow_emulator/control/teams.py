@@ -1,7 +1,6 @@
 """Teams and their credentials: shown, created and changed at once."""
 
 import re
-from collections.abc import Sequence
 from typing import Any, Final
 
 from image_workflow_emulator.control.describing import shown
@@ -22,14 +21,11 @@ _MAX_SLUG_CHARACTERS: Final = 40
 
 
 def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
-    """Return the Teams of a sandbox as the control plane shows them, in the order of their opening."""
-    credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
-    for held in sandbox.credentials.values():
-        credentials[held.credential.team_id].append(held.credential)
-    return [describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
+    """Return the Teams of a sandbox as the control plane shows them, in the order of their creation."""
+    return [describe_team(sandbox, account) for account in sandbox.accounts.values()]
 
 
-def describe_team(account: TeamAccount, credentials: Sequence[Credential]) -> dict[str, Any]:
+def describe_team(sandbox: Sandbox, account: TeamAccount) -> dict[str, Any]:
     """Return a Team as the control plane shows it."""
     team, ledger = account.team, account.ledger
     return {
@@ -39,7 +35,7 @@ def describe_team(account: TeamAccount, credentials: Sequence[Credential]) -> di
         "subscription": "active" if team.subscription_active else "inactive",
         "concurrency_used": account.budget.used,
         "credit_changes": [{"at": format_timestamp(at), "change": change} for at, change in account.credit_changes],
-        "credentials": [_describe_credential(credential) for credential in credentials],
+        "credentials": [_describe_credential(credential) for credential in sandbox.credentials_of(team.id)],
     }
 
 
@@ -64,14 +60,14 @@ def create_team(call: ControlCall) -> dict[str, Any]:
     account = call.sandbox.add_team(read_team(name, call.fields), call.now)
     for profile in _ENDS_OF_KEYS:
         _add_credential(call, account, profile, None)
-    return describe_team(account, call.sandbox.credentials_of(account.team.id))
+    return describe_team(call.sandbox, account)
 
 
 def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     scenarios.change_team(call.sandbox, account, read_team(account.team.name, call.fields))
-    return describe_team(account, call.sandbox.credentials_of(account.team.id))
+    return describe_team(call.sandbox, account)
 
 
 def create_credential(call: ControlCall) -> dict[str, Any]:

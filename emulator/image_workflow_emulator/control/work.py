@@ -4,6 +4,7 @@ Requests here are not in the journal, take no Request-Id of the service, and mat
 """
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -25,14 +26,13 @@ from image_workflow_emulator.service.sandbox.store import Collection
 
 
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
+_AGE: Final = attrgetter("created_at", "id")
 
 
 def list_all_assets(call: ControlCall) -> dict[str, Any]:
     """GET /assets: of all Teams, newest first."""
-    newest = sorted(
-        call.sandbox.store.assets.items.values(), key=lambda asset: (asset.created_at, asset.id), reverse=True
-    )
-    return {"data": [_describe(call.sandbox, asset) for asset in newest[: call.query["limit"]]]}
+    newest = sorted(call.sandbox.store.assets.items.values(), key=_AGE, reverse=True)[: call.query["limit"]]
+    return {"data": [_describe(call.sandbox, asset) for asset in newest]}
 
 
 async def create_asset(call: ControlCall) -> dict[str, Any]:
@@ -63,8 +63,10 @@ async def get_picture(call: ControlCall) -> Response:
     return Response(data, headers=headers, media_type=f"image/{asset.format if asset else 'png'}")
 
 
-def picture_url(sandbox: Sandbox, key: str) -> str:
-    """Return the address of a picture below the control plane, from the root of the server."""
+def picture_url(sandbox: Sandbox, key: str | None) -> str | None:
+    """Return the address of a picture from the root of the server; None if there is none yet, or it was deleted."""
+    if key is None or sandbox.images.public(key) is None:
+        return None
     prefix = PREFIX if sandbox.id == DEFAULT_SANDBOX_ID else f"{PREFIX}/sandboxes/{sandbox.id}"
     return f"{prefix}/pictures/{key}"
 
@@ -85,7 +87,7 @@ def list_work(call: ControlCall) -> dict[str, Any]:
     """GET /work: newest first."""
     store = call.sandbox.store
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
-    newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[: call.query["limit"]]
+    newest = sorted(all_work, key=_AGE, reverse=True)[: call.query["limit"]]
     admissions = {request.work_id: request for request in call.sandbox.journal.requests if request.work_id}
     return {"data": [describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
@@ -117,7 +119,7 @@ def _of_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
     outputs = [
         {
             "slot": slot,
-            "url": _url(sandbox, output.asset_id),
+            "url": picture_url(sandbox, output.asset_id),
             **shown(output, "status", "asset_id", "error"),
             **shown(planned, "finishes_at"),
         }
@@ -134,10 +136,3 @@ def _names_in(sandbox: Sandbox, value: Any) -> dict[str, str]:
         return {} if found is None else {value: found.name}
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return {identifier: name for part in parts for identifier, name in _names_in(sandbox, part).items()}
-
-
-def _url(sandbox: Sandbox, asset_id: str | None) -> str | None:
-    """Return the address of a slot's picture; None if there is none yet, or it was deleted."""
-    if asset_id is None or sandbox.images.public(asset_id) is None:
-        return None
-    return picture_url(sandbox, asset_id)
