@@ -4,12 +4,12 @@ Reads `contract/openapi.yaml`, and nothing but it, so that code and contract can
 operations do, nor how a violation is answered.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.schemas import Schemas, Violation
@@ -27,19 +27,18 @@ OperationKind = Literal["read", "list", "poll", "write"]
 class QueryParameter(Struct, frozen=True):
     """A query parameter: a whole number within bounds, one of a set of words, or any text."""
 
-    name: str
-    is_integer: bool
-    minimum: int
-    maximum: int
-    words: tuple[str, ...]
+    type: str
+    minimum: int = 0
+    maximum: int = 0
+    enum: tuple[str, ...] = ()
 
     def unmet(self, value: str) -> str | None:
         """Return what the parameter expects, where a value is not that; None where it is."""
-        if self.is_integer:
+        if self.type == "integer":
             digits = value.isascii() and value.isdecimal() and len(value) <= 9 and value == str(int(value))
             is_met = digits and self.minimum <= int(value) <= self.maximum
             return None if is_met else f"a whole number from {self.minimum} to {self.maximum}"
-        return f"one of {', '.join(self.words)}" if self.words and value not in self.words else None
+        return f"one of {', '.join(self.enum)}" if self.enum and value not in self.enum else None
 
 
 class OperationContract(Struct, frozen=True):
@@ -81,9 +80,8 @@ class Contract:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
-        self.operations: Mapping[str, OperationContract] = {
-            operation.id: operation for operation in self._read_operations()
-        }
+        found = self._read_operations()
+        self.operations: Mapping[str, OperationContract] = {operation.id: operation for operation in found}
 
     @property
     def version(self) -> str:
@@ -130,7 +128,7 @@ class Contract:
     ) -> OperationContract:
         parameters = [self._resolve(parameter) for parameter in (*shared, *operation.get("parameters", ()))]
         query = {
-            parameter["name"]: self._read_query_parameter(parameter)
+            parameter["name"]: convert(self._resolve(parameter["schema"]), QueryParameter)
             for parameter in parameters
             if parameter["in"] == "query"
         }
@@ -152,21 +150,11 @@ class Contract:
         )
 
     def _codes_of(self, response: Mapping[str, Any]) -> Sequence[str]:
-        codes: Sequence[str] = response.get("x-problem-codes") or self._resolve(response).get("x-problem-codes", ())
+        codes: Sequence[str] = self._resolve(response).get("x-problem-codes", ())
         return codes
 
-    def _read_query_parameter(self, parameter: Mapping[str, Any]) -> QueryParameter:
-        schema = self._resolve(parameter["schema"])
-        return QueryParameter(
-            name=parameter["name"],
-            is_integer=schema["type"] == "integer",
-            minimum=schema.get("minimum", 0),
-            maximum=schema.get("maximum", 0),
-            words=tuple(schema.get("enum", ())),
-        )
 
-
-def _kind_of(method: str, operation: Mapping[str, Any], query: Mapping[str, QueryParameter]) -> OperationKind:
+def _kind_of(method: str, operation: Mapping[str, Any], query: Collection[str]) -> OperationKind:
     if method != "get":
         return "write"
     if "after" in query:

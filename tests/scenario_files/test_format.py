@@ -11,7 +11,7 @@ from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.faults.network import NetworkFault
 from image_workflow_emulator.scenario.format import parse_scenario, scenario_of
 from image_workflow_emulator.scenario.matching import Match
-from image_workflow_emulator.scenario.scenario import Scenario, ScenarioClock
+from image_workflow_emulator.scenario.scenario import Scenario
 from image_workflow_emulator.scenario.world import (
     NO_WORLD_CHANGES,
     World,
@@ -30,7 +30,7 @@ def read(text: str) -> Scenario:
 
 
 def test_a_scenario_needs_nothing_but_its_name() -> None:
-    expected = Scenario("x", "", None, ScenarioClock(), NO_WORLD_CHANGES, (), (), FILE, "scenario: x")
+    expected = Scenario("x", file=FILE, text="scenario: x")
     assert parse_scenario("scenario: x", FILE, CONTRACT) == expected
 
 

@@ -24,7 +24,7 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp, timestam
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.format import scenario_of
 from image_workflow_emulator.scenario.matching import Facts
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Rule, Scenario, ScenarioClock
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Rule, Scenario
 from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
@@ -54,7 +54,7 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     scenarios.begin(sandbox, scenario, call.now, team_id)
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(sandbox.created_with, scenario)
-    clock = None if scenario.clock == ScenarioClock() else scenario.clock
+    clock = scenario.start if scenario.clock is None else scenario.clock
     readings = scenario.readings if sandbox.options.readings is None else None  # an option goes before them
     waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade, "readings": readings}
     at_reset = [name for name, value in waiting.items() if value is not None and not team_id]
@@ -90,13 +90,12 @@ def list_scenarios(call: ControlCall) -> dict[str, Any]:
 
 def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions:
     """Return options that begin a sandbox with a scenario, whose own seed and clock go before theirs."""
-    clock = scenario.clock
     return structs.replace(
         options,
         scenario=scenario,
         seed=options.seed if scenario.seed is None else None,
-        clock=options.clock if clock.setting is None else None,
-        start=options.start if clock.start is None else None,
+        clock=options.clock if scenario.clock is None else None,
+        start=options.start if scenario.start is None else None,
     )
 
 

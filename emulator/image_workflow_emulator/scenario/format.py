@@ -34,11 +34,10 @@ from image_workflow_emulator.scenario.scenario import (
     Change,
     Rule,
     Scenario,
-    ScenarioClock,
     TimedChange,
     WorkOutcome,
 )
-from image_workflow_emulator.scenario.world import WorldCredential, WorldNames, check_world, read_team, read_world
+from image_workflow_emulator.scenario.world import WorldCredential, WorldNames, read_team, read_world
 
 FAULTS: Final[Mapping[str, Callable[..., Fault]]] = {
     "problem": ProblemFault,
@@ -109,18 +108,15 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
     document.check(_schemas(), suggest=_suggest)
     given = document.value
     world_changes, clock = given.get("world", {}), given.get("clock", {})
-    if world is not None:
-        check_world(document, world_changes, ("world",), world)
-        world = world.with_world(world_changes)
-    reader = _Reader(document, contract, world)
+    names = None if world is None else world.with_world(document, world_changes, ("world",))
+    reader = _Reader(document, contract, names)
     timeline = map(reader.change, count(), given.get("timeline", ()))
     scenario = Scenario(
         name=given["scenario"],
         description=given.get("description", "").strip(),
         seed=given.get("seed"),
-        clock=ScenarioClock(
-            clock_setting(clock["mode"], clock.get("rate")) if "mode" in clock else None, clock.get("start")
-        ),
+        clock=clock_setting(clock["mode"], clock.get("rate")) if "mode" in clock else None,
+        start=clock.get("start"),
         world=read_world(world_changes),
         rules=tuple(map(reader.rule, count(), given.get("rules", ()))),
         timeline=tuple(sorted(timeline, key=lambda change: change.when if isinstance(change.when, int) else math.inf)),

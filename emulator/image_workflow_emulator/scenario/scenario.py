@@ -105,20 +105,15 @@ class TimedChange(Struct, frozen=True):
 # The whole ------------------------------------------------------------------------------------------------------------
 
 
-class ScenarioClock(Struct, frozen=True):
-    """What a scenario says of the clock; None: as it is."""
-
-    setting: ClockSetting | None = None
-    start: int | None = None
-
-
 class Scenario(Struct, frozen=True):
     """What should go wrong. `text` is what it was read from, YAML or JSON, so that it can be kept and read again."""
 
     name: str
     description: str = ""
     seed: int | None = None
-    clock: ScenarioClock = ScenarioClock()
+    clock: ClockSetting | None = None
+    start: int | None = None
+    """The time at the start."""
     world: World = NO_WORLD_CHANGES
     rules: tuple[Rule, ...] = ()
     timeline: tuple[TimedChange, ...] = ()

@@ -131,13 +131,20 @@ class WorldNames(Struct, frozen=True):
         """Return those of the Teams, or of the keys, that the file can name."""
         return frozenset(name for name, team in names.items() if self.only in (None, team))
 
-    def with_world(self, world: Mapping[str, Any]) -> Self:
-        """Return these names with those that a scenario's world brings along."""
+    def with_world(self, document: Document, world: Mapping[str, Any], steps: tuple[str, ...]) -> Self:
+        """Return these names with those that a world at a place of a document brings along; complain of what it cannot name."""
         teams, keys = dict(self.teams), dict(self.keys)
         for name, team in world.get("teams", {}).items():
-            teams.setdefault(name, name)
-            for credential in team.get("credentials", ()):
-                keys.setdefault(credential["key"], teams[name])
+            at = (*steps, "teams", name)
+            if "credentials" not in team or self.only is not None:
+                kind = "a Team, or credentials for a new one"
+                document.check_word(at, name, self.usable(self.teams), kind, at_key=True)
+            own_name = teams.setdefault(name, name)
+            for index, credential in enumerate(team.get("credentials", ())):
+                owner = keys.setdefault(credential["key"], own_name)
+                if owner != own_name:
+                    found = f"{excerpt(credential['key'])}, a key of the Team {excerpt(owner)}"
+                    document.complain((*at, "credentials", index, "key"), "a new key, or one of this Team", found)
         return replace(self, teams=teams, keys=keys)
 
 
@@ -162,7 +169,7 @@ def world_of(data: JsonValue, where: str) -> World:
 
 def _read(document: Document) -> World:
     document.check(_schemas())
-    check_world(document, document.value, (), world_names(built_in_world()))
+    world_names(built_in_world()).with_world(document, document.value, ())
     document.raise_complaints()
     return built_in_world().changed(read_world(document.value))
 
@@ -170,22 +177,6 @@ def _read(document: Document) -> World:
 @cache
 def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
-
-
-def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames) -> None:
-    """Complain of what no schema can say of Teams. `names` are those there are without this world."""
-    owners = dict(names.keys)
-    for name, team in world.get("teams", {}).items():
-        at = (*steps, "teams", name)
-        if "credentials" not in team or names.only is not None:
-            kind = "a Team, or credentials for a new one"
-            document.check_word(at, name, names.usable(names.teams), kind, at_key=True)
-        for index, credential in enumerate(team.get("credentials", ())):
-            own_name = names.teams.get(name, name)
-            owner = owners.setdefault(credential["key"], own_name)
-            if owner != own_name:
-                found = f"{excerpt(credential['key'])}, a key of the Team {excerpt(owner)}"
-                document.complain((*at, "credentials", index, "key"), "a new key, or one of this Team", found)
 
 
 def read_world(given: Mapping[str, Any]) -> World:

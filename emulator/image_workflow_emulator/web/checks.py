@@ -93,7 +93,12 @@ def parse_query(
     """
     given = read_query(query_string, parameters)
     for name, value in given.items():
-        if clamps and parameters[name].is_integer and value.isdecimal() and int(value[:9]) > parameters[name].maximum:
+        if (
+            clamps
+            and parameters[name].type == "integer"
+            and value.isdecimal()
+            and int(value[:9]) > parameters[name].maximum
+        ):
             given[name] = str(parameters[name].maximum)
             continue
         expected = parameters[name].unmet(value)

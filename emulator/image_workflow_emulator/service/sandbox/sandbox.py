@@ -167,8 +167,8 @@ class Sandbox(SandboxState):
         scenario = options.scenario
         world = options.world.changed(scenario.world)
         clock = Clock(
-            options.clock or scenario.clock.setting or ClockSetting("real"),
-            scenario.clock.start if options.start is None else options.start,
+            options.clock or scenario.clock or ClockSetting("real"),
+            scenario.start if options.start is None else options.start,
         )
         readings = options.readings or scenario.readings or options.found_readings
         self.become(
