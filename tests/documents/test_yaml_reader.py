@@ -84,15 +84,6 @@ def test_what_cannot_be_read_is_told_with_its_place(text: str | bytes, complaint
     assert str(caught.value).startswith(complaint)
 
 
-@pytest.mark.parametrize("text", ['a: "\\ud800"', 'a: "\\ud83d\\ude00"'])
-def test_half_a_surrogate_pair_is_told_where_only_the_slower_parser_of_yaml_is_there(
-    monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    monkeypatch.delattr("yaml.CBaseLoader", raising=False)
-    with pytest.raises(DocumentError, match=r"^f:1:4: found half of a surrogate pair; expected UTF-8 text$"):
-        read_document(text, "f")
-
-
 def test_neither_aliases_nor_data_have_more_values_or_depth_than_is_allowed() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 12)]

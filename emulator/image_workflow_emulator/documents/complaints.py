@@ -62,8 +62,10 @@ def sentence(complaint: str) -> str:
     return complaint if complaint.endswith("?") else f"{complaint}."
 
 
-def nearest(word: str, words: Collection[str]) -> tuple[str, ...]:
-    """Return the word that was most likely meant, if one is near."""
+def nearest(word: object, words: Collection[str]) -> tuple[str, ...]:
+    """Return the word that was most likely meant, if one is near; none for what is no text."""
+    if not isinstance(word, str):
+        return ()
     import difflib  # not needed until something is misspelled
 
     by_folded = {known.casefold(): known for known in sorted(words)}

@@ -5,6 +5,7 @@ Must not know what a document is about, nor its notation.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from image_workflow_emulator.documents.complaints import (
@@ -22,31 +23,24 @@ from image_workflow_emulator.kernel.wording import excerpt
 Suggest: TypeAlias = Callable[[Steps, Any], Sequence[str]]
 
 
+@dataclass(slots=True, eq=False)
 class Document:
-    """A document under reading. `where` is the place in a body that it was found at.
+    """A document under reading."""
 
-    `data` is the JSON that it looks like; `source` is the text that it was read from.
-    """
-
-    def __init__(
-        self,
-        file: str,
-        data: Any,
-        places: Mapping[tuple[str, ...], tuple[Position, Position]],
-        source: str,
-        where: str = "",
-    ) -> None:
-        """`places` has by path where a value stands, and where its key does; it is empty for data without a text."""
-        self.file = file
-        self.data = data
-        self.value: Any = None
-        """What the data means, once it has passed `check`."""
-        self.source = source
-        self._places = places
-        self._where = where
-        self.nouns: Mapping[str, str] = {}
-        """By the name of an array at the top: what a complaint calls its items, such as `rule`, where they have places."""
-        self._complaints: list[Complaint] = []
+    file: str
+    data: Any
+    """The JSON that it looks like."""
+    places: Mapping[tuple[str, ...], tuple[Position, Position]]
+    """By path: where a value stands, and where its key does. Empty for data without a text."""
+    source: str
+    """The text that it was read from."""
+    where: str = ""
+    """The place in a body that it was found at."""
+    nouns: Mapping[str, str] = field(default_factory=dict)
+    """By the name of an array at the top: what a complaint calls its items, such as `rule`, where they have places."""
+    value: Any = None
+    """What the data means, once it has passed `check`."""
+    _complaints: list[Complaint] = field(default_factory=list)
 
     def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
         """Set `value` to what the data means; raise DocumentError with all that breaks the schema of a reference.
@@ -77,12 +71,12 @@ class Document:
     def place_of(self, steps: Steps) -> str:
         """Say where a place is: in a text as `rule 1 (its name): then/hold`, else as a JSON Pointer."""
         match steps:
-            case (str(name), int(index), *inner) if self._places and name in self.nouns:
+            case (str(name), int(index), *inner) if self.places and name in self.nouns:
                 item = self.data[name][index]
                 own_name = f" ({item['name']})" if isinstance(item, dict) and isinstance(item.get("name"), str) else ""
                 within = place_of(tuple(inner)).removeprefix("/")
                 return f"{self.nouns[name]} {index + 1}{own_name}" + (f": {within}" if within else "")
-        return self._where + place_of(steps)
+        return self.where + place_of(steps)
 
     def check_word(self, steps: Steps, word: str, words: Collection[str], kind: str = "", at_key: bool = False) -> None:
         """Complain of a word at a place that is none of those that can stand there; `kind` names these in words."""
@@ -100,8 +94,8 @@ class Document:
         """Return the place in the file of a value, or of its key; else of the last on the way to it that is there."""
         path = tuple(map(str, steps))  # the validator names a field that looks like a number by that number
         for length in range(len(path), -1, -1):
-            if path[:length] in self._places:
-                value, key = self._places[path[:length]]
+            if path[:length] in self.places:
+                value, key = self.places[path[:length]]
                 return key if at_key and length == len(path) else value
         return NOWHERE
 

@@ -6,6 +6,7 @@ expects, where its keywords say it badly. Must not know which schemas there are,
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
@@ -166,7 +167,7 @@ class Schemas:
                 found = f"the fields {', '.join(value)}" if value else "no fields"
                 yield Violation(steps, found, _expectation(keyword, schema))
             case _:
-                expected, meant = _expectation(keyword, schema), _suggested(value, self._words(schema))
+                expected, meant = _expectation(keyword, schema), nearest(value, self._words(schema))
                 yield Violation(steps, excerpt(value), expected, meant)
 
     def _explain_union(
@@ -178,7 +179,7 @@ class Schemas:
             yield from self._explain_all(meant[0])
         else:
             words = self._words(schema)
-            yield Violation(steps, excerpt(value), schema.get(EXPECTED) or one_of(words), _suggested(value, words))
+            yield Violation(steps, excerpt(value), schema.get(EXPECTED) or one_of(words), nearest(value, words))
 
     def _explain_tagged(
         self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
@@ -189,7 +190,7 @@ class Schemas:
         elif name not in value:
             yield Violation((*steps, name), "nothing", one_of(references), kind="missing")
         elif value[name] not in list(references):
-            meant = _suggested(value[name], references)
+            meant = nearest(value[name], references)
             yield Violation((*steps, name), excerpt(value[name]), one_of(references), meant)
         else:
             yield from self._explain_all(branches[schema["oneOf"].index({"$ref": references[value[name]]})])
@@ -218,11 +219,10 @@ class Schemas:
 
 
 def _holds(parse: Callable[[str], object], text: str) -> bool:
-    try:
+    with suppress(ValueError):
         parse(text)
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _first_error(validator: Any, value: object) -> Any:
@@ -247,10 +247,6 @@ def _explain_unknown(
 def _is_of_type(error: Any, steps: Steps) -> bool:
     """Tell whether an error says that the value at a place is of another type than a branch of a union."""
     return tuple(error.instance_path) == steps and error.kind.name in ("type", "enum", "const")
-
-
-def _suggested(value: object, words: Collection[str]) -> tuple[str, ...]:
-    return nearest(value, words) if isinstance(value, str) else ()
 
 
 _TYPES: Final = {

@@ -52,10 +52,10 @@ def read_document(text: str | bytes, file: str) -> Document:
     decoded = _decoded(text, file)
     # JSON spells a character beyond 16 bits as two escapes, which YAML does not know.
     plain = _ESCAPE.sub(_paired, decoded) if decoded.lstrip().startswith("{") else decoded
-    loader, reader = getattr(yaml, "CBaseLoader", yaml.BaseLoader), _Reader(file)
+    reader = _Reader(file)
     try:
-        reader.check_events(yaml.parse(plain, loader))
-        root = yaml.compose(plain, loader)
+        reader.check_events(yaml.parse(plain, yaml.CBaseLoader))
+        root = yaml.compose(plain, yaml.CBaseLoader)
     except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
         raise _syntax_error(error, plain, file) from None
     if root is None:
@@ -149,25 +149,19 @@ class _Reader:
         if node.tag not in _PLAIN_TAGS:
             raise self._error(node, f"the tag {excerpt(node.tag)}", "a value without a tag")
         if isinstance(node.value, str):
-            text = self._text(node)
-            return text if node.style else _json_scalar(text)
+            return node.value if node.style else _json_scalar(node.value)
         if node.tag == _SEQUENCE_TAG:
             return [self.value(item, item, (*path, str(index)), depth + 1) for index, item in enumerate(node.value)]
         entries: dict[str, JsonValue] = {}
         for name_node, inner in node.value:
             if not isinstance(name_node.value, str):
                 raise self._error(name_node, "an array or an object as a key", "a text as a key")
-            name = self._text(name_node)
+            name = name_node.value
             self._count(depth, name_node.start_mark)
             if name in entries:
                 raise self._error(name_node, f"{excerpt(name)} a second time", "each key once")
             entries[name] = self.value(inner, name_node, (*path, name), depth + 1)
         return entries
-
-    def _text(self, scalar: Any) -> str:
-        if _SURROGATE.search(scalar.value):  # PyYAML's parser in C refuses such an escape, the other does not
-            raise self._error(scalar, "half of a surrogate pair", "UTF-8 text")
-        return str(scalar.value)
 
     def _error(self, node: Any, found: str, expected: str) -> DocumentError:
         return _error(self._filename, _position(node.start_mark), found, expected)

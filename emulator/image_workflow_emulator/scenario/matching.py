@@ -6,7 +6,6 @@ passes the draw).
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
@@ -21,7 +20,6 @@ ByteSurface = Literal["upload", "download"]
 BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
 Subject = Literal["resource", "credential", "team", "idempotency_key"]
 """By what the matches of a rule can be counted separately."""
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Facts(Struct, frozen=True):
@@ -42,7 +40,7 @@ class Facts(Struct, frozen=True):
     """The key in the world file."""
     resource_id: str = ""
     resource_place: int | None = None
-    query: Mapping[str, str] = _NOTHING
+    query: Mapping[str, str] = {}
     idempotency_key: str = ""
     outputs: int = 1
     """How many outputs work makes."""
@@ -69,10 +67,10 @@ class Match(Struct, frozen=True):
     kind: Kind = "operation"
     names: frozenset[str] = frozenset({EVERY})
     team: str | None = None
-    body: Mapping[str, Any] = _NOTHING
+    body: Mapping[str, Any] = {}
     credential: str | None = None
     resource: str | int | None = None
-    query: Mapping[str, str] = _NOTHING
+    query: Mapping[str, str] = {}
     idempotency_key: re.Pattern[str] | None = None
 
     def matches(self, facts: Facts) -> bool:

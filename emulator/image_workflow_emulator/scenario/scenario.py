@@ -6,7 +6,6 @@ world's.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from msgspec import Struct
@@ -34,7 +33,7 @@ class WorkOutcome(Struct, frozen=True):
     source is taken to show (D30).
     """
 
-    outputs: Mapping[int, FailureCode] = MappingProxyType({})
+    outputs: Mapping[int, FailureCode] = {}
     fail: FailureCode | None = None
     duration_ms: int | None = None
     stall: bool = False
@@ -43,7 +42,7 @@ class WorkOutcome(Struct, frozen=True):
     def within(self, slots: int) -> Self:
         """Return the outcome of work that has so many outputs: without the failures of others."""
         outputs = {slot: code for slot, code in self.outputs.items() if slot <= slots}
-        return self if outputs == self.outputs else replace(self, outputs=MappingProxyType(outputs))
+        return self if outputs == self.outputs else replace(self, outputs=outputs)
 
 
 NO_OUTCOME: Final = WorkOutcome()
