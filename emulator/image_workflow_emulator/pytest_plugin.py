@@ -40,8 +40,6 @@ _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
-_BEGAN_MS = pytest.StashKey[int]()
-"""When a test began, by the host's clock."""
 _SEEN = pytest.StashKey[dict[str, int]]()
 """By the id of a sandbox that tests share: the number of its last request when the last test ended."""
 _CONDUCT = pytest.StashKey[str]()
@@ -208,8 +206,6 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the recorded requests to the report of a test that failed, while its sandboxes are still there."""
     report = yield
-    if call.when == "setup":
-        item.stash[_BEGAN_MS] = int(call.start * 1000)
     if report.failed:
         sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
         report.sections += sections
@@ -220,7 +216,7 @@ def pytest_runtest_makereport(
 
 
 def _note_seen(item: pytest.Item) -> None:
-    """Note which requests to shared sandboxes are of a test that has ended: the next may begin in the same millisecond."""
+    """Note the last request to each sandbox that tests share: later ones belong to later tests."""
     seen = item.session.stash.setdefault(_SEEN, {})
     for sandbox in (sandbox for fixture, sandbox in _sandboxes(item) if fixture != NAME):
         from image_workflow_emulator.testing import EmulatorError
@@ -238,16 +234,14 @@ def _sandboxes(item: pytest.Item) -> "list[tuple[str, Sandbox]]":
 
 
 def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[tuple[str, str]]":
-    """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the test began."""
+    """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the last test."""
     from image_workflow_emulator.testing import EmulatorError
 
     is_shared = fixture != NAME
     name = f" ({fixture})" if is_shared else ""
     try:
-        requests = sandbox.requests()
-        if is_shared:
-            last = item.stash[_BEGAN_MS], item.session.stash.get(_SEEN, {}).get(sandbox.id, 0)
-            requests = [one for one in requests if (_arrived_ms(one), one.sequence) > last]
+        seen = item.session.stash.get(_SEEN, {})
+        requests = sandbox.requests(since=seen.get(sandbox.id, 0) if is_shared else 0)
         readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
         lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
         is_judged = not is_shared and item.stash[_CONDUCT] != "off"
@@ -275,12 +269,6 @@ def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Itera
         yield f"session: {file}"
     except (EmulatorError, OSError) as error:
         yield f"session: {file} cannot be written: {error}"
-
-
-def _arrived_ms(request: "RecordedRequest") -> int:
-    from image_workflow_emulator.kernel.timestamps import parse_timestamp
-
-    return parse_timestamp(request.arrived_at or "")
 
 
 def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
