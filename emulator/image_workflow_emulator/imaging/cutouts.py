@@ -12,7 +12,6 @@ _SLOPE = [max(0, min(255, (level - _ALIKE) * 255 // (_OTHER - _ALIKE))) for leve
 _FAINT = 6  # levels of alpha that are not seen
 _GREY, _DEEPEST = 20, 150  # levels: the most that the channels of a shadow differ, and the darkest shadow
 _PLAIN_SHARE = 0.75  # of the border, that must have one colour
-_ALL = (1 << _EDGE * _EDGE) - 1  # of its pixels, as bits
 _LEAST_SHARE, _MOST_SHARE = 0.01, 0.97  # of the picture, that a subject takes
 
 
@@ -83,15 +82,10 @@ def _shadow_in(steps: Image.Image, least: Image.Image) -> Image.Image:
 def _inside(steps: Image.Image) -> Image.Image:
     """A small mask of what cannot be reached from the border through the ground: a label on a product is no hole."""
     ground = steps.resize((_EDGE, _EDGE), Image.Resampling.BOX).point([255 * (level < _ALIKE) for level in range(256)])
-    border = ImageOps.expand(Image.new("L", (_EDGE - 2, _EDGE - 2)), 1, 255)
-    free, outside = (int.from_bytes(mask.convert("1").tobytes()) for mask in (ground, border))
-    reached, outside = 0, outside & free
-    while outside != reached:  # a bit is a pixel; from row to row only pixels of the border are neighbours
-        reached = outside
-        outside |= (outside << 1 | outside >> 1) & free
-        outside |= (outside << _EDGE | outside >> _EDGE) & free
-    inside = Image.frombytes("1", (_EDGE, _EDGE), (~outside & _ALL).to_bytes(_EDGE * _EDGE // 8))
-    return inside.convert("L").filter(ImageFilter.MinFilter(5))
+    outside, reached = None, ImageChops.darker(ground, ImageOps.expand(Image.new("L", (_EDGE - 2, _EDGE - 2)), 1, 255))
+    while outside != reached:
+        outside, reached = reached, ImageChops.darker(ground, reached.filter(ImageFilter.MaxFilter(3)))
+    return ImageChops.invert(reached).filter(ImageFilter.MinFilter(5))
 
 
 def recolored(image: Image.Image, color: Color, solid: Image.Image | None = None) -> Image.Image:

@@ -93,11 +93,9 @@ def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
 
 def trimmed(image: Image.Image) -> Image.Image:
     """A cut-out without the transparent room around it; without transparency, the picture in RGB."""
-    alpha = image.getchannel("A") if image.mode == "RGBA" else None
-    box = alpha.getbbox() if alpha else None
-    if alpha is None or box is None or alpha.getextrema()[0] == 255:
-        return opaque(image)
-    return image.crop(box)
+    is_solid = image.mode != "RGBA" or image.getchannel("A").getextrema() == (255, 255)
+    box = None if is_solid else image.getbbox()
+    return image.crop(box) if box else opaque(image)
 
 
 def stretched(image: Image.Image, size: tuple[int, int]) -> Image.Image:
@@ -135,20 +133,15 @@ class Canvas:
         return cls.of(size, gradient_column(stops))
 
     def paint(self, image: Image.Image, box: Box) -> None:
-        """Paint as much of a picture in RGB or RGBA, stretched into a box, as lies within the canvas."""
+        """Paint a picture in RGB or RGBA, stretched into a box, which may reach beyond the canvas."""
         left, top = round(box.left), round(box.top)
-        width, height = max(1, round(box.width)), max(1, round(box.height))
-        seen = max(0, left), max(0, top), min(self.image.width, left + width), min(self.image.height, top + height)
-        if seen[0] >= seen[2] or seen[1] >= seen[3]:
-            return
-        across, down = image.width / width, image.height / height
-        source = (seen[0] - left) * across, (seen[1] - top) * down, (seen[2] - left) * across, (seen[3] - top) * down
-        size = seen[2] - seen[0], seen[3] - seen[1]
-        piece = image.resize(size, Image.Resampling.BILINEAR, source, reducing_gap=1.0)
+        piece = stretched(image, (max(1, round(box.width)), max(1, round(box.height))))
         if self.image.mode == "RGB":
-            self.image.paste(piece, seen, piece if piece.mode == "RGBA" else None)
+            self.image.paste(piece, (left, top), piece if piece.mode == "RGBA" else None)
         else:
-            self.image.alpha_composite(piece.convert("RGBA"), seen[:2])
+            self.image.alpha_composite(
+                piece.convert("RGBA"), (max(0, left), max(0, top)), (max(0, -left), max(0, -top))
+            )
 
     def paint_all(self, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:
         """Paint pictures side by side: as they are if they are cut out, with a shadow, else with white borders."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from msgspec import Struct
 from PIL import Image
 
 from image_workflow_emulator.domain.recipes import EditRecipe
@@ -30,41 +29,31 @@ _ABOUT_GROUND = re.compile(rf"(?:\w+\s+){{0,2}}\b({_GROUNDS})\b(?:\s+\w+){{0,2}}
 _REMOVAL = re.compile(rf"(remove|delete|without|erase)\b.{{0,20}}\b({_GROUNDS})|transparent|cut ?out")
 
 
-class _Change(Struct, frozen=True):
-    """What the instructions ask for, as far as their words are known."""
-
-    subject: Color | None
-    ground: Color | None
-    is_transparent: bool
-
-
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
-    """The picture that an Edit Images asks for: every input before, whole, and all of them together after."""
+    """The picture that an Edit Images asks for: every input before, whole, and all of them together after.
+
+    A colour beside a word for the ground is the ground's; another one is the subject's.
+    """
+    words, look = recipe.instructions[:600].casefold(), named_look(recipe.instructions)
+    about = _ABOUT_GROUND.search(words)
+    ground = named_color(about[0].split()) if about else None
+    rest = words.replace(about[0], "") if about and ground else words
+    color = None if look else named_color(re.findall(r"\w+", rest))
 
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
-        change = _change_in(recipe.instructions[:600].casefold())
         is_wide = room.width > room.height
         gap, share = min(room.width, room.height) * 0.05, 0.26 * max(room.width, room.height)
         before, after = room.split("left" if is_wide else "top", share, gap)
-        canvas = Canvas.of(size, _checkered() if change.is_transparent else _wall(recipe, change.ground))
+        canvas = Canvas.of(size, _checkered() if _REMOVAL.search(words) else _wall(recipe, ground))
         photos = [load(data, _SEVERAL_EDGE if len(inputs) > 1 else SUBJECT_EDGE) for data in inputs]
-        canvas.paint_all([subject_in(photo, change.subject) for photo in photos], after, 0.8)
-        if look := named_look(recipe.instructions):
+        canvas.paint_all([subject_in(photo, color) for photo in photos], after, 0.8)
+        if look:
             canvas.image = filtered(canvas.image, look)
         canvas.paint_all([opaque(photo) for photo in photos], before)
         return canvas.image
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}"
     return with_plaque(recipe, Plaque(title, facts_of(recipe), (), recipe.instructions, "Edit", (150, 186, 255)), draw)
-
-
-def _change_in(words: str) -> _Change:
-    """A colour beside a word for the ground is the ground's; another one is the subject's."""
-    about = _ABOUT_GROUND.search(words)
-    ground = named_color(about[0].split()) if about else None
-    rest = words.replace(about[0], "") if about and ground else words
-    subject = None if named_look(words) else named_color(re.findall(r"\w+", rest))
-    return _Change(subject, ground, bool(_REMOVAL.search(words)))
 
 
 def _wall(recipe: EditRecipe, color: Color | None) -> Image.Image:

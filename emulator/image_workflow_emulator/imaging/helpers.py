@@ -53,7 +53,7 @@ def _start() -> _Helper:
 
 
 def _ask(helper: _Helper, head: Head, parts: Sequence[bytes]) -> Message:
-    """Give a helper a job and wait for its answer. Raises EOFError or OSError if it ends, or is given up, before."""
+    """Give a helper a job and wait for its answer. Raises EOFError or OSError if it ends, or is killed, before."""
     assert helper.stdin is not None
     assert helper.stdout is not None
     deadline = threading.Timer(_DEADLINE * max_seconds(head), helper.kill)
@@ -65,11 +65,12 @@ def _ask(helper: _Helper, head: Head, parts: Sequence[bytes]) -> Message:
         deadline.cancel()
 
 
-def _end(helper: _Helper) -> None:
-    """End a helper, and close its pipes, which nobody uses any more."""
+def _end(helper: _Helper) -> int | None:
+    """End a helper, and close its pipes. Returns its status."""
     helper.kill()
     with contextlib.suppress(OSError), helper:  # a part of the last job may still be to be written
         pass
+    return helper.returncode
 
 
 class Helpers:
@@ -101,8 +102,8 @@ class Helpers:
         """End all helpers; their jobs, and those that wait, are lost."""
         with self._lock:
             self._is_closed = True
-            for helper in self._all:
-                helper.kill()
+        for helper in tuple(self._all):
+            helper.kill()
         self._small.shutdown()
         self._large.shutdown()
         for helper in self._idle:
@@ -114,19 +115,18 @@ class Helpers:
         return await asyncio.wrap_future(queue.submit(self._ask, head, parts))
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Have a helper do a job. If that ends, though the job used no more time than it may, others try it.
+        """Have a helper do a job. If it ends, though the job used no more time than it may, others try.
 
-        A drawing is never lost but for the server's end: where every helper was, it is drawn here, without its inputs.
+        A drawing is lost only when the server stops: where every helper ended, it is drawn here, without its inputs.
         """
         for _ in range(_TRIES):
-            helper = self._take()
-            if helper is None:
-                break
+            helper = None
             try:
+                helper = self._take()
                 answer = _ask(helper, head, parts)
             except (EOFError, OSError):
-                self._drop(helper)
-                if helper.returncode == _OUT_OF_TIME:
+                self._all.discard(helper)
+                if helper and _end(helper) == _OUT_OF_TIME:
                     break
             else:
                 self._idle.append(helper)
@@ -137,22 +137,13 @@ class Helpers:
 
         return do(head, [b""] * len(parts))
 
-    def _take(self) -> _Helper | None:
-        """Take an idle helper that is still alive, or start one; None if that cannot be, or the server stops."""
-        while self._idle:
-            with contextlib.suppress(IndexError):  # another thread took the last one
-                helper = self._idle.pop()
-                if helper.poll() is None:
-                    return helper
-                self._drop(helper)
-        with self._lock, contextlib.suppress(OSError):  # the system has no more processes or files for us
-            if not self._is_closed:
-                helper = _start()
-                self._all.add(helper)
-                return helper
-        return None
-
-    def _drop(self, helper: _Helper) -> None:
-        _end(helper)
+    def _take(self) -> _Helper:
+        """Take an idle helper, or start one. Raises OSError if the system has no more processes or files for us."""
         with self._lock:
-            self._all.discard(helper)
+            if self._is_closed:
+                raise LostHelperError
+            if self._idle:
+                return self._idle.pop()
+            helper = _start()
+            self._all.add(helper)
+            return helper

@@ -14,18 +14,14 @@ from image_workflow_emulator.imaging.drawing import (
     Canvas,
     chance,
     color_of_hue,
-    disc,
     gradient_column,
     mix,
     opaque,
-    stretched,
     trimmed,
 )
 from image_workflow_emulator.imaging.layout import Box, arrange
 from image_workflow_emulator.imaging.looks import filtered, named_look
 from image_workflow_emulator.imaging.people import draw_figure, paint_portrait, person_of, stance_of
-
-_HORIZON = 0.62
 
 
 def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> Image.Image:
@@ -67,11 +63,10 @@ def _vignette(_: str) -> Image.Image:
 
 def _beach(_: str) -> Image.Image:
     """Sky, sea, surf and sand."""
-    return gradient_column(
-        ((0.0, (116, 178, 222)), (0.45, (236, 238, 226)), (0.45, (44, 128, 150)), (0.60, (150, 214, 204)),
-         (0.60, (250, 252, 250)), (0.62, (250, 252, 250)), (0.62, (206, 178, 138)), (0.68, (222, 196, 154)),
-         (0.70, (236, 214, 174)), (1.0, (214, 184, 138))), 1024,
-    )  # fmt: skip
+    sky, haze, sea, shallows = (116, 178, 222), (236, 238, 226), (44, 128, 150), (150, 214, 204)
+    surf, wet, sand, dark = (250, 252, 250), (206, 178, 138), (236, 214, 174), (214, 184, 138)
+    above = (0.0, sky), (0.45, haze), (0.45, sea), (0.6, shallows)
+    return gradient_column((*above, (0.6, surf), (0.62, surf), (0.62, wet), (0.7, sand), (1.0, dark)), 1024)
 
 
 def _street(_: str) -> Image.Image:
@@ -109,14 +104,12 @@ _PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _
 # ------------------------------------------------------------------------------------- styles, poses and people
 
 
-def _still_life(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
-    """A few balls on a floor in the style's light."""
-    hue, wall, floor = chance("ball", recipe.name), (224, 224, 222), (198, 197, 195)
-    canvas = Canvas.of(size, gradient_column(((0.0, wall), (_HORIZON, wall), (_HORIZON, floor), (1.0, floor))))
-    shading = gradient_column(((0.1, color_of_hue(hue, 0.2, 0.93)), (0.9, color_of_hue(hue, 0.5, 0.4))))
-    canvas.paint_all([disc(stretched(shading, (256, 256)))] * (recipe.index % 3 + 1), room.part(0.6, 0.5, 1.0), 1.0)
-    look = named_look(recipe.name)
-    return filtered(canvas.image, look) if look else canvas.image
+def _style(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
+    """A photo that was taken in the style."""
+    photo, look = _shirt(f"{recipe.name} {recipe.index}"), named_look(recipe.name)
+    canvas = Canvas.pale(size, chance("style", recipe.name))
+    canvas.paint_all([filtered(photo, look) if look else photo], room)
+    return canvas.image
 
 
 def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
@@ -134,4 +127,4 @@ def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> I
     return canvas.image
 
 
-_DRAWINGS = {"photography_style": _still_life, "pose": _pose, "fashion_model": _fashion_model}
+_DRAWINGS = {"photography_style": _style, "pose": _pose, "fashion_model": _fashion_model}

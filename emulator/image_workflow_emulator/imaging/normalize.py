@@ -142,13 +142,11 @@ def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
 
 
 def _apply_profile(image: Image.Image, profile: bytes) -> Image.Image:
-    embedded = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-    mode = "RGBA" if image.mode == "RGBA" else "RGB"
-    transform = ImageCms.buildTransform(embedded, ImageCms.createProfile("sRGB"), image.mode, mode)
-    if image.mode != mode:
-        return ImageCms.applyTransform(image, transform) or image
-    ImageCms.applyTransform(image, transform, inPlace=True)
-    return image
+    embedded, srgb = io.BytesIO(profile), ImageCms.createProfile("sRGB")
+    if image.mode in ("RGB", "RGBA"):
+        ImageCms.profileToProfile(image, embedded, srgb, inPlace=True)
+        return image
+    return ImageCms.profileToProfile(image, embedded, srgb, outputMode="RGB") or image
 
 
 def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:

@@ -51,15 +51,8 @@ class View(Struct, frozen=True):
 _DISTANCES = {"close": View(0.5, 1.0), "medium": View(0.6, 0.82), "far": View(1.5, 0.55)}
 _PHOTOSHOOT = (View(1.02, 0.74), View(0.5, 1.0), View(0.6, 0.84, 0.3, 1.0), View(0.5, 1.7, is_detail=True))
 """By slot: full, close, three-quarter, detail."""
-_SINGLE_SHOTS = (
-    (1.0, 0.5, 0.0),
-    (0.94, 0.2, 0.6),
-    (0.92, 0.8, -0.6),
-    (0.86, 0.35, -1),
-    (0.83, 0.65, 1),
-    (0.74, 0.5, 0.3),
-)
-"""By slot: how large, where across, and how far turned."""
+_PLACES = (0.5, 0.2, 0.8, 0.35, 0.65, 0.5)
+"""Of single shots, by slot, as `across`; each shows less than the one before, and turned to the middle."""
 
 
 def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
@@ -163,8 +156,9 @@ def _view(recipe: PhotographRecipe) -> View:
     if recipe.is_photoshoot:
         is_chosen = recipe.camera_distance is not None and recipe.slot == 1
         return chosen if is_chosen else _PHOTOSHOOT[(recipe.slot - 1) % len(_PHOTOSHOOT)]
-    share, across, turn = _SINGLE_SHOTS[(recipe.slot - 1) % len(_SINGLE_SHOTS)]
-    return View(chosen.bottom / share, chosen.share * share, across, turn)
+    number = (recipe.slot - 1) % len(_PLACES)
+    share, across = 1 - 0.05 * number, _PLACES[number]
+    return View(chosen.bottom / share, chosen.share * share, across, 1.0 - 2 * across)
 
 
 @remembered

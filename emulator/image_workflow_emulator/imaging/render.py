@@ -12,11 +12,16 @@ from image_workflow_emulator.domain.recipes import (
     Recipe,
     UpscaleRecipe,
 )
+from image_workflow_emulator.imaging.captions import label
+from image_workflow_emulator.imaging.decoding import load
+from image_workflow_emulator.imaging.drawing import INK
 from image_workflow_emulator.imaging.edit import edit
 from image_workflow_emulator.imaging.encoding import encode
 from image_workflow_emulator.imaging.ingredients import ingredient
 from image_workflow_emulator.imaging.photograph import photograph
-from image_workflow_emulator.imaging.upscale import upscale
+
+_MARK_SHARE = 0.06  # of the longer edge: the height of the mark of an Upscale
+_SMALLEST_EDGE = 160  # pixels of the shorter edge; smaller pictures have no mark
 
 
 def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
@@ -29,10 +34,21 @@ def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
     return encode(_DRAWINGS[type(recipe)](recipe, inputs), recipe.format)
 
 
+def _upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
+    """The input, larger, with a mark that says how much."""
+    source = load(inputs[0])
+    image = source.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
+    if min(image.size) >= _SMALLEST_EDGE:
+        mark = label(f"{max(source.size)} → {max(image.size)}", INK, round(max(image.size) * _MARK_SHARE))
+        margin = mark.height // 2  # at the top: a picture of ours has its plaque at the bottom
+        image.paste(mark, (image.width - mark.width - margin, margin))
+    return image
+
+
 _DRAWINGS: Mapping[type[Recipe], Callable[..., Image.Image]] = {
     PhotographRecipe: photograph,
     EditRecipe: edit,
-    UpscaleRecipe: upscale,
+    UpscaleRecipe: _upscale,
     PremadeRecipe: ingredient,
     CardRecipe: ingredient,
 }
