@@ -1,22 +1,19 @@
-"""Scenario and world files: each is used or refused with the place of what is wrong, and what is used does no harm."""
+"""Scenario files: each is used or refused with the place of what is wrong, and what is used does no harm."""
 
 import re
 from random import Random
 
 import pytest
-from msgspec import structs
 
-from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.scenario.world import World, parse_world
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.requests_as_bytes import WireRequest
 from tests.fuzzing.wire import converse
-from tests.fuzzing.yaml_texts import SCENARIOS, WORLD, changed_text
+from tests.fuzzing.yaml_texts import SCENARIOS, changed_text
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import picture
 
-COMPLAINT = re.compile(r"^(scenario|f)(:\d+:\d+)?: .*found .*expected .+")
+COMPLAINT = re.compile(r"^scenario(:\d+:\d+)?: .*found .*expected .+")
 KEPT_FROM_RUNNING = (b"hold", b"latency", b"rate:")
 """What takes time on a real clock."""
 BREAKS_ANSWERS = (b"network", b"internal_error")
@@ -77,32 +74,3 @@ def some_requests(control: EmulatorUnderTest) -> list[WireRequest]:
         WireRequest(b"POST", b"/v1/generations/product-photography", typed, photoshoot),
         WireRequest(b"DELETE", b"/v1/assets/" + asset_id.encode(), headers),
     ]
-
-
-@pytest.mark.parametrize("amount", amounts(80, 6_000))
-def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: EmulatorUnderTest, amount: int) -> None:
-    sandboxes, options, used = control.application.sandboxes, control.sandbox.options, 0
-    for case in cases("worlds", amount):
-        text = changed_text(WORLD, case.chance)
-        with case.told(text=text.decode("utf-8", "replace")):
-            world = read_world(text)
-            if world is None:
-                continue
-            used += 1
-            sandbox = sandboxes.create("fuzzed", structs.replace(options, world=world))
-            for key in sandbox.credentials:
-                assert control.get("/team", key).status in (200, 401)
-            assert control.ask("GET", "/state", sandbox="fuzzed").status == 200
-            sandboxes.delete(sandbox)
-    assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
-
-
-def read_world(text: bytes) -> World | None:
-    """Read a world file: None if it is refused, as it must be."""
-    try:
-        return parse_world(text, "f")
-    except DocumentError as error:
-        complaints = list(map(str, error.complaints))
-    assert complaints
-    assert all(map(COMPLAINT.match, complaints))
-    return None

@@ -1,4 +1,4 @@
-"""Scenario and world files with something wrong in them: in a byte, a word, a line, or in how YAML says things."""
+"""Scenario files with something wrong in them: in a byte, a word, a line, or in how YAML says things."""
 
 import re
 from random import Random
@@ -7,7 +7,6 @@ from tests.fuzzing.cases import changed_bytes
 from tests.support.served import ROOT
 
 SCENARIOS = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "scenarios").glob("*.yaml"))]
-WORLD = (ROOT / "contract" / "world.yaml").read_text(encoding="utf-8")
 
 _WORD = re.compile(r"[^\s:,\[\]{}#]+")
 _WORDS = (

@@ -1,4 +1,4 @@
-"""The signed address that takes raw bytes (D15, D16, D45), beside what the fuzz test's model says of it."""
+"""The signed address that takes raw bytes (D15, D16, D45)."""
 
 import pytest
 from PIL import Image
@@ -27,6 +27,52 @@ def call_of(session: Json, *pieces: bytes) -> Call:
 
 def held_bytes(emulator: EmulatorUnderTest) -> int:
     return emulator.sandbox.images.held_bytes
+
+
+REFUSED = (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "method", "path", "headers", "is_late"),
+    [
+        ((404, "upload_not_found"), "GET", "/", {"Authorization": "Basic x"}, True),
+        ((404, "upload_not_found"), "POST", "x", {}, False),
+        ((404, "upload_not_found"), "POST", "%00", {}, False),
+        ((404, "upload_not_found"), "POST", "?a=b", {}, False),
+        ((405, "invalid_request"), "PUT", "", {"Authorization": "Basic x"}, True),
+        ((405, "invalid_request"), "DELETE", "", {}, False),
+        (REFUSED, "POST", "", {"Authorization": "Bearer iwe_demo_full"}, True),
+        ((410, "upload_expired"), "POST", "", {"Content-Type": "image/jpeg"}, True),
+        (REFUSED, "POST", "", {"Content-Type": "image/png; q=1"}, False),
+        (REFUSED, "POST", "", {"X-Upload-Binding": "x" * 3_000}, False),
+        (REFUSED, "POST", "", {"Content-Encoding": "gzip"}, False),
+    ],
+)
+def test_the_first_thing_that_is_wrong_decides_and_nothing_is_kept(
+    emulator: EmulatorUnderTest,
+    session: Json,
+    outcome: tuple[int, str],
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    is_late: bool,
+) -> None:
+    emulator.advance(WINDOW if is_late else 0)
+    call = call_of(session)
+    call.method, call.target, call.headers = method, call.target + path, {**session["upload"]["headers"], **headers}
+    before = held_bytes(emulator)
+    assert (emulator.send(call).outcome, held_bytes(emulator)) == (outcome, before)
+
+
+def test_headers_that_no_upload_asks_for_change_nothing(emulator: EmulatorUnderTest, session: Json) -> None:
+    foreign = {"Range": "bytes=0-1", "Cookie": "a=b", "Idempotency-Key": "k", "Emulator-Fault": "internal_error"}
+    headers = {**session["upload"]["headers"], **foreign, "Content-Encoding": "identity"}
+    assert emulator.send_bytes(session, DATA, headers=headers).status == 200
+
+
+def test_no_more_is_read_than_the_session_declared(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.send_bytes(emulator.open_upload(10), b"", pieces=[bytes(100_000)] * 100)
+    assert (answer.outcome, answer.pieces_taken, held_bytes(emulator)) == (REFUSED, 1, 0)
 
 
 def test_a_wrong_number_of_bytes_is_told_with_the_right_one(emulator: EmulatorUnderTest) -> None:
