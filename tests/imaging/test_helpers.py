@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import io
 import signal
 import subprocess
 import sys
@@ -117,12 +116,6 @@ def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(helpers: Hel
     assert order.index("small") <= 1
 
 
-def test_a_large_picture_does_not_wait_for_all_the_small_ones_behind_it(helpers: Helpers) -> None:
-    small = [(f"small {number}", NORMALIZE_JPEG, SMALL_JPEG) for number in range(200)]
-    order = order_of_answers(helpers, [("large", NORMALIZE_PNG, wide_png()), *small])
-    assert order.index("large") < 190
-
-
 def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
     assert WIDE_EDGE**2 > LARGE_PIXELS
     in_work: dict[int, bool] = {}
@@ -175,26 +168,8 @@ def test_a_helper_that_stands_still_is_given_up(
     assert [True, False] == [process.poll() is not None for process in processes]
 
 
-def test_a_job_that_ends_every_helper_is_lost(
-    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
-    with pytest.raises(LostHelperError):
-        run(helpers, NORMALIZE_JPEG, slow_jpeg(2000))
-    assert len(processes) == helpers_module._TRIES
-
-
-def test_where_no_process_can_be_started_a_job_is_lost(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise OSError(24, "Too many open files")
-
-    monkeypatch.setattr(subprocess, "Popen", fail)
-    with pytest.raises(LostHelperError):
-        run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
-
-
 @pytest.mark.parametrize("started", [0, helpers_module._TRIES])
-def test_a_drawing_without_a_helper_is_done_all_the_same_and_shows_no_inputs(
+def test_where_no_helper_does_it_an_upload_is_lost_and_a_drawing_shows_no_inputs(
     helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch, started: int
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -203,12 +178,12 @@ def test_a_drawing_without_a_helper_is_done_all_the_same_and_shows_no_inputs(
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
     if not started:
         monkeypatch.setattr(subprocess, "Popen", fail)
+    with pytest.raises(LostHelperError):
+        run(helpers, NORMALIZE_JPEG, slow_jpeg(2000))
+    assert started == len(processes)
     recipe = EditRecipe(inputs=("one",), instructions="Make it so.", width=80, height=80, format="png")
     assert [render(recipe, [b""])] == run(helpers, rendering(recipe), SMALL_JPEG)[1]
-    assert ("clean", started) == (
-        run(helpers, {"job": "examine"}, SMALL_JPEG)[0]["scene"],
-        len(processes) // 2,
-    )
+    assert "clean" == run(helpers, {"job": "examine"}, SMALL_JPEG)[0]["scene"]
 
 
 def test_closing_ends_every_helper_whatever_it_does(helpers: Helpers, processes: Processes) -> None:
@@ -270,12 +245,3 @@ def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
         square = encoded(Image.new("RGB", (6_000, 6_000)), "WEBP", lossless=True, method=0, quality=0)
         give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])
         assert "do not decode as WEBP" in receive_message(process.stdout)[0]["refusal"]
-
-
-def test_a_message_that_is_cut_off_is_the_end() -> None:
-    whole = io.BytesIO()
-    send_message(whole, {"a": 1}, [b"123", b""])
-    assert receive_message(io.BytesIO(whole.getvalue())) == ({"a": 1}, [b"123", b""])
-    for length in range(len(whole.getvalue())):
-        with pytest.raises(EOFError):
-            receive_message(io.BytesIO(whole.getvalue()[:length]))

@@ -107,22 +107,14 @@ def test_without_the_plugin_avif_is_read_by_pillow(tmp_path: Path) -> None:
     assert outcome.output == "jpeg 48 32\n"
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
+TURNS = [None, *map(Image.Transpose, (0, 3, 1, 5, 2, 6, 4))]
+"""By what a picture is turned that has an orientation from 1 to 8."""
+
+
+@pytest.mark.parametrize(("orientation", "turn"), [*enumerate(TURNS, 1)])
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
-def test_orientation_is_applied_and_forgotten(kind: str, orientation: int) -> None:
-    turns = {
-        1: (),
-        2: (Image.Transpose.FLIP_LEFT_RIGHT,),
-        3: (Image.Transpose.ROTATE_180,),
-        4: (Image.Transpose.FLIP_TOP_BOTTOM,),
-        5: (Image.Transpose.TRANSPOSE,),
-        6: (Image.Transpose.ROTATE_90,),
-        7: (Image.Transpose.TRANSVERSE,),
-        8: (Image.Transpose.ROTATE_270,),
-    }
-    stored = four_corners()
-    for turn in turns[orientation]:
-        stored = stored.transpose(turn)
+def test_orientation_is_applied_and_forgotten(kind: str, orientation: int, turn: Image.Transpose | None) -> None:
+    stored = four_corners() if turn is None else four_corners().transpose(turn)
     normal = normalize(encoded(stored, kind, exif=exif_with_orientation(orientation)), f"image/{kind.lower()}")
     image = decode(normal.data)
     assert (48, 32) == (normal.width, normal.height) == image.size

@@ -1,8 +1,6 @@
-import contextlib
 import struct
 import time
 import zlib
-from collections.abc import Iterator
 from itertools import permutations
 
 import pytest
@@ -13,14 +11,6 @@ from tests.imaging.pictures import checkered, encoded, four_corners
 from tests.support.pictures import png_chunk, png_of
 
 KINDS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF")
-
-
-@contextlib.contextmanager
-def within(seconds: float = 5.0) -> Iterator[None]:
-    """Processor time that the block may take: by itself far more than a refusal takes, and far less than a bomb would."""
-    began = time.process_time()
-    yield
-    assert time.process_time() - began < seconds
 
 
 def refusal(data: bytes, content_type: str) -> str:
@@ -55,9 +45,6 @@ def test_a_file_of_which_only_the_beginning_is_there_or_right_is_refused(kind: s
         assert refusal(data, f"image/{kind.lower()}").endswith(".")
 
 
-# ---------------------------------------------------------------------------------------------------------------- bombs
-
-
 def announcing(kind: str, place: int, numbers: bytes, mark: bytes = b"", **options: object) -> tuple[bytes, str]:
     """A file with other numbers at a place, counted from a mark in it or from its start, and its content type."""
     source = encoded(four_corners().quantize(8) if kind == "GIF" else four_corners(), kind, **options)
@@ -65,27 +52,27 @@ def announcing(kind: str, place: int, numbers: bytes, mark: bytes = b"", **optio
     return source[:start] + numbers + source[start + len(numbers) :], f"image/{kind.lower()}"
 
 
-def huge_headers() -> dict[str, tuple[bytes, str]]:
-    """Files that announce more pixels than are decoded and hold next to nothing."""
+def huge_headers() -> dict[str, tuple[int, tuple[bytes, str]]]:
+    """Files that announce more pixels than are decoded and hold next to nothing, and how many megapixels may be."""
     exif, rows = Image.Exif(), png_chunk(b"IDAT", zlib.compress(bytes(100)))
     exif[0x0112] = 6
     return {
-        "jpeg": announcing("JPEG", 5, struct.pack(">HH", 20_000, 20_000), b"\xff\xc0"),
-        "png": (png_of(100_000, 100_000, rows), "image/png"),
-        "endless png": (png_of(2**31 - 1, 2**31 - 1, rows), "image/png"),
-        "gif": announcing("GIF", 6, struct.pack("<HH", 65_000, 65_000)),
-        "gif frame": announcing("GIF", 1, struct.pack("<HH", 65_000, 65_000), b"\x2c"),
-        "webp": announcing("WEBP", 26, struct.pack("<HH", 16_383, 16_383)),
-        "lossless webp": announcing("WEBP", 21, struct.pack("<I", 16_382 | 16_382 << 14), lossless=True),
-        "extended webp": announcing("WEBP", 24, b"\xff\xff\xff\x00\x10\x00", exif=exif.tobytes()),
-        "avif": announcing("AVIF", 8, struct.pack(">II", 15_000, 15_000), b"ispe"),
+        "jpeg": (100, announcing("JPEG", 5, struct.pack(">HH", 20_000, 20_000), b"\xff\xc0")),
+        "png": (100, (png_of(60_000, 60_000, rows), "image/png")),
+        "gif": (100, announcing("GIF", 6, struct.pack("<HH", 65_000, 65_000))),
+        "gif frame": (100, announcing("GIF", 1, struct.pack("<HH", 65_000, 65_000), b"\x2c")),
+        "webp": (40, announcing("WEBP", 26, struct.pack("<HH", 16_383, 16_383))),
+        "lossless webp": (40, announcing("WEBP", 21, struct.pack("<I", 16_382 | 16_382 << 14), lossless=True)),
+        "extended webp": (40, announcing("WEBP", 24, (49_999).to_bytes(3, "little") * 2, exif=exif.tobytes())),
+        "avif": (40, announcing("AVIF", 8, struct.pack(">II", 15_000, 15_000), b"ispe")),
     }
 
 
-@pytest.mark.parametrize("name", huge_headers())
-def test_too_many_pixels_are_refused_from_the_header(name: str) -> None:
-    with within():
-        assert "expected at most" in refusal(*huge_headers()[name])
+@pytest.mark.parametrize(("megapixels", "file"), huge_headers().values(), ids=huge_headers())
+def test_too_many_pixels_are_refused_from_the_header(megapixels: int, file: tuple[bytes, str]) -> None:
+    began = time.process_time()
+    assert f"expected at most {megapixels} megapixels" in refusal(*file)
+    assert time.process_time() - began < 5, "far more than a refusal takes, and far less than a bomb"
 
 
 def test_the_limit_is_exact() -> None:
@@ -94,12 +81,6 @@ def test_the_limit_is_exact() -> None:
     assert 10_000 == normalize(exact, "image/png").width
     above = png_of(10_001, 10_000, png_chunk(b"IDAT", rows), depth=1)
     assert "The image has 10001 x 10000 pixels; expected at most 100 megapixels in PNG." == refusal(above, "image/png")
-
-
-@pytest.mark.parametrize("kind", ["WEBP", "AVIF"])
-def test_of_formats_that_take_more_memory_fewer_pixels_are_accepted(kind: str) -> None:
-    name = "webp" if kind == "WEBP" else "avif"
-    assert "expected at most 40 megapixels" in refusal(*huge_headers()[name])
 
 
 @pytest.mark.parametrize("size", [(65_501, 50), (50, 65_501)])
@@ -146,8 +127,3 @@ def test_a_jpeg_with_some_filling_is_read(before: bytes) -> None:
     source = encoded(four_corners(), "JPEG")
     place = source.rindex(before)
     assert 48 == normalize(source[:place] + b"\xff" * 10_000 + source[place:], "image/jpeg").width
-
-
-def test_a_jpeg_with_much_filling_is_refused_at_once() -> None:
-    source = encoded(four_corners(), "JPEG")
-    assert "fill gaps" in refusal(source[:-2] + b"\xff" * (3 << 20) + source[-2:], "image/jpeg")

@@ -159,13 +159,6 @@ def test_a_nearer_camera_shows_the_product_larger(people: int) -> None:
     assert counts[2] > 2 * counts[0]
 
 
-@pytest.mark.parametrize("people", [1, 2, 3])
-def test_each_person_is_seen_and_holds_the_product(people: int) -> None:
-    fewer, more = (photograph(PRODUCT, people=count) for count in (people - 1, people))
-    assert difference(fewer, more) > 2
-    assert count_of(more, RED) > 200 * people
-
-
 def test_people_stand_as_the_pose_says() -> None:
     poses = ("Standing front", "Three-quarter turn", "Walking", "Hand on hip")
     shots = [photograph(PRODUCT, PRODUCT, people=1, pose=pose).crop((0, 0, EDGE, EDGE * 3 // 4)) for pose in poses]
@@ -173,33 +166,25 @@ def test_people_stand_as_the_pose_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    "asked",
     [
-        ("colorway", "Night"),
-        ("directions", "Warm"),
-        ("camera_distance", "far"),
-        ("resolution", "2k"),
-        ("slot_count", 6),
-        ("aspect_ratio", "4:5"),
-        ("product_names", ("Mug",)),
-        ("product_names", ("マグ",)),
+        {"colorway": "Night"},
+        {"directions": "Warm"},
+        {"camera_distance": "far"},
+        {"resolution": "2k"},
+        {"slot_count": 6},
+        {"aspect_ratio": "4:5"},
+        {"product_names": ("Mug",)},
+        {"product_names": ("マグ",)},
+        {"background_name": "Lime"},
+        {"model_names": ("Ava",)},
     ],
+    ids=str,
 )
-def test_the_plaque_tells_what_was_asked_for(field: str, value: object) -> None:
-    assert difference(photograph(PRODUCT), photograph(PRODUCT, **{field: value})) > 0
-
-
-@pytest.mark.parametrize(
-    ("field", "chosen"),
-    [
-        ("background_name", {"background_kind": "picture", "background_name": "Lime"}),
-        ("model_names", {"people": 1, "model_input_count": 1, "model_names": ("Ava",)}),
-    ],
-)
-def test_the_plaque_names_the_background_and_the_models(field: str, chosen: dict[str, object]) -> None:
-    nameless = {name: value for name, value in chosen.items() if name != field}
-    images = [photograph(PRODUCT, print_file(COLORS[1]), **fields) for fields in (nameless, chosen)]
-    assert difference(images[0], images[1]) > 0.1
+def test_the_plaque_tells_what_was_asked_for(asked: dict[str, object]) -> None:
+    inputs = [PRODUCT, print_file(COLORS[1]), print_file(COLORS[2])]
+    chosen = {"background_kind": "picture", "people": 1, "model_input_count": 1}
+    assert difference(photograph(*inputs, **chosen), photograph(*inputs, **chosen, **asked)) > 0
 
 
 @pytest.mark.parametrize("chosen", ["photography_style", "pose"])
