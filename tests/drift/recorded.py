@@ -18,8 +18,8 @@ from PIL import Image
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.domain.lifecycles import TERMINAL
-from image_workflow_emulator.drift.exchanges import RecordedExchange
 from image_workflow_emulator.drift.judgement import Judgement, judge
+from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures
 from image_workflow_emulator.imaging.decoding import header_of
 from image_workflow_emulator.imaging.messages import Head, Message

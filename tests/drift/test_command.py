@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.drift.recordings import RecordedExchange
 from tests.cli.command import run_command
 from tests.drift.recorded import KEY, as_har, tour
 

@@ -9,8 +9,7 @@ import pytest
 from msgspec import structs
 
 from image_workflow_emulator.drift.as_records import examine_recording
-from image_workflow_emulator.drift.exchanges import RecordedExchange
-from image_workflow_emulator.drift.recordings import read_recording
+from image_workflow_emulator.drift.recordings import RecordedExchange, read_recording
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, as_har, photoshoot_of
 from tests.examiner.examples import ExampleClient

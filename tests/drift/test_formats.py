@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.drift.exchanges import RecordingError
-from image_workflow_emulator.drift.recordings import read_recordings
+from image_workflow_emulator.drift.recordings import RecordingError, read_recordings
 from tests.drift.recorded import judged
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -24,14 +23,14 @@ def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
 def test_a_browsers_har_tells_readings_though_it_has_no_key() -> None:
     report = judged(read_recordings([str(RECORDINGS / "browser.har")]))
     assert ("D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
-    assert () == report.breaches
+    assert [] == report.of("breach")
     assert 2 == report.noise  # the font, and the request without an answer
 
 
 def test_a_cassette_tells_readings_though_it_has_no_times() -> None:
     report = judged(read_recordings([str(RECORDINGS / "cassette.yaml")]))
     assert ("D02=clamps", "D27=target-at-once") == report.readings
-    assert () == report.breaches
+    assert [] == report.of("breach")
 
 
 def test_a_journal_is_read_oldest_first() -> None:
@@ -70,7 +69,7 @@ def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(tmp_pa
     file.write_text(json.dumps(document))
     report = judged(read_recordings([str(file)]))
     assert ("D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
-    assert () == report.breaches
+    assert [] == report.of("breach")
 
 
 @pytest.mark.parametrize("depth", [480, 1_000])
@@ -81,4 +80,4 @@ def test_a_body_that_is_nested_too_deep_is_taken_for_none(depth: int, tmp_path: 
     file = tmp_path / "deep.har"
     file.write_text(json.dumps(document))
     exchanges = read_recordings([str(file)])
-    assert {"deep.har, entry 1"} == {breach.exchange for breach in judged(exchanges).breaches}
+    assert {"deep.har, entry 1"} == {breach.exchange for breach in judged(exchanges).of("breach")}

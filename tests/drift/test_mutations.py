@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from image_workflow_emulator.domain.readings import chosen, parse_readings
-from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 from tests.drift.recorded import CONTRACT, RecordedService, judged, tour
 
@@ -185,7 +185,7 @@ PLANTED: Mapping[str, tuple[Spot, Change]] = {
 def test_a_planted_change_is_noticed(name: str) -> None:
     report = judged(tampered(*PLANTED[name]))
     odd = [row for row in report.rows if row.verdict in ("other", "neither")]
-    assert report.breaches or report.differences or odd
+    assert report.of("breach") or report.of("neither") or odd
 
 
 def everywhere(change: Change) -> list[RecordedExchange]:
@@ -267,8 +267,8 @@ HARMLESS: Mapping[str, Change] = {
 def test_a_harmless_change_is_not_noticed(name: str) -> None:
     report = judged(everywhere(HARMLESS[name]))
     assert () == report.readings
-    assert () == report.breaches
-    assert () == report.differences
+    assert [] == report.of("breach")
+    assert [] == report.of("neither")
     assert not [row.what for row in report.rows if row.verdict == "neither"]
 
 
@@ -298,9 +298,9 @@ def reference_refused_with_409(exchange: RecordedExchange) -> RecordedExchange:
 )
 def test_a_breach_is_reported_once_with_its_number_and_drags_nothing_along(change: Change, where: str) -> None:
     report = judged(everywhere(change))
-    assert () == report.differences
-    assert [where] == [breach.where for breach in report.breaches]
-    assert report.breaches[0].times > 1
+    assert [] == report.of("neither")
+    assert [where] == [breach.where for breach in report.of("breach")]
+    assert report.of("breach")[0].times > 1
     assert not [row for row in report.rows if row.verdict in ("other", "neither")]
 
 
@@ -310,8 +310,8 @@ def test_a_price_is_compared_in_every_order() -> None:
             work["credits"]["reserved"] = 2
 
     report = judged(everywhere(when_json(dearer)))
-    assert ["/credits/reserved"] == [found.where for found in report.differences]
-    assert report.differences[0].times > 1
+    assert ["/credits/reserved"] == [found.where for found in report.of("neither")]
+    assert report.of("neither")[0].times > 1
 
 
 @pytest.mark.parametrize("readings", ["plain", "stingy"])
@@ -319,8 +319,8 @@ def test_times_in_whole_seconds_are_no_evidence_for_waits(readings: str) -> None
     exchanges = [replace(one, at=(one.at or 0) // 1_000 * 1_000, is_coarse=True) for one in tour(readings)]
     report = judged(exchanges)
     assert set(chosen(parse_readings(readings))) - {"D74=lag"} == set(report.readings)
-    assert () == report.breaches
-    assert () == report.differences
+    assert [] == report.of("breach")
+    assert [] == report.of("neither")
     assert not [row for row in report.rows if row.verdict == "neither"]
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from image_workflow_emulator.domain.readings import DECISIONS, READINGS, chosen, parse_readings
-from image_workflow_emulator.drift.exchanges import RecordedExchange
+from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.kernel.seed import Seed
 from tests.drift.recorded import CONTRACT, ORDER, RecordedService, judged, tour, toured
@@ -19,8 +19,8 @@ SAMPLE = [PAIRS[Seed(24).number("pair", str(number)) % len(PAIRS)] for number in
 def test_a_recording_of_the_plain_emulator_shows_nothing_else() -> None:
     report = judged(tour())
     assert () == report.readings
-    assert () == report.breaches
-    assert () == report.differences
+    assert [] == report.of("breach")
+    assert [] == report.of("neither")
     assert {"assumed"} == {row.verdict for row in report.rows}
 
 
@@ -37,8 +37,8 @@ def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:
     report = judged(service.exchanges[begun:])
     assert len(service.exchanges) - begun == report.compared
     assert () == report.readings
-    assert () == report.breaches
-    assert () == report.differences
+    assert [] == report.of("breach")
+    assert [] == report.of("neither")
 
 
 class ReadingsChecker(ContractChecker):
@@ -80,8 +80,8 @@ def check(readings: str, *, evolution: bool = False) -> None:
     keep_to_contract(exchanges, CHECKERS[not evolution])
     report = judged(exchanges)
     assert chosen(parse_readings(readings)) == report.readings
-    assert () == report.breaches
-    assert () == report.differences
+    assert [] == report.of("breach")
+    assert [] == report.of("neither")
     assert not [row for row in report.rows if row.verdict == "neither"]
 
 

@@ -15,8 +15,7 @@ from msgspec import Struct
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
-from image_workflow_emulator.drift.exchanges import RecordedExchange, instant_of, json_of
-from image_workflow_emulator.drift.recordings import JOURNAL_ORIGIN
+from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, outputs_of, without_fragment
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
@@ -82,7 +81,7 @@ def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedEx
 
 
 def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
-    is_journal = traffic.base_url.startswith(JOURNAL_ORIGIN)
+    is_journal = any(call.entry for call in traffic.calls)
     reasons = dict.fromkeys(not_timed, f"{'an auto clock' if is_journal else 'the recording'} has no times")
     is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
     if not is_shown or is_journal:  # a journal shows it of operations alone

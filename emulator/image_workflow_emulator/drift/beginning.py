@@ -11,7 +11,7 @@ import orjson
 from msgspec import ValidationError, convert
 
 from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, Asset, Product
-from image_workflow_emulator.drift.exchanges import leaves
+from image_workflow_emulator.drift.recordings import leaves
 from image_workflow_emulator.drift.traffic import RecordedCall
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 

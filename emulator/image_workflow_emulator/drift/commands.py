@@ -3,6 +3,7 @@
 import asyncio
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -97,17 +98,15 @@ def _findings(found: Judgement, fail_on: set[str]) -> Iterator[ReportFinding]:
             message=_message(row),
             remedy=f"run your tests with --readings {row.decision}={row.reading}" if row.reading else None,
         )
-    groups = {"breach": found.breaches, "neither": found.differences, "bug": found.bugs}
-    for verdict, group in groups.items():
-        for one in group:
-            times = f", {one.times} times" if one.times > 1 else ""
-            yield ReportFinding(
-                rule=verdict,
-                severity=severities[verdict],
-                where=f"{one.exchange}, {one.operation} {one.where}",
-                message=f"recorded {one.recorded}, expected {one.expected}{times}",
-                source=one.sentence or None,
-            )
+    for one in chain.from_iterable(map(found.of, ("breach", "neither", "bug"))):
+        times = f", {one.times} times" if one.times > 1 else ""
+        yield ReportFinding(
+            rule=one.verdict,
+            severity=severities[one.verdict],
+            where=f"{one.exchange}, {one.operation} {one.where}",
+            message=f"recorded {one.recorded}, expected {one.expected}{times}",
+            source=one.sentence or None,
+        )
 
 
 def _message(row: DecisionRow) -> str:

@@ -1,8 +1,8 @@
-"""What a recorded answer and the emulator's differ in, layer by layer: status and code, shape, values, headers.
+"""The differences between a recorded answer and the emulator's, layer by layer: status and code, shape, values, headers.
 
-Compared is what the specification gives a meaning to. Never ids, cursors, links, absolute times, wording or pixels; and
-more members than ours are not a difference (section 9). What the specification itself settles is a breach, with its
-sentence; everything else is a difference that a reading may explain.
+Values that the specification gives a meaning to are compared: never ids, cursors, links, absolute times, wording or pixels.
+Additional members are no difference (section 9). A difference that contradicts a sentence of the specification is a breach;
+a reading may explain any other.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,6 +45,13 @@ class Difference(Struct, frozen=True, omit_defaults=True):
     sentence: str = ""
     times: int = 1
     """How many calls show it, of which `exchange` is the first."""
+    is_bug: bool = False
+    """Whether it is a defect of the emulator."""
+
+    @property
+    def verdict(self) -> str:
+        """What it is: `breach`, `neither` (no reading explains it, and no sentence forbids it) or `bug`."""
+        return "bug" if self.is_bug else "breach" if self.sentence else "neither"
 
 
 _Found: TypeAlias = tuple[str, str, str, str]

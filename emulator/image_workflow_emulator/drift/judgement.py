@@ -1,11 +1,10 @@
 """The judgement of a recording: which reading of each decision the service has, and what no reading explains.
 
 First each decision is observed by itself. Then the recording is replayed by an emulator with the readings that were
-found, and what still differs is a breach of the specification, a defect of ours, or something that nobody wrote down.
+found, and each remaining difference is a breach of the specification, a defect of ours, or something that nobody wrote down.
 A first difference silences what depends on it.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -22,10 +21,10 @@ from image_workflow_emulator.domain.readings import (
     by_decision,
     chosen,
 )
+from image_workflow_emulator.drift import observations
 from image_workflow_emulator.drift.comparison import Difference, breaches, compare, sizes
-from image_workflow_emulator.drift.exchanges import RecordedExchange, leaves
-from image_workflow_emulator.drift.observations import calls, work
-from image_workflow_emulator.drift.observations.base import NEITHER, UNTOLD, Observe, Seen
+from image_workflow_emulator.drift.observations import Seen
+from image_workflow_emulator.drift.recordings import RecordedExchange, leaves
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
 from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 
@@ -33,7 +32,13 @@ Verdict = Literal["assumed", "other", "neither", "untold"]
 MAX_SHOWN: Final = 20
 """The most exchanges that are named for one decision."""
 _CLEAR_SHARE: Final = 0.75
-"""The share of the evidence that a reading needs where not all of it agrees; below it, none explains what was seen."""
+"""The share of the evidence that a reading has to explain where not all of it agrees."""
+_OBSERVED: Final = {
+    **dict.fromkeys(("D04", "D10", "D14", "D32", "D57"), ("status",)),
+    "D33": ("status", *(f"/request/{name}" for name in observations.DEFAULTS)),
+    "D37": ("/credits/charged",),
+}
+"""By decision: where an answer differs if no reading of it explains what the service does."""
 
 
 class DecisionRow(Struct, frozen=True, omit_defaults=True):
@@ -42,9 +47,9 @@ class DecisionRow(Struct, frozen=True, omit_defaults=True):
     decision: str = field(name="id")
     verdict: Verdict
     reading: str | None
-    """The bare id, `plain` included; None if the verdict is `untold` or `neither`."""
+    """The bare id, `plain` included; None if the verdict is `untold` (undetermined) or `neither`."""
     seen: int
-    """How much of the evidence speaks for it."""
+    """How much of the evidence the reading explains."""
     of: int
     """How much evidence there is."""
     last: int
@@ -60,10 +65,7 @@ class Judgement(Struct, frozen=True):
     compared: int
     """The calls that the emulator answered too."""
     rows: tuple[DecisionRow, ...]
-    breaches: tuple[Difference, ...]
     differences: tuple[Difference, ...]
-    """What no reading explains, and no sentence forbids."""
-    bugs: tuple[Difference, ...]
     noise: int
     """Exchanges with other services, calls that could not be asked again, and differences that depend on another."""
 
@@ -72,12 +74,9 @@ class Judgement(Struct, frozen=True):
         """The names of the readings that were found, such as `D26=always-a-cursor`."""
         return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
 
-
-_OBSERVATIONS: Final[Mapping[str, Observe]] = {
-    reading.decision: getattr(calls if hasattr(calls, reading.field) else work, reading.field)
-    for reading in READINGS.values()
-}
-"""By decision: the observation, a function with the name of its field of `Readings`."""
+    def of(self, verdict: str) -> list[Difference]:
+        """Return the differences with a verdict: `breach`, `neither` or `bug`."""
+        return [one for one in self.differences if one.verdict == verdict]
 
 
 async def judge(
@@ -88,69 +87,57 @@ async def judge(
 ) -> Judgement:
     """Judge a recording. `known` are readings that were found before, `ignored` the decisions to leave out."""
     traffic = Traffic(exchanges, contract)
-    rows = tuple(_row(decision, traffic, known) for decision in DECISIONS if decision not in ignored)
+    fields = {reading.decision: reading.field for reading in READINGS.values()}
+    usual = by_decision(known)
+    rows = tuple(
+        _row(decision, usual.get(decision, PLAIN), getattr(observations, fields[decision])(traffic))
+        for decision in DECISIONS
+        if decision not in ignored
+    )
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
     replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
     replayed = await replay.run()
     kept, silenced = _first_differences(replayed, replay)
-    kept += sizes(traffic)
-    unexplained = {place for row in rows if row.verdict == NEITHER for place in _OBSERVED.get(row.decision, ())}
+    unexplained = {place for row in rows if row.verdict == "neither" for place in _OBSERVED.get(row.decision, ())}
+    kept = [one for one in (*kept, *sizes(traffic)) if one.sentence or one.where not in unexplained]
     return Judgement(
         compared=sum(item.answered is not None for item in replayed),
         rows=rows,
-        breaches=_folded(found for found in kept if found.sentence),
-        differences=_folded(found for found in kept if not found.sentence and found.where not in unexplained),
-        bugs=_folded(_bugs(replayed)),
+        differences=_folded([*kept, *_bugs(replayed)]),
         noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
     )
 
 
-_OBSERVED: Final = {
-    **dict.fromkeys(("D04", "D10", "D14", "D32", "D57"), ("status",)),
-    "D33": ("status", *(f"/request/{name}" for name in work.DEFAULTS)),
-    "D37": ("/credits/charged",),
-}
-"""By decision: where an answer differs if no reading of it explains what the service does."""
-
-
-def _folded(found: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return differences, equal ones as one with their number: of a call, or in what the specification settles."""
+def _folded(differences: Iterable[Difference]) -> tuple[Difference, ...]:
+    """Return differences, equal ones as one with their number: of an operation, or in what the specification settles."""
     first: dict[Difference, Difference] = {}
-    for one in found:
+    for one in differences:
         kind = replace(one, exchange="", operation="" if one.sentence else one.operation)
         first[kind] = replace(first[kind], times=first[kind].times + 1) if kind in first else one
     return tuple(first.values())
 
 
-def _row(decision: str, traffic: Traffic, known: Readings) -> DecisionRow:
-    """Weigh the evidence for one decision: each of its aspects by itself, and one that is not as assumed before the others."""
-    seen = [evidence for evidence in _OBSERVATIONS[decision](traffic) if evidence.reading != UNTOLD]
-    aspects = sorted({evidence.aspect for evidence in seen}) or [""]
-    rows = [_aspect(decision, [one for one in seen if one.aspect == aspect], known) for aspect in aspects]
-    return min(rows, key=lambda row: _RANKS.index(row.verdict))
-
-
-_RANKS: Final = ("neither", "other", "assumed", "untold")
-
-
-def _aspect(decision: str, seen: list[Seen], known: Readings) -> DecisionRow:
-    counts = Counter(evidence.reading for evidence in seen)
-    if not counts:
+def _row(decision: str, usual: str, observed: Iterable[Seen]) -> DecisionRow:
+    """Weigh the evidence for one decision: the reading that explains most of it, the usual one before others."""
+    seen = [one for one in observed if one.fits is not None]
+    if not seen:
         return DecisionRow(decision, "untold", None, 0, 0, 0, ())
-    reading, number = counts.most_common(1)[0]
-    of, last = len(seen), max(evidence.call.at for evidence in seen)
-    if NEITHER in counts or number / len(seen) < _CLEAR_SHARE:
-        odd = [evidence for evidence in seen if evidence.reading == NEITHER] or seen
-        mixed = ", ".join(f"{reading} {number} times" for reading, number in counts.most_common())
-        what = odd[0].what or f"the service does both: {mixed}"
-        return DecisionRow(decision, "neither", None, of, of, last, _places(odd), what)
-    usual = by_decision(known).get(decision, PLAIN)
-    places = _places([evidence for evidence in seen if evidence.reading == reading])
-    return DecisionRow(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
+    readings = dict.fromkeys((usual, PLAIN, *(one.id for one in READINGS.values() if one.decision == decision)))
+    counts = {reading: sum(reading in (one.fits or ()) for one in seen) for reading in readings}
+    reading = max(counts, key=counts.__getitem__)
+    of, last = len(seen), max(one.call.at for one in seen)
+    odd = [one for one in seen if not one.fits]
+    if odd or counts[reading] < of * _CLEAR_SHARE:
+        mixed = ", ".join(f"{reading} {number} times" for reading, number in counts.items() if number)
+        what = odd[0].what if odd else f"the service does both: {mixed}"
+        return DecisionRow(decision, "neither", None, of, of, last, _places(odd or seen), what)
+    places = _places(one for one in seen if reading in (one.fits or ()))
+    verdict: Verdict = "assumed" if reading == usual else "other"
+    return DecisionRow(decision, verdict, reading, counts[reading], of, last, places)
 
 
 def _places(seen: Iterable[Seen]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(evidence.call.where for evidence in seen))[:MAX_SHOWN]
+    return tuple(dict.fromkeys(one.call.where for one in seen))[:MAX_SHOWN]
 
 
 # Differences ----------------------------------------------------------------------------------------------------------
@@ -184,7 +171,7 @@ def _named(call: RecordedCall) -> Iterator[str]:
 
 
 def _names(value: Mapping[str, Any]) -> Iterator[str]:
-    """Iterate over the ids and links in a body, but for those in the items of a list."""
+    """Iterate over the ids and links in a body, except those in the items of a list."""
     whole = {member: inner for member, inner in value.items() if member != "data"}
     return (leaf for name, leaf in leaves(whole) if isinstance(leaf, str) and is_name(name))
 
@@ -194,4 +181,4 @@ def _bugs(replayed: Iterable[Replayed]) -> Iterator[Difference]:
     for call, answered in replayed:
         is_defect = answered and answered.status == 500 and "emulator-rule" not in answered.headers
         if is_defect and call.code != "internal_error":
-            yield Difference(call.where, call.name, "status", str(call.status), "500")
+            yield Difference(call.where, call.name, "status", str(call.status), "500", is_bug=True)

@@ -1,14 +1,15 @@
 """Files of recorded traffic become exchanges: HTTP Archives (HAR 1.2), cassettes of VCR.py, and the emulator's own journal.
 
-Owns the detection of a format, by content, and the bounds of what is read. What an exporter leaves out is repaired; what
-cannot be repaired is marked: a body that is missing, cut off, or kept in another file makes its exchange evidence for the
-status alone. Cassettes hold no times: those of the service's answers stand in for them, in whole seconds.
+Owns what an exchange is, the detection of a format, by content, and the bounds of what is read. What an exporter leaves out
+is repaired; what cannot be repaired is marked: a body that is missing, cut off, or kept in another file makes its exchange
+evidence for the status alone. Cassettes hold no times: those of the service's answers stand in for them, in whole seconds.
+Knows nothing of the service.
 """
 
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -16,12 +17,12 @@ from typing import Any, Final
 
 import orjson
 import yaml
-from msgspec import convert
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from image_workflow_emulator.control.recorded_request import RecordedRequest
-from image_workflow_emulator.drift.exchanges import RecordedExchange, RecordingError, instant_of
-from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
+from image_workflow_emulator.settings import UsageError
 from image_workflow_emulator.testing.har import har_entry
 from image_workflow_emulator.testing.options import read_file
 from image_workflow_emulator.testing.transport import lower_names
@@ -29,11 +30,54 @@ from image_workflow_emulator.testing.transport import lower_names
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000
 """The most exchanges of all files together."""
-JOURNAL_ORIGIN: Final = "http://emulator"
+_JOURNAL_ORIGIN: Final = "http://emulator"
 """Stands for the address of the emulator, which a journal does not hold."""
 _MAX_DEPTH: Final = 200
 _NOT_TEXT: Final = ("image/", "application/octet-stream")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class RecordingError(UsageError):
+    """A recording that cannot be read; the text names the file and the reason."""
+
+
+class RecordedExchange(Struct, frozen=True):
+    """One request with its answer. Names of headers are in lower case."""
+
+    where: str
+    """Where it was recorded, for people: `session.har, entry 12`."""
+    at: int | None
+    """The instant of the request; None where the recording does not tell."""
+    took_ms: float | None
+    method: str
+    url: str
+    request_headers: Mapping[str, str]
+    request_body: bytes | None
+    status: int | None
+    """None where no answer was recorded: it was lost, or the client left."""
+    response_headers: Mapping[str, str]
+    response_body: bytes | None
+    is_partial: bool = False
+    """Whether a body was cut off or left out, so that the exchange is evidence for the status alone."""
+    is_coarse: bool = False
+    """Whether its instant is known in whole seconds only, which is no evidence for waits."""
+    sandbox: str = ""
+    """The sandbox of the emulator that recorded it."""
+    entry: RecordedRequest | None = None
+    """What the emulator's journal has of it."""
+
+    @property
+    def sequence(self) -> int:
+        """Its number in the journal; 0 where no journal has it."""
+        return self.entry.sequence if self.entry else 0
+
+    @property
+    def arrived_at(self) -> int | None:
+        """The host's time of its arrival, where `at` is the time of an emulator's clock."""
+        return instant_of(self.entry.arrived_at) if self.entry else None
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
@@ -55,7 +99,6 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
 
 def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
     """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises RecordingError."""
-    read: Callable[[Any], RecordedExchange]
     match _document(content, name):
         case {"log": {"entries": [*entries]}}:
             read = _exchange_of_har
@@ -75,8 +118,7 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise RecordingError(f"{where}: not an exchange of this format ({reason})") from None
-    if read is _exchange_of_journal:  # whose newest entries may come first
-        exchanges.sort(key=lambda one: (one.sandbox, one.sequence))
+    exchanges.sort(key=lambda one: (one.sandbox, one.sequence))  # a journal may list the newest first
     return exchanges
 
 
@@ -100,14 +142,12 @@ def _load_yaml(content: bytes, name: str) -> Any:
         for event in yaml.parse(content, Loader=_Loader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _MAX_DEPTH or isinstance(event, yaml.AliasEvent):  # a small file that would become deep or large
-                raise yaml.YAMLError(f"found aliases, or more than {_MAX_DEPTH} levels")
+                raise ValueError(f"aliases, or more than {_MAX_DEPTH} levels")
         return yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe loader, and the faster one)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise RecordingError(f"{name}{place}: neither JSON nor YAML ({getattr(error, 'problem', error)})") from None
-    except (RecursionError, ValueError) as error:
-        raise RecordingError(f"{name}: cannot be read as YAML ({type(error).__name__})") from None
 
 
 # The formats ----------------------------------------------------------------------------------------------------------
@@ -118,11 +158,10 @@ def _exchange_of_har(entry: Mapping[str, Any]) -> RecordedExchange:
     status = int(response.get("status") or 0)  # browsers write 0 or -1 where no answer came
     request_body, is_request_partial = _har_body(request.get("postData") or {"size": request.get("bodySize")})
     response_body, is_response_partial = _har_body(response.get("content") or {}) if status > 0 else (None, False)
+    started = re.sub(r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime")))  # some write more than microseconds
     return RecordedExchange(
         where="",
-        at=instant_of(
-            re.sub(r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime")))
-        ),  # some write more digits than microseconds
+        at=instant_of(started),
         took_ms=float(took) if isinstance(took, int | float) and took >= 0 else None,
         method=str(request["method"]).upper(),
         url=str(request["url"]),
@@ -149,18 +188,16 @@ def _har_body(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     if content.get("encoding") != "base64":
         body = str(text).encode()
         return body or None, len(body) < size or str(content.get("mimeType", "")).startswith(_NOT_TEXT)
-    compact = "".join(str(text).split())
-    whole = compact[: len(compact) // 4 * 4]
     try:
-        body = base64.b64decode(whole, validate=True)
-    except ValueError:
+        body = base64.b64decode(str(text))
+    except ValueError:  # cut off
         return None, True
-    return body, len(whole) < len(compact) or len(body) < size
+    return body, len(body) < size
 
 
 def _exchange_of_cassette(entry: Mapping[str, Any]) -> RecordedExchange:
     request, response = entry["request"], entry["response"]
-    headers, status = _cassette_headers(response), response["status"]
+    headers = _cassette_headers(response)
     return RecordedExchange(
         where="",
         at=_date_of(headers),
@@ -169,7 +206,7 @@ def _exchange_of_cassette(entry: Mapping[str, Any]) -> RecordedExchange:
         url=str(request["uri"]),
         request_headers=_cassette_headers(request),
         request_body=_cassette_body(request.get("body")),
-        status=int(status["code"] if isinstance(status, dict) else status),
+        status=int(response["status"]["code"]),
         response_headers=headers,
         response_body=_cassette_body(response.get("body")),
         is_coarse=True,
@@ -184,14 +221,9 @@ def _cassette_headers(message: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _cassette_body(body: Any) -> bytes | None:
-    """Read a body: a text, bytes, or either of them under `string` or `base64_string`."""
-    if isinstance(body, dict):
-        if "base64_string" in body:
-            return base64.b64decode(str(body["base64_string"]))
-        body = body.get("string")
-    if body is None or isinstance(body, bytes):
-        return body or None
-    return str(body).encode()
+    """Read a body: a text or bytes, of an answer under `string`."""
+    content = body.get("string") if isinstance(body, dict) else body
+    return content or None if content is None or isinstance(content, bytes) else str(content).encode()
 
 
 def _date_of(headers: Mapping[str, str]) -> int | None:
@@ -202,12 +234,41 @@ def _date_of(headers: Mapping[str, str]) -> int | None:
 
 
 def _exchange_of_journal(entry: Mapping[str, Any]) -> RecordedExchange:
-    exchange, surface = _exchange_of_har(har_entry(entry, JOURNAL_ORIGIN)), entry.get("bytes")
+    recorded = convert(entry, RecordedRequest)
     return replace(
-        exchange,
-        surface=surface if surface in ("upload", "download") else None,
-        is_partial="is not shown" in str(entry.get("note")) and surface is None,
-        arrived_at=instant_of(entry.get("arrived_at")),
+        _exchange_of_har(har_entry(entry, _JOURNAL_ORIGIN)),
+        is_partial="is not shown" in str(recorded.note) and recorded.bytes is None,
         sandbox=str(entry.get("sandbox", "")),
-        entry=convert(entry, RecordedRequest),
+        entry=recorded,
     )
+
+
+# Values of JSON -------------------------------------------------------------------------------------------------------
+
+
+def json_of(body: bytes | None) -> Any:
+    """Return the JSON of a body; None where it is none, or nested so deep that it would exhaust the stack."""
+    with suppress(ValueError, orjson.JSONEncodeError):
+        value = orjson.loads(body or b"null")
+        orjson.dumps(value)  # which takes 254 levels
+        return value
+    return None
+
+
+def instant_of(text: object) -> int | None:
+    """Return the instant of a timestamp; None if it is none."""
+    with suppress(ValueError):
+        return parse_timestamp(text) if isinstance(text, str) else None
+    return None
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Iterate over the texts, numbers and the like in some JSON, each with the name of the member that holds it."""
+    if isinstance(value, dict):
+        for member, item in value.items():
+            yield from leaves(item, member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item, name)
+    else:
+        yield name, value

@@ -15,8 +15,8 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import TEAM, put, referred_in
-from image_workflow_emulator.drift.exchanges import json_of, with_leaves
-from image_workflow_emulator.drift.observations.calls import sent_size
+from image_workflow_emulator.drift.observations import sent_size
+from image_workflow_emulator.drift.recordings import json_of
 from image_workflow_emulator.drift.traffic import (
     RecordedCall,
     RecordedUpload,
@@ -146,7 +146,11 @@ class Replay:
         if call.operation is None:
             return self._prepare_bytes(call)
         upload = self._traffic.uploads.get(call.parameters.get("upload_id", ""))
-        if call.name == "completeUpload" and call.is_success and not (upload and upload.has_bytes):
+        if (
+            call.name == "completeUpload"
+            and call.is_success
+            and not (upload and any(sent.is_success for sent in upload.sent))
+        ):
             return None
         self._put_referred(call)
         needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
@@ -177,11 +181,19 @@ class Replay:
     def _body(self, call: RecordedCall) -> bytes:
         if not call.body:
             return call.request_body or b""
-        body = with_leaves(call.body, lambda leaf: self.mapped.get(leaf, leaf) if isinstance(leaf, str) else leaf)
+        body = self._mapped(call.body)
         upload = self._traffic.uploads.get(call.answer.get("id", ""))
         if upload is not None and upload.session is call:
             body["size_bytes"] = len(_file(upload, b""))
         return orjson.dumps(body)
+
+    def _mapped(self, value: Any) -> Any:
+        """Return some JSON with the emulator's values in place of recorded ones."""
+        if isinstance(value, dict):
+            return {member: self._mapped(item) for member, item in value.items()}
+        if isinstance(value, list):
+            return list(map(self._mapped, value))
+        return self.mapped.get(value, value) if isinstance(value, str) else value
 
     # Bytes ----------------------------------------------------------------------------------------------------------
 

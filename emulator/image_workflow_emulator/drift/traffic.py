@@ -1,8 +1,8 @@
 """Exchanges as calls of the service: which operation each is, and what it says about which resource.
 
 Owns how an address is recognized (the base URL is found from the calls themselves, direct uploads and Asset files from the
-links in earlier answers), and how a body is read: only what has the type that the contract gives it goes further, so that
-nobody after this has to ask. What belongs to no part of the service is left aside. Knows no reading.
+links in earlier answers), and how a body is read: only values of the type that the contract gives them are passed on, so that
+nobody after this has to check. Exchanges with anything else are left aside. Knows no reading.
 """
 
 import re
@@ -19,11 +19,14 @@ from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContr
 from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.drift.exchanges import RecordedExchange, Surface, instant_of, json_of, leaves
+from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of, leaves
+from image_workflow_emulator.scenario.matching import BYTE_SURFACES, ByteSurface
 
 _WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
 """The members of answers that hold addresses of byte surfaces."""
+_UPLOADED: Final = {"upload": "DirectUploadResponseBody"}
+"""By byte surface: the schema of its answer."""
 _OF_PROBLEMS: Final = ("code", "request_id", "active_operation_id")
 REDIRECTS: Final = (301, 302, 303, 307, 308)
 
@@ -38,6 +41,7 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     is_timed: bool
     """Whether the recording tells when it was."""
     operation: OperationContract | None
+    surface: ByteSurface | None
     parameters: Mapping[str, str]
     """The parameters of its path."""
     body: Mapping[str, Any]
@@ -128,18 +132,13 @@ class RecordedWork(Struct):
 
 
 class RecordedUpload(Struct):
-    """An Upload Session: the first call that showed it, those that sent bytes to it, and those that completed it or tried to."""
+    """An Upload Session: the first call that showed it, the calls that sent bytes to it, and those that tried to complete it."""
 
     id: str
     url: str
     session: RecordedCall
     sent: list[RecordedCall]
     completions: list[RecordedCall]
-
-    @property
-    def has_bytes(self) -> bool:
-        """Whether the recording has the call that sent its bytes."""
-        return any(call.is_success for call in self.sent)
 
 
 class Traffic:
@@ -148,8 +147,7 @@ class Traffic:
     def __init__(self, exchanges: Sequence[RecordedExchange], contract: Contract) -> None:
         self._contract = contract
         self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
-        self.base_url = self._find_base_url(exchanges)
-        calls = self._recognize(exchanges)
+        calls = list(self._recognize(exchanges))
         self.calls: Sequence[RecordedCall] = calls if any(map(_may_be_of_service, calls)) else []
         self.left_aside = len(exchanges) - len(self.calls)
 
@@ -171,47 +169,46 @@ class Traffic:
                 return operation, {name: unquote(value) for name, value in match.groupdict().items()}
         return None, {}
 
-    def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Sequence[RecordedCall]:
-        links: dict[str, Surface] = {}
-        calls: list[RecordedCall] = []
-        now = 0
+    def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Iterator[RecordedCall]:
+        base_url, links = self._find_base_url(exchanges), dict[str, str]()
+        number = now = 0
         for exchange in exchanges:
-            surface = exchange.surface or links.get(without_fragment(exchange.url))
-            path = exchange.url.removeprefix(self.base_url).partition("?")[0]  # of another service, with its host
+            known = links.get(without_fragment(exchange.url))
+            surface = exchange.entry.bytes if exchange.entry else known
+            path = exchange.url.removeprefix(base_url).partition("?")[0]  # of another service, with its host
             operation, parameters = self._match(exchange.method, path)
-            if operation is not None or surface is not None:
+            if operation is not None or surface in BYTE_SURFACES:
                 now = max(now, exchange.at or 0)
-                seen = {"number": len(calls), "at": now, "is_timed": exchange.at is not None, "surface": surface}
+                seen = {"number": number, "at": now, "is_timed": exchange.at is not None, "surface": surface}
                 read = self._read(exchange, operation, surface)
                 call = RecordedCall(**asdict(exchange) | seen | read, operation=operation, parameters=parameters)
                 links.update(_links_in(call))
-                calls.append(call)
-        return calls
+                number += 1
+                yield call
 
-    def _read(
-        self, exchange: RecordedExchange, operation: OperationContract | None, surface: Surface | None
-    ) -> dict[str, Any]:
+    def _read(self, exchange: RecordedExchange, operation: OperationContract | None, surface: object) -> dict[str, Any]:
         """Read the bodies of a call by the contract."""
-        body, answer = json_of(exchange.request_body) if operation else None, json_of(exchange.response_body)
-        is_sound = operation is not None and operation.body and not self._contract.violations(operation.body, body)
-        answer, status = answer if isinstance(answer, dict) else {}, exchange.status or 0
-        schema, violations = None, list[Violation]()
-        if status // 100 == 2:
-            schema = "DirectUploadResponseBody" if surface == "upload" else None
-            schema = self._contract.schema_of_success(operation, status) if operation else schema
-        if schema is not None:
-            violations = self._contract.violations(schema, answer)
-            answer = _without(answer, violations)
-            if any(found.kind != "missing" for found in self._contract.violations(schema, answer)):
-                answer = {}  # more than are reported at once
-        else:
+        contract, answer, status = self._contract, json_of(exchange.response_body), exchange.status or 0
+        body = json_of(exchange.request_body) if operation and operation.body else None
+        if body is None or contract.violations(str(operation and operation.body), body):
+            body = {}
+        schema, violations = _UPLOADED.get(str(surface)), list[Violation]()
+        if operation is not None:
+            schema = contract.schema_of_success(operation, status)
+        answer = answer if isinstance(answer, dict) else {}
+        if schema is None or status // 100 != 2:
             answer = {name: answer[name] for name in _OF_PROBLEMS if isinstance(answer.get(name), str)}
-        return {"body": body if is_sound else {}, "answer": answer, "violations": violations}
+        else:
+            violations = contract.violations(schema, answer)
+            answer = _without(answer, violations)
+            if any(found.kind != "missing" for found in contract.violations(schema, answer)):
+                answer = {}  # more than are reported at once
+        return {"body": body, "answer": answer, "violations": violations}
 
     # What it shows --------------------------------------------------------------------------------------------------
 
     def whole(self, *names: str) -> Iterator[RecordedCall]:
-        """Iterate over the calls as `of` does, but for those without an answer, or whose bodies were cut off or lost."""
+        """Iterate over the calls as `of` does, except those without an answer, or whose bodies were cut off or lost."""
         return (call for call in self.of(*names) if call.is_whole)
 
     def of(self, *names: str) -> Iterator[RecordedCall]:
@@ -294,13 +291,12 @@ def _may_be_of_service(call: RecordedCall) -> bool:
     return "object" in call.answer or "page" in call.answer if call.is_success else call.code in CATALOGUE
 
 
-def _links_in(call: RecordedCall) -> Iterator[tuple[str, Surface]]:
+def _links_in(call: RecordedCall) -> Iterator[tuple[str, str]]:
     """Iterate over the addresses of byte surfaces in an answer."""
     for resource in call.resources:
-        surface: Surface = "upload" if "upload" in resource else "download"
         for name, leaf in leaves(resource):
             if name in _LINKS and isinstance(leaf, str):
-                yield without_fragment(leaf), surface
+                yield without_fragment(leaf), "upload" if "upload" in resource else "download"
     if call.surface == "download" and call.status in REDIRECTS:
         yield without_fragment(call.response_headers.get("location", "")), "download"
 

@@ -1,0 +1,497 @@
+"""Observations: what a recording shows of each decision, without an emulator.
+
+One function for each decision that has readings, with the name of its field of `Readings`. It yields a piece of evidence for
+each call that tells readings apart; the values that it compares with are those of the domain.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from image_workflow_emulator.domain.idempotency import RETENTIONS_MS
+from image_workflow_emulator.domain.intents import MAX_NAME, MAX_TEXT, PHOTOGRAPHY_DEFAULTS, fingerprint, intent_of
+from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.pixels import is_above_small_limit, output_size
+from image_workflow_emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge
+from image_workflow_emulator.domain.problems import Problem, key_binding_codes
+from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
+from image_workflow_emulator.domain.readings import NO_READINGS, Readings
+from image_workflow_emulator.drift.recordings import instant_of, leaves
+from image_workflow_emulator.drift.traffic import (
+    REDIRECTS,
+    Look,
+    RecordedCall,
+    RecordedUpload,
+    RecordedWork,
+    Traffic,
+    outputs_of,
+)
+from image_workflow_emulator.kernel.timestamps import SECOND_MS
+from image_workflow_emulator.service.resources.uploads import SHORT_WINDOW_MS, UPLOAD_WINDOW_MS
+from image_workflow_emulator.web.operations import LIST_LAG_MS
+
+
+class Seen(NamedTuple):
+    """One piece of evidence."""
+
+    fits: Collection[str] | None
+    """The ids of the readings that explain it, `plain` included; empty if none does, None if all do: it is no evidence."""
+    call: RecordedCall
+    what: str = ""
+    """What was observed, in words, for the case that no reading explains it."""
+
+
+Evidence = Iterator[Seen]
+_PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
+DEFAULTS: Final = (*PHOTOGRAPHY_DEFAULTS, "image_count")
+"""The fields that the service may fill in (D33)."""
+_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
+_CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProducts"}
+"""By the call that creates something at once: the list that shows it."""
+_WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
+_TOLERANCE: Final = 0.25
+"""How far a window may be off: the clocks of the service and of the client are not the same."""
+_KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png"}
+"""The stored format of each source format that tells (D18): AVIF has two, and WebP is stored as WebP under each reading."""
+
+
+def _by_value(value: object, expected: Mapping[str, object]) -> Collection[str] | None:
+    """Return the reading under which a value is expected; None if several readings expect it."""
+    fitting = [reading for reading, one in expected.items() if one == value]
+    return fitting if len(fitting) < 2 else None
+
+
+def _by_outcome(call: RecordedCall, taken: str, refused: str, code: str = "invalid_input") -> Collection[str] | None:
+    """Return one of two readings: under the one the call succeeds, under the other it is refused with a code."""
+    return [taken] if call.is_success else [refused] if call.code == code else None
+
+
+def _texts(value: Any) -> list[str]:
+    return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
+
+
+def _meaning(call: RecordedCall, readings: Readings = NO_READINGS) -> Any:
+    """Return what the body of a call means under some readings: defaults apply; None if it breaks a rule."""
+    if call.operation is None or call.operation.body is None or not call.body:
+        return None
+    try:
+        return intent_of(call.operation.body, dict(call.body), readings)
+    except Problem:
+        return None
+
+
+# How answers are written ------------------------------------------------------------------------------------------------
+
+
+def poll_hint(traffic: Traffic) -> Evidence:
+    """D42: whether a poll of unfinished work says when it changes, and whether that is true."""
+    for work in traffic.works.values():
+        looks = [look for look in work.looks if look.call.name in ("getOperation", "getGeneration")]
+        for index, (call, shown) in enumerate(looks):
+            if shown.get("status") in TERMINAL:
+                break
+            hint = call.response_headers.get("retry-after")
+            if hint is None:
+                yield Seen(["no-hint"], call)
+            elif hint.isdecimal() and int(hint[:9]) > 0 and not call.is_coarse:  # a clock that skips waits asks for 0
+                yield Seen(_promise_kept(looks[index:], int(hint[:9])), call)
+
+
+def _promise_kept(looks: list[Look], hint: int) -> Collection[str] | None:
+    """Return the readings by which the next look after the hint of the first shows a change, or shows none.
+
+    A hint that is kept proves nothing of a service that gives others: half of one second is one second too.
+    """
+    call, shown = looks[0]
+    for later, seen in looks[1:]:
+        if later.at >= call.at + hint * SECOND_MS:
+            is_changed = any(seen.get(name) != shown.get(name) for name in ("updated_at", "status"))
+            return ["plain", "rough"] if is_changed else ["rough"]
+        if seen.get("updated_at") != shown.get("updated_at"):
+            break  # it changed in between: perhaps the next step of several
+    return None
+
+
+def pause_hint(traffic: Traffic) -> Evidence:
+    """D66: whether a 503 has a Retry-After."""
+    for call in traffic.of():
+        if call.status == 503 and call.code == "service_unavailable":
+            yield Seen(["plain" if "retry-after" in call.response_headers else "silent"], call)
+
+
+def location(traffic: Traffic) -> Evidence:
+    """D70: whether a Location is absolute."""
+    for call in traffic.of():
+        target = call.response_headers.get("location")
+        if target is not None and call.operation is not None and call.status in (201, 202):
+            yield Seen(["plain" if "://" in target else "relative"], call)
+
+
+def media_types(traffic: Traffic) -> Evidence:
+    """D72: whether a media type has a parameter."""
+    for call in traffic.of():
+        found = call.response_headers.get("content-type", "").lower()
+        media_type, _, parameters = found.partition(";")
+        if call.operation is not None and media_type.strip() in ("application/json", "application/problem+json"):
+            fits = ["charset"] if "charset" in parameters else [] if parameters.strip() else ["plain"]
+            yield Seen(fits, call, f"Content-Type: {found}")
+
+
+def timestamps(traffic: Traffic) -> Evidence:
+    """D73: how a timestamp ends."""
+    for call in traffic.whole():
+        if call.operation is not None and call.is_success:
+            endings = {match[1] for text in _texts(call.answer) if (match := _TIMESTAMP.fullmatch(text))}
+            for ending in sorted(endings):
+                fits = _by_value(ending, {"plain": "Z", "offset": "+00:00"})
+                yield Seen(fits, call, f"a timestamp ends in {ending!r}")
+
+
+# Keys and texts ---------------------------------------------------------------------------------------------------------
+
+
+def page_limit(traffic: Traffic) -> Evidence:
+    """D02: a `limit` above the largest page is refused, or cut."""
+    for call in traffic.whole():
+        limit, known = call.query.get("limit", ""), call.operation and call.operation.query.get("limit")
+        if known and limit.isdecimal() and int(limit[:9]) > known.maximum:
+            yield Seen(_by_outcome(call, "clamps", "plain", "invalid_request"), call)
+
+
+def text_length(traffic: Traffic) -> Evidence:
+    """D04: long texts are taken, or refused."""
+    for call in traffic.whole():
+        if len(call.body.get("name", "")) > MAX_NAME or any(len(text) > MAX_TEXT for text in _texts(call.body)):
+            yield Seen(_by_outcome(call, "plain", "short"), call)
+
+
+def key_binding(traffic: Traffic) -> Evidence:
+    """D10: what a definite refusal does to its key, as its next use shows: with the same body, or with a corrected one."""
+    readings = ("plain", "binds-refusals", "releases")
+    for first, second in _repetitions(traffic):
+        binding = [reading for reading in readings if first.code in key_binding_codes(reading)]
+        if second.request_body == first.request_body:
+            is_bound = second.status == first.status and _is_replay(first, second)
+            is_free = second.is_success or (second.code == first.code and _mark(second) != _mark(first))
+        else:
+            is_bound, is_free = second.code == "idempotency_key_reused", second.is_success
+        if binding and (is_bound or is_free):
+            yield Seen(binding if is_bound else [one for one in readings if one not in binding], second)
+
+
+def key_retention(traffic: Traffic) -> Evidence:
+    """D12: a key that comes again a day later is new, or still known."""
+    for first, second in _repetitions(traffic):
+        if first.is_success and RETENTIONS_MS["plain"] <= second.at - first.at < RETENTIONS_MS["week"]:
+            if second.code == "idempotency_key_reused" or _is_replay(first, second):
+                yield Seen(["week"], second)
+            elif second.is_success:
+                yield Seen(["plain"], second)
+
+
+def intent(traffic: Traffic) -> Evidence:
+    """D14: a body that means the same and is written in another way is the same request, or another."""
+    for first, second in _repetitions(traffic):
+        is_kept = first.is_success and second.at - first.at < RETENTIONS_MS["plain"]
+        meant = _meaning(first), _meaning(second)
+        if (
+            is_kept
+            and first.body != second.body
+            and None not in meant
+            and fingerprint(meant[0]) == fingerprint(meant[1])
+        ):
+            if second.code == "idempotency_key_reused":
+                yield Seen(["as-sent"], second)
+            elif _is_replay(first, second):
+                yield Seen(["plain"], second)
+
+
+def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]]:
+    """Iterate over the calls that use a key again at the same address, each with the first call that had it."""
+    first: dict[tuple[str, str, str, str], RecordedCall] = {}
+    for call in traffic.whole():
+        if call.key and call.operation:
+            credential = call.request_headers.get("authorization", "")
+            place = credential, call.name, str(sorted(call.parameters.items())), call.key
+            if place in first:
+                yield first[place], call
+            elif call.code not in ("idempotency_in_progress", "rate_limited", "service_unavailable", "internal_error"):
+                first[place] = call
+
+
+def _is_replay(first: RecordedCall, second: RecordedCall) -> bool:
+    """Whether the second answer is that of the first, by its Request-Id; by the id of what was made, if it has none."""
+    return _mark(first) is not None and _mark(first) == _mark(second)
+
+
+def _mark(call: RecordedCall) -> str | None:
+    return call.response_headers.get("request-id") or call.answer.get("id")
+
+
+# Lists and Products -----------------------------------------------------------------------------------------------------
+
+
+def photo_order(traffic: Traffic) -> Evidence:
+    """D22: whether the photos of a Product come back in the order in which they were sent."""
+    for call in traffic.whole("createProduct", "updateProduct"):
+        sent = call.body.get("asset_ids")
+        if call.is_success and sent is not None and sent != sorted(sent):
+            yield Seen(["plain" if call.answer.get("asset_ids") == sent else "unordered"], call)
+
+
+def last_page(traffic: Traffic) -> Evidence:
+    """D26: whether the last page has a cursor."""
+    for call in traffic.whole():
+        page = call.answer.get("page", {})
+        if page.get("has_more") is False:
+            yield Seen(["always-a-cursor" if page.get("next_cursor") else "plain"], call)
+
+
+def list_freshness(traffic: Traffic) -> Evidence:
+    """D74: whether a list that is read right after a write shows it."""
+    created: list[tuple[RecordedCall, str]] = []
+    for call in traffic.whole(*_CREATED_BY, *_CREATED_BY.values()):
+        if call.is_coarse or not call.is_success:
+            continue
+        if call.name in _CREATED_BY:
+            created += [(call, resource["id"]) for resource in call.resources if "id" in resource]
+        elif not set(call.query) - {"limit"}:
+            listed = {resource.get("id") for resource in call.resources}
+            is_whole = call.answer.get("page", {}).get("has_more") is False  # a full page may not reach down to it
+            for write, identifier in created:
+                is_of_list = _CREATED_BY[write.name] == call.name and call.at - write.at < LIST_LAG_MS
+                if is_of_list and (identifier in listed or is_whole):
+                    yield Seen(["plain" if identifier in listed else "lag"], call)
+
+
+# Uploads and files ------------------------------------------------------------------------------------------------------
+
+
+def upload_session(traffic: Traffic) -> Evidence:
+    """D15: how long a signed address takes bytes."""
+    for call in traffic.whole("createUpload"):
+        now, until = traffic.service_time(call), instant_of(call.answer.get("upload", {}).get("expires_at"))
+        if now is not None and until is not None:
+            near = [name for name, span in _WINDOWS_MS.items() if abs(until - now - span) <= span * _TOLERANCE]
+            yield Seen(near, call, f"a window of {round((until - now) / SECOND_MS)} s")
+
+
+def upload_status(traffic: Traffic) -> Evidence:
+    """D16: the status that answers accepted bytes."""
+    for call in traffic.of("upload"):
+        if call.is_success:
+            yield Seen(_by_value(call.status, {"plain": 200, "created": 201}), call, f"status {call.status}")
+
+
+def stored_format(traffic: Traffic) -> Evidence:
+    """D18: whether a photo keeps its format."""
+    for call, upload in _completions(traffic):
+        content_type = str(upload.session.body.get("content_type"))
+        kept, found = _KEPT.get(content_type), call.answer.get("format")
+        if call.is_success and kept is not None and found is not None:
+            yield Seen(_by_value(found, {"plain": kept, "webp": "webp"}), call, f"{content_type} became {found}")
+
+
+def file_delivery(traffic: Traffic) -> Evidence:
+    """D19: whether a file is answered itself, or by a redirect."""
+    targets = {call.response_headers.get("location") for call in traffic.of("download")}
+    for call in traffic.of("download"):
+        if call.status in REDIRECTS:
+            yield Seen(["redirects"], call)
+        elif call.status in (200, 206, 304) and call.url not in targets:  # no redirect led here
+            yield Seen(["plain"], call)
+
+
+def picture_limit(traffic: Traffic) -> Evidence:
+    """D57: whether a large photo is taken."""
+    for call, upload in _completions(traffic):
+        if call.is_success:
+            width, height = call.answer.get("width", 0), call.answer.get("height", 0)
+        else:
+            width, height = sent_size(upload)
+        if is_above_small_limit(width, height):
+            yield Seen(_by_outcome(call, "plain", "small"), call)
+
+
+def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedUpload]]:
+    """Iterate over the calls that complete an upload, each with that upload."""
+    for call in traffic.whole("completeUpload"):
+        upload = traffic.uploads.get(call.parameters["upload_id"])
+        if upload is not None:
+            yield call, upload
+
+
+def sent_size(upload: RecordedUpload) -> tuple[int, int]:
+    """Return the width and height in pixels of a photo that was sent; 0 where the recording does not have its bytes."""
+    from image_workflow_emulator.imaging.decoding import header_of
+
+    header = header_of(upload.sent[0].request_body or b"") if upload.sent else None
+    return header[1:] if header else (0, 0)
+
+
+# Operations and Generations -----------------------------------------------------------------------------------------------
+
+
+def target(traffic: Traffic) -> Evidence:
+    """D27: whether the admission of a create names its target."""
+    for call, work in traffic.admissions():
+        shown = work.looks[0].shown
+        if work.kind.endswith(".create") and "target" in shown and shown.get("status") not in TERMINAL:
+            yield Seen(["plain" if shown["target"] is None else "target-at-once"], call)
+
+
+def first_status(traffic: Traffic) -> Evidence:
+    """D71: the status in the admission."""
+    for call, work in traffic.admissions():
+        if "status" in work.looks[0].shown:
+            yield Seen(["plain" if work.looks[0].shown["status"] == "queued" else "skips"], call)
+
+
+def error_members(traffic: Traffic) -> Evidence:
+    """D31: whether all members of an error are there."""
+    for work in traffic.works.values():
+        for call, shown in work.looks:
+            for holder in (shown, *outputs_of(shown)):
+                error = holder.get("error")
+                if error is not None and holder.get("status") == "failed":
+                    values = [error.get(name) for name in ("code", "message", "retryable")]
+                    yield Seen(["nulls" if None in values else "plain"], call)
+
+
+def subject_cap(traffic: Traffic) -> Evidence:
+    """D32: what becomes of more subjects than one Generation takes."""
+    for call in traffic.whole(_PHOTOGRAPHY):
+        asked, packed = _subjects(traffic, call)
+        if len(asked) > PACKED_PHOTOS:
+            admitted = call.answer.get("resolved_asset_ids") or packed
+            fits = _by_outcome(call, "plain", "refuses") if list(admitted) == packed else []
+            yield Seen(fits, call, f"{len(asked)} subjects became {admitted}")
+
+
+def _subjects(traffic: Traffic, call: RecordedCall) -> tuple[set[str], list[str]]:
+    """Return every photo that is asked for, and those that are packed; nothing if a Product's photos are unknown."""
+    products: list[tuple[str, list[str]]] = []
+    for identifier in call.body.get("product_ids", ()):
+        looks = traffic.shown.get(("product", identifier), ())
+        shown = [found for look, found in looks if look.number < call.number and "asset_ids" in found]
+        if not shown:
+            return set(), []
+        products.append((str(shown[-1].get("primary_asset_id")), shown[-1]["asset_ids"]))
+    loose = list(call.body.get("asset_ids", ()))
+    return {*loose, *(photo for _, photos in products for photo in photos)}, list(pack(products, loose))
+
+
+def defaults(traffic: Traffic) -> Evidence:
+    """D33: what stands in for fields that were not sent."""
+    for call in traffic.whole(_PHOTOGRAPHY):
+        body, shown = call.body, call.answer.get("request")
+        echo = shown if isinstance(shown, dict) else {}
+        if body.get("output_mode") == "photoshoot" and body.get("image_count", PHOTOSHOOT_SLOTS) != PHOTOSHOOT_SLOTS:
+            if call.is_success or call.code == "invalid_input":
+                yield Seen(["count-ignored"] if call.is_success else ["plain", "required", "other-defaults"], call)
+            continue
+        missing = [name for name in DEFAULTS if name not in body]
+        plain, other = _meaning(call), _meaning(call, Readings(defaults="other-defaults"))
+        if plain is None or other is None:
+            continue
+        if missing and call.code == "invalid_input":
+            yield Seen(["required"], call)
+        for name in missing:
+            if name in echo and plain[name] != other[name]:
+                fits = ["other-defaults"] if echo[name] == other[name] else ["plain", "count-ignored"]
+                is_explained = echo[name] in (plain[name], other[name])
+                yield Seen(fits if is_explained else [], call, f"{name} became {echo[name]!r}")
+
+
+def pixel_sizes(traffic: Traffic) -> Evidence:
+    """D35: the size of finished outputs."""
+    for call, work in traffic.admissions():
+        if not {"aspect_ratio", "resolution"} <= call.body.keys():
+            continue
+        ratio, resolution = call.body["aspect_ratio"], call.body["resolution"]
+        sizes = {reading: output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
+        for output in outputs_of(work.last):
+            for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
+                size = asset.get("width"), asset.get("height")
+                yield Seen(_by_value(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
+
+
+def partial_charge(traffic: Traffic) -> Evidence:
+    """D37: what a photoshoot costs of which a part failed."""
+    for call, work in traffic.admissions():
+        charged, finished = work.credits("charged"), work.finished_by
+        completed = sum(output.get("status") == "completed" for output in outputs_of(work.last))
+        is_partial = call.body.get("output_mode") == "photoshoot" and 0 < completed < PHOTOSHOOT_SLOTS
+        if is_partial and charged is not None and finished is not None:
+            cost = PHOTOSHOOT_CREDITS, completed, PHOTOSHOOT_SLOTS
+            charges = {reading: generation_charge(*cost, reading) for reading in ("plain", "down", "whole")}
+            what = f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
+            yield Seen(_by_value(charged, charges), finished, what)
+
+
+def slot_order(traffic: Traffic) -> Evidence:
+    """D76: whether the slots of a Generation finish one after another, from the first on."""
+    for work in traffic.works.values():
+        for call, shown in work.looks:
+            done = [output.get("status") in TERMINAL for output in outputs_of(shown)]
+            if any(done) and not all(done):
+                yield Seen(["plain" if done == sorted(done, reverse=True) else "shuffled"], call)
+
+
+# Credits and the budget -----------------------------------------------------------------------------------------------
+
+
+def team_credits(traffic: Traffic) -> Evidence:
+    """D29: whether a Team's Credits fall with a reservation, or only when they are charged."""
+    reads = [call for call in traffic.whole("getTeam") if "credits" in call.answer]
+    for earlier, later in pairwise(reads):
+        accounts = [(_account(work, earlier), _account(work, later)) for work in traffic.works.values()]
+        spent = {"plain": 0, "gross": 0}
+        for before, after in accounts:
+            if before is None or after is None:
+                break
+            spent["plain"] += sum(after) - sum(before)
+            spent["gross"] += after[1] - before[1]
+        else:
+            change = earlier.answer["credits"] - later.answer["credits"]
+            if change >= min(0, *spent.values()):  # else somebody added Credits
+                what = f"{change} Credits were taken where {spent['plain']} were expected"
+                yield Seen(_by_value(change, spent), later, what)
+
+
+def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
+    """Return what work had reserved and charged when a call was made; None if the recording does not tell."""
+    match _stage(work, call), work.credits("reserved"), work.credits("charged"):
+        case "before", _, _:
+            return 0, 0
+        case "open", int(reserved), _:
+            return reserved, 0
+        case "finished", _, int(charged):
+            return 0, charged
+    return None
+
+
+def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
+    """Return where a work was in its life when a call was made: before, open or finished; None if it is not certain."""
+    finished = work.finished_by
+    if work.admission is None:
+        return "finished" if finished is work.looks[0].call else None
+    if call.number < work.admission.number:
+        return "before"
+    if finished is not None and call.number >= finished.number:
+        return "finished"
+    is_open = any(shown.get("status") not in TERMINAL and look.number >= call.number for look, shown in work.looks)
+    return "open" if is_open else None
+
+
+def concurrency_unit(traffic: Traffic) -> Evidence:
+    """D40: whether the budget counts works, or their open outputs."""
+    for call in traffic.whole("getTeam"):
+        used = call.answer.get("capabilities", {}).get("api_concurrency", {}).get("used")
+        stages = [(work, _stage(work, call)) for work in traffic.works.values()]
+        running = [work for work, stage in stages if stage == "open"]
+        slots = sum(max(1, len(outputs_of(work.last))) for work in running)
+        if used is not None and slots > len(running) and not any(stage is None for _, stage in stages):
+            fits = ["plain"] if used == len(running) else ["by-output"] if len(running) < used <= slots else []
+            yield Seen(fits, call, f"{used} places used by {len(running)} works with {slots} outputs")
