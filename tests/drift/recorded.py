@@ -48,9 +48,9 @@ class MeasuredPictures(DescribedPictures):
         header = header_of(parts[0]) if head["job"] == "normalize" else None
         if header is None:
             return await super().run(head, parts)
-        described = {"recorded_picture": {"width": header[1], "height": header[2]}}
-        answer, _ = await super().run(head, [orjson.dumps(described)])
-        return answer, list(parts)
+        _, width, height = header
+        stored = {"format": head.get("stored_as") or "png", "scene": "clean", "width": width, "height": height}
+        return stored, list(parts)
 
 
 class RecordedService:

@@ -68,7 +68,9 @@ def compare(replayed: Replayed, replay: Replay) -> Iterator[Difference]:
 
 def _differences(replayed: Replayed, replay: Replay) -> Iterator[_Found]:
     call, answered = replayed
-    if answered is None:
+    if call.surface == "upload" and 400 <= (call.status or 0) < 500 and call.code not in CATALOGUE:
+        yield "status", str(call.status), "200", ""
+    if answered is None or call.name == "completeUpload":
         return
     if call.surface is not None:
         if (call.status or 0) // 100 not in (answered.status // 100, 3):

@@ -63,7 +63,7 @@ class Judgement(Struct, frozen=True):
     """What was found."""
 
     compared: int
-    """The calls that the emulator answered too."""
+    """The calls of the service, without those that the emulator could not be asked."""
     rows: tuple[DecisionRow, ...]
     differences: tuple[Difference, ...]
     noise: int
@@ -100,11 +100,12 @@ async def judge(
     kept, silenced = _first_differences(replayed, replay)
     unexplained = {place for row in rows if row.verdict == "neither" for place in _OBSERVED.get(row.decision, ())}
     kept = [one for one in (*kept, *sizes(traffic)) if one.sentence or one.where not in unexplained]
+    left_out = sum(item.answered is None and item.call.surface != "upload" for item in replayed)
     return Judgement(
-        compared=sum(item.answered is not None for item in replayed),
+        compared=len(replayed) - left_out,
         rows=rows,
         differences=_folded([*kept, *_bugs(replayed)]),
-        noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
+        noise=traffic.left_aside + silenced + left_out,
     )
 
 

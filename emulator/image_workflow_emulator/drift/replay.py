@@ -4,7 +4,6 @@ What the service's world did (a pause, a failed slot, how long work took) is bro
 so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
@@ -15,11 +14,8 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from image_workflow_emulator.drift.beginning import TEAM, put, referred_in
-from image_workflow_emulator.drift.observations import sent_size
-from image_workflow_emulator.drift.recordings import json_of
 from image_workflow_emulator.drift.traffic import (
     RecordedCall,
-    RecordedUpload,
     RecordedWork,
     Traffic,
     outputs_of,
@@ -34,6 +30,7 @@ from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.transport import Answer, ask
 
 _KEY: Final = "iwe_recorded_full"
+_AUTHORIZATION: Final = {"authorization": f"Bearer {_KEY}"}
 _BY_THE_WORLD: Final = frozenset(
     {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
     | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
@@ -48,20 +45,11 @@ _Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
 
 
 class DescribedPictures(Helpers):
-    """Does the jobs of helper processes with descriptions in place of pictures.
-
-    What the pictures are does not matter to a recording, only their size. So nothing is drawn.
-    """
+    """Does the jobs of helper processes with descriptions in place of pictures, which nobody looks at."""
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Answer a job at once."""
-        if head["job"] != "normalize":
-            return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
-        described = (json_of(parts[0]) or {}).get("recorded_picture", {})
-        if "refusal" in described:
-            return {"refusal": described["refusal"]}, []
-        size = {"width": described.get("width") or 1_000, "height": described.get("height") or 1_000}
-        return {"format": head.get("stored_as") or "png", "scene": "clean", **size}, [parts[0]]
+        return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
 
 
 class Replayed(NamedTuple):
@@ -84,8 +72,6 @@ class Replay:
         """The recorded ids of what was there before the recording."""
         known = (*WORKFLOWS, *OPERATION_TYPES)
         self._admitted = {call.number: work for call, work in traffic.admissions() if work.kind in known}
-        self._upload_headers: dict[str, Mapping[str, str]] = {}
-        """By the emulator's upload address: the headers that it asks for."""
         self._now = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
         with option_texts(self._options(readings)) as texts:
             self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
@@ -140,34 +126,36 @@ class Replay:
         return Replayed(call, answered)
 
     def _prepare(self, call: RecordedCall) -> _Request | None:
-        """Return the request to send; None where there was no answer, or it needs what was before the recording."""
-        if call.status is None:
+        """Return the request to send; None where there was no answer, or it needs what was before the recording.
+
+        Uploads are not repeated, since nobody can tell what the service makes of a picture: the Asset is put in, and read.
+        """
+        if call.status is None or call.surface == "upload":
             return None
+        if call.surface == "download":
+            target = urlsplit(self.mapped.get(without_fragment(call.url), ""))
+            return (call.method, target._replace(scheme="", netloc="").geturl(), {}, b"") if target.path else None
         if call.operation is None:
-            return self._prepare_bytes(call)
-        upload = self._traffic.uploads.get(call.parameters.get("upload_id", ""))
-        if (
-            call.name == "completeUpload"
-            and call.is_success
-            and not (upload and any(sent.is_success for sent in upload.sent))
-        ):
             return None
+        if call.name == "completeUpload":
+            asset = call.answer.get("id")
+            return ("GET", f"{BASE_PATH}/assets/{self._put('asset', asset)}", _AUTHORIZATION, b"") if asset else None
         self._put_referred(call)
-        needed = {*call.parameters.values(), *(value for name, value in call.query.items() if name == "after")}
+        needed = {*call.parameters.values(), call.query.get("after", "")}
         if call.is_success and needed - self.mapped.keys() - {""}:
             return None
         own = {name: quote(self.mapped.get(value, value), safe="") for name, value in call.parameters.items()}
         path = call.operation.path.format_map(own)
         query = urlencode({name: self.mapped.get(value, value) for name, value in call.query.items()})
         headers = self._headers(call)
-        body = self._body(call)
-        return call.operation.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
+        body = orjson.dumps(self._mapped(call.body)) if call.body else call.request_body or b""
+        return call.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
 
     def _headers(self, call: RecordedCall) -> dict[str, str]:
         """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
         assert call.operation is not None
         sent = call.request_headers
-        headers = {} if call.code == "authentication_required" else {"authorization": f"Bearer {_KEY}"}
+        headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
         if call.key is not None:
             headers["idempotency-key"] = call.key
         elif call.operation.takes_key and call.status != 400:
@@ -178,15 +166,6 @@ class Replay:
             headers["emulator-fault"] = call.code
         return headers
 
-    def _body(self, call: RecordedCall) -> bytes:
-        if not call.body:
-            return call.request_body or b""
-        body = self._mapped(call.body)
-        upload = self._traffic.uploads.get(call.answer.get("id", ""))
-        if upload is not None and upload.session is call:
-            body["size_bytes"] = len(_file(upload, b""))
-        return orjson.dumps(body)
-
     def _mapped(self, value: Any) -> Any:
         """Return some JSON with the emulator's values in place of recorded ones."""
         if isinstance(value, dict):
@@ -194,20 +173,6 @@ class Replay:
         if isinstance(value, list):
             return list(map(self._mapped, value))
         return self.mapped.get(value, value) if isinstance(value, str) else value
-
-    # Bytes ----------------------------------------------------------------------------------------------------------
-
-    def _prepare_bytes(self, call: RecordedCall) -> _Request | None:
-        url = without_fragment(call.url)
-        own, upload = self.mapped.get(url), self._traffic.uploads.get(url)
-        if own is None or (upload is None and call.surface == "upload"):
-            return None
-        target = urlsplit(own)._replace(scheme="", netloc="").geturl()
-        if upload is None:
-            return call.method, target, {}, b""
-        too_much = b"x" if call.code == "invalid_request" else b""  # a byte more than was declared
-        headers = dict(self._upload_headers.get(own, {}))
-        return call.method, target, headers, _file(upload, call.request_body or b"") + too_much
 
     # Learning -------------------------------------------------------------------------------------------------------
 
@@ -219,9 +184,6 @@ class Replay:
                     self.mapped.setdefault(recorded, own)
                 elif recorded not in self.mapped and own not in self.stands_for:
                     self._map(recorded, own)
-            upload = answered.json.get("upload")
-            if isinstance(upload, dict):
-                self._upload_headers[upload["url"]] = upload["headers"]
         location = call.response_headers.get("location"), answered.headers.get("location")
         if call.surface == "download" and all(location):
             self.mapped.setdefault(str(location[0]), str(location[1]))
@@ -230,19 +192,6 @@ class Replay:
         sent = ({"content-type": "application/json"}, orjson.dumps(body)) if body is not None else ({}, b"")
         answered = await ask(self._application, method, f"/_emulator{path}", *sent)
         assert answered.status < 400, answered.body
-
-
-def _file(upload: RecordedUpload, sent: bytes) -> bytes:
-    """Return what stands for the bytes of an upload: a description of as many bytes for any, with what became of them."""
-    width, height = sent_size(upload)
-    digest = hashlib.blake2b(sent, digest_size=8).hexdigest()
-    description = {"digest": f"{upload.url} {digest}", "width": width, "height": height}
-    completion = next((call for call in upload.completions if call.code != "invalid_request"), None)
-    if completion is not None and completion.is_success:
-        description |= {name: completion.answer.get(name) for name in ("width", "height")}
-    elif completion is not None and completion.code == "invalid_input":
-        description["refusal"] = "the service refused it"
-    return orjson.dumps({"recorded_picture": description})
 
 
 def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:

@@ -132,13 +132,11 @@ class RecordedWork(Struct):
 
 
 class RecordedUpload(Struct):
-    """An Upload Session: the first call that showed it, the calls that sent bytes to it, and those that tried to complete it."""
+    """An Upload Session: the first call that showed it, and the calls that sent bytes to it."""
 
     id: str
-    url: str
     session: RecordedCall
     sent: list[RecordedCall]
-    completions: list[RecordedCall]
 
 
 class Traffic:
@@ -234,15 +232,14 @@ class Traffic:
     def uploads(self) -> Mapping[str, RecordedUpload]:
         """Every upload, by the id of its session and by its address."""
         uploads: dict[str, RecordedUpload] = {}
-        for call in self.of("createUpload", "upload", "completeUpload"):
-            if call.name == "createUpload" and "url" in (upload := call.answer.get("upload", {})):
-                identifier, url = str(call.answer.get("id")), without_fragment(upload["url"])
-                found = uploads.setdefault(url, RecordedUpload(identifier, url, call, [], []))
-                uploads.setdefault(identifier, found)
-            elif call.surface is not None and (known := uploads.get(without_fragment(call.url))):
+        for call in self.of("createUpload", "upload"):
+            known = uploads.get(without_fragment(call.url))
+            if known is not None:
                 known.sent.append(call)
-            elif known := uploads.get(call.parameters.get("upload_id", "")):
-                known.completions.append(call)
+            elif "url" in (shown := call.answer.get("upload", {})):
+                upload = RecordedUpload(str(call.answer.get("id")), call, [])
+                uploads.setdefault(upload.id, upload)
+                uploads.setdefault(without_fragment(shown["url"]), uploads[upload.id])
         return uploads
 
     def service_time(self, call: RecordedCall) -> int | None:
