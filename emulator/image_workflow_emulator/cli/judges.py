@@ -43,15 +43,7 @@ def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
 def conduct_finding(finding: Finding, place: str = "") -> ReportFinding:
     """Return a finding of a report. `place`: where else its requests were sent, in words."""
     agent = finding.client.get("user_agent")
-    return ReportFinding(
-        rule=finding.rule,
-        severity=finding.severity,
-        where=request_numbers(finding.requests) + (f", by {agent}" if agent else "") + place,
-        message=finding.message,
-        source=finding.source,
-        remedy=finding.remedy,
-        requests=finding.requests,
-    )
+    return finding.reported(request_numbers(finding.requests) + (f", by {agent}" if agent else "") + place)
 
 
 def conduct_words(findings: Sequence[Finding], checked: Mapping[str, int]) -> str:

@@ -16,7 +16,7 @@ from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
 from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, outputs_of, without_fragment
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
@@ -102,53 +102,48 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
         is_json = bool(call.body) or (not call.is_success and isinstance(json_of(call.request_body), dict))
         body_digest = f"unknown body {call.number}" if call.is_partial else digest(call.request_body or b"")
         answer = call.answer if "id" in call.answer or "object" not in call.answer else {}
-        record = _Record(
-            sequence=last + call.number + 1,
+        entry = call.entry or RecordedRequest(
+            sequence=call.number + 1,
+            at="",
+            method=call.method,
+            path=_path(call, traffic),
+            credential={"id": digest(authorization.encode())} if authorization else None,
+            committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
+            work=admitted.get(call.number),
+            last_arrival=bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
+            timed=call.is_timed and not call.is_coarse,
+        )
+        yield _Record(
+            sequence=last + entry.sequence,
             at=call.at,
             arrived_ms=float(arrived),
             left_at=call.at + (round(took_ms) if arrived == call.at else 0),  # an emulator's clock may stand still
             duration_ms=took_ms,
-            is_timed=call.is_timed and not call.is_coarse,
-            last_arrival=last + bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
+            is_timed=entry.timed,
+            last_arrival=last + entry.last_arrival,
             request_id="",
             method=call.method,
-            path=_path(call, traffic),
+            path=entry.path,
             query=call.url.partition("?")[2].encode() if operation else b"",
-            unknown_credential=digest(authorization.encode()) if authorization else None,
+            unknown_credential=None if entry.credential is None else str(entry.credential.get("id")),
             has_authorization=authorization is not None,
+            shows_key="…" in f"{entry.query}{entry.idempotency_key}",  # where a journal has masked the key
             key_header=None if call.key is None else call.key.encode(),
             user_agent_header=None if user_agent is None else _latin(user_agent),
+            connection=entry.connection,
             operation=operation.id if operation else None,
             byte_surface=call.surface,
-            is_committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
-            work_id=admitted.get(call.number),
+            is_committed=entry.committed,
+            work_id=entry.work,
             request_body=call.request_body if operation and is_json else None,
             request_digest="" if is_json else body_digest,
             status=call.status,
-            response_headers=tuple(_header(name, value) for name, value in call.response_headers.items()),
+            response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
             response_body=orjson.dumps(answer) if operation else None,
+            is_unheard=entry.abandoned,
             code=call.code,
+            is_injected=entry.rule is not None or entry.emulator_fault is not None,
         )
-        if call.entry is not None:
-            _add_known(record, call.entry, last)
-        yield record
-
-
-def _add_known(record: _Record, entry: RecordedRequest, last: int) -> None:
-    """Add what the journal knows of a request and no recording of the service shows."""
-    record.unknown_credential = None if entry.credential is None else str(entry.credential.get("id"))
-    record.shows_key = "…" in f"{entry.query}{entry.idempotency_key}"  # where the key was masked
-    record.sequence, record.last_arrival = last + entry.sequence, last + entry.last_arrival
-    record.path = entry.path
-    record.connection, record.is_timed = entry.connection, entry.timed
-    record.is_committed, record.work_id = entry.committed, entry.work
-    record.is_unheard = entry.abandoned
-    record.is_injected = entry.rule is not None or entry.emulator_fault is not None
-
-
-def _header(name: str, value: str) -> tuple[bytes, bytes]:
-    """Write a header; of Retry-After with more digits than any wait has, the first nine."""
-    return _latin(name), _latin(value[:9] if name == "retry-after" and value.isdecimal() else value)
 
 
 def _latin(text: str) -> bytes:
@@ -201,21 +196,19 @@ class _RecordedWorks:
         self._admitted = {record.work_id for record in records}
 
     def find_work(self, identifier: str) -> Operation | Generation | None:
-        """Return a piece of work as it was seen last: what the rules ask of it, and nothing in all other fields."""
+        """Return a piece of work as it was seen last: the fields that rules ask for; all others are None."""
         work = self._traffic.works.get(identifier)
+        if work is None and identifier not in self._admitted:
+            return None
         known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
-        kind: Any = Operation if identifier.startswith("op") else Generation
+        kind: Any = Operation if work and work.last["object"] == "operation" else Generation
         if work is not None:
-            assets = [(output.get("asset") or {}).get("id") for output in outputs_of(work.last)]
-            kind = Operation if work.last["object"] == "operation" else Generation
             known |= {
                 "reserved_credits": work.credits("reserved") or 0,
                 "charged_credits": work.credits("charged"),
                 "finished_at": instant_of(work.last.get("finished_at")),
-                "outputs": tuple(Output(asset_id=asset) for asset in assets),
+                "outputs": tuple(Output(asset_id=(one.get("asset") or {}).get("id")) for one in work.outputs),
             }
-        elif identifier not in self._admitted:
-            return None
         found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
         return found
 

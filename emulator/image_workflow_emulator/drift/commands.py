@@ -83,7 +83,13 @@ def _drift_report(found: Judgement, fail_on: set[str]) -> Report:
         checked={row.decision: row.of for row in found.rows},
         tables=[ReportTable(title="Not in this recording", columns=["decision", "shown by"], rows=shown_by)],
         next=["image-workflow-emulator drift --pin image-workflow.readings.yaml FILE"] if found.readings else [],
-        details={"compared": found.compared, "decisions": to_builtins(found.rows), "noise": found.noise},
+        details={
+            "compared": found.compared,
+            "decisions": to_builtins(found.rows),
+            "breaches": to_builtins(found.of("breach")),
+            "bugs": to_builtins(found.of("bug")),
+            "noise": found.noise,
+        },
         status=int(has_failed),
     )
 
@@ -124,18 +130,8 @@ def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
     if found is None:
         raise _nothing_to_judge(options.files)
     judged = found.conduct
-    findings = [
-        ReportFinding(
-            rule=finding.rule,
-            severity=finding.severity,
-            where=first_of((found.places[number] for number in finding.requests), separator="; "),
-            message=finding.message,
-            source=finding.source,
-            remedy=finding.remedy,
-            requests=finding.requests,
-        )
-        for finding in judged.findings
-    ]
+    places = (first_of(map(found.places.get, one.requests), separator="; ") for one in judged.findings)
+    findings = [one.reported(where) for one, where in zip(judged.findings, places, strict=True)]
     reasons = [(rule, reason) for rule, reason in found.not_checked.items()]
     return Report(
         kind="conduct",

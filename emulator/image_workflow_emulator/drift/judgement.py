@@ -12,15 +12,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.domain.readings import (
-    DECISIONS,
-    NO_READINGS,
-    PLAIN,
-    READINGS,
-    Readings,
-    by_decision,
-    chosen,
-)
+from image_workflow_emulator.domain import readings
+from image_workflow_emulator.domain.readings import DECISIONS, PLAIN, READINGS
 from image_workflow_emulator.drift import observations
 from image_workflow_emulator.drift.comparison import Difference, breaches, compare, sizes
 from image_workflow_emulator.drift.observations import Seen
@@ -82,20 +75,20 @@ class Judgement(Struct, frozen=True):
 async def judge(
     exchanges: Sequence[RecordedExchange],
     contract: Contract,
-    known: Readings = NO_READINGS,
+    known: readings.Readings = readings.NO_READINGS,
     ignored: frozenset[str] = frozenset(),
 ) -> Judgement:
     """Judge a recording. `known` are readings that were found before, `ignored` the decisions to leave out."""
     traffic = Traffic(exchanges, contract)
     fields = {reading.decision: reading.field for reading in READINGS.values()}
-    usual = by_decision(known)
+    usual = readings.by_decision(known)
     rows = tuple(
         _row(decision, usual.get(decision, PLAIN), getattr(observations, fields[decision])(traffic))
         for decision in DECISIONS
         if decision not in ignored
     )
     found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
-    replay = Replay(traffic, contract, ",".join([PLAIN, *chosen(known), *found]))
+    replay = Replay(traffic, contract, ",".join([PLAIN, *readings.chosen(known), *found]))
     replayed = await replay.run()
     kept, silenced = _first_differences(replayed, replay)
     unexplained = {place for row in rows if row.verdict == "neither" for place in _OBSERVED.get(row.decision, ())}
@@ -123,8 +116,8 @@ def _row(decision: str, usual: str, observed: Iterable[Seen]) -> DecisionRow:
     seen = [one for one in observed if one.fits is not None]
     if not seen:
         return DecisionRow(decision, "untold", None, 0, 0, 0, ())
-    readings = dict.fromkeys((usual, PLAIN, *(one.id for one in READINGS.values() if one.decision == decision)))
-    counts = {reading: sum(reading in (one.fits or ()) for one in seen) for reading in readings}
+    possible = dict.fromkeys((usual, PLAIN, *(one.id for one in READINGS.values() if one.decision == decision)))
+    counts = {reading: sum(reading in (one.fits or ()) for one in seen) for reading in possible}
     reading = max(counts, key=counts.__getitem__)
     of, last = len(seen), max(one.call.at for one in seen)
     odd = [one for one in seen if not one.fits]

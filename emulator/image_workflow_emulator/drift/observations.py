@@ -25,7 +25,6 @@ from image_workflow_emulator.drift.traffic import (
     RecordedUpload,
     RecordedWork,
     Traffic,
-    outputs_of,
 )
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service.resources.uploads import SHORT_WINDOW_MS, UPLOAD_WINDOW_MS
@@ -351,12 +350,12 @@ def first_status(traffic: Traffic) -> Evidence:
 def error_members(traffic: Traffic) -> Evidence:
     """D31: whether all members of an error are there."""
     for work in traffic.works.values():
-        for call, shown in work.looks:
-            for holder in (shown, *outputs_of(shown)):
+        for look in work.looks:
+            for holder in (look.shown, *look.outputs):
                 error = holder.get("error")
                 if error is not None and holder.get("status") == "failed":
                     values = [error.get(name) for name in ("code", "message", "retryable")]
-                    yield Seen(["nulls" if None in values else "plain"], call)
+                    yield Seen(["nulls" if None in values else "plain"], look.call)
 
 
 def subject_cap(traffic: Traffic) -> Evidence:
@@ -411,7 +410,7 @@ def pixel_sizes(traffic: Traffic) -> Evidence:
             continue
         ratio, resolution = call.body["aspect_ratio"], call.body["resolution"]
         sizes = {reading: output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
-        for output in outputs_of(work.last):
+        for output in work.outputs:
             for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
                 yield Seen(_by_value(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
@@ -421,7 +420,7 @@ def partial_charge(traffic: Traffic) -> Evidence:
     """D37: what a photoshoot costs of which a part failed."""
     for call, work in traffic.admissions():
         charged, finished = work.credits("charged"), work.finished_by
-        completed = sum(output.get("status") == "completed" for output in outputs_of(work.last))
+        completed = sum(output.get("status") == "completed" for output in work.outputs)
         is_partial = call.body.get("output_mode") == "photoshoot" and 0 < completed < PHOTOSHOOT_SLOTS
         if is_partial and charged is not None and finished is not None:
             cost = PHOTOSHOOT_CREDITS, completed, PHOTOSHOOT_SLOTS
@@ -433,10 +432,10 @@ def partial_charge(traffic: Traffic) -> Evidence:
 def slot_order(traffic: Traffic) -> Evidence:
     """D76: whether the slots of a Generation finish one after another, from the first on."""
     for work in traffic.works.values():
-        for call, shown in work.looks:
-            done = [output.get("status") in TERMINAL for output in outputs_of(shown)]
+        for look in work.looks:
+            done = [output.get("status") in TERMINAL for output in look.outputs]
             if any(done) and not all(done):
-                yield Seen(["plain" if done == sorted(done, reverse=True) else "shuffled"], call)
+                yield Seen(["plain" if done == sorted(done, reverse=True) else "shuffled"], look.call)
 
 
 # Credits and the budget -----------------------------------------------------------------------------------------------
@@ -491,7 +490,7 @@ def concurrency_unit(traffic: Traffic) -> Evidence:
         used = call.answer.get("capabilities", {}).get("api_concurrency", {}).get("used")
         stages = [(work, _stage(work, call)) for work in traffic.works.values()]
         running = [work for work, stage in stages if stage == "open"]
-        slots = sum(max(1, len(outputs_of(work.last))) for work in running)
+        slots = sum(max(1, len(work.outputs)) for work in running)
         if used is not None and slots > len(running) and not any(stage is None for _, stage in stages):
             fits = ["plain"] if used == len(running) else ["by-output"] if len(running) < used <= slots else []
             yield Seen(fits, call, f"{used} places used by {len(running)} works with {slots} outputs")

@@ -156,22 +156,13 @@ def _load_yaml(content: bytes, name: str) -> Any:
 def _exchange_of_har(entry: Mapping[str, Any]) -> RecordedExchange:
     request, response, took = entry["request"], entry.get("response") or {}, entry.get("time")
     status = int(response.get("status") or 0)  # browsers write 0 or -1 where no answer came
-    request_body, is_request_partial = _har_body(request.get("postData") or {"size": request.get("bodySize")})
-    response_body, is_response_partial = _har_body(response.get("content") or {}) if status > 0 else (None, False)
+    sent, is_cut = _har_body(request.get("postData") or {"size": request.get("bodySize")})
+    received, is_answer_cut = _har_body(response.get("content") or {}) if status > 0 else (None, False)
     started = re.sub(r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime")))  # some write more than microseconds
-    return RecordedExchange(
-        where="",
-        at=instant_of(started),
-        took_ms=float(took) if isinstance(took, int | float) and took >= 0 else None,
-        method=str(request["method"]).upper(),
-        url=str(request["url"]),
-        request_headers=_har_headers(request),
-        request_body=request_body,
-        status=status if status > 0 else None,
-        response_headers=_har_headers(response),
-        response_body=response_body,
-        is_partial=is_request_partial or is_response_partial,
-    )
+    asked = str(request["method"]).upper(), str(request["url"]), _har_headers(request), sent
+    answered = status if status > 0 else None, _har_headers(response), received
+    took_ms = float(took) if isinstance(took, int | float) and took >= 0 else None
+    return RecordedExchange("", instant_of(started), took_ms, *asked, *answered, is_partial=is_cut or is_answer_cut)
 
 
 def _har_headers(message: Mapping[str, Any]) -> dict[str, str]:
@@ -197,20 +188,10 @@ def _har_body(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
 
 def _exchange_of_cassette(entry: Mapping[str, Any]) -> RecordedExchange:
     request, response = entry["request"], entry["response"]
-    headers = _cassette_headers(response)
-    return RecordedExchange(
-        where="",
-        at=_date_of(headers),
-        took_ms=None,
-        method=str(request["method"]).upper(),
-        url=str(request["uri"]),
-        request_headers=_cassette_headers(request),
-        request_body=_cassette_body(request.get("body")),
-        status=int(response["status"]["code"]),
-        response_headers=headers,
-        response_body=_cassette_body(response.get("body")),
-        is_coarse=True,
-    )
+    sent, received = _cassette_body(request.get("body")), _cassette_body(response.get("body"))
+    asked = str(request["method"]).upper(), str(request["uri"]), _cassette_headers(request), sent
+    answered = int(response["status"]["code"]), _cassette_headers(response), received
+    return RecordedExchange("", _date_of(answered[1]), None, *asked, *answered, is_coarse=True)
 
 
 def _cassette_headers(message: Mapping[str, Any]) -> dict[str, str]:

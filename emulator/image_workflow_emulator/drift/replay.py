@@ -1,7 +1,9 @@
 """A recording sent again to an emulator: with its ids learnt, at its times, in the world that it shows.
 
-What the service's world did (a pause, a failed slot, how long work took) is brought about before anything is compared,
-so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
+What was there before the recording is put into the emulator, as far as calls refer to it: nobody can tell how the service
+came by it, so it is as recorded only in what a call depends on, and is not compared. What the service's world did (a pause, a
+failed slot, how long work took) is brought about, so that only meanings are left to differ. Owns the mapping of recorded
+values to the emulator's own. Compares nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,18 +11,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 import orjson
+from msgspec import ValidationError, convert
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import BASE_PATH, Contract
-from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from image_workflow_emulator.drift.beginning import TEAM, put, referred_in
-from image_workflow_emulator.drift.traffic import (
-    RecordedCall,
-    RecordedWork,
-    Traffic,
-    outputs_of,
-    without_fragment,
-)
+from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, OPERATION_TYPES, WORKFLOWS, Asset, Product
+from image_workflow_emulator.drift.recordings import leaves
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
@@ -29,16 +26,31 @@ from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.transport import Answer, ask
 
+_TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"
 _AUTHORIZATION: Final = {"authorization": f"Bearer {_KEY}"}
+_WORLD: Final = {
+    "timings": {"queue": "1ms"},
+    "teams": {
+        _TEAM: {
+            "credits": 1_000_000,
+            "concurrency_limit": 1_000,
+            "credentials": [{"key": _KEY, "name": _TEAM, "profile": "full"}],
+        }
+    },
+}
 _BY_THE_WORLD: Final = frozenset(
     {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
     | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
 )
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
 _MAX_WORK_MS: Final = 30 * DAY_MS
-_QUEUE_MS: Final = 1
-"""How long work is queued; the rest of its time is what the recording shows."""
+_REFERRED: Final = {
+    **{f"{kind}_id{plural}": kind for kind in ("asset", "product", *INGREDIENT_TYPES) for plural in ("", "s")},
+    "primary_asset_id": "asset",
+}
+"""By the name of a parameter or member that holds ids: the kind of resource that they name."""
+_PICTURE: Final[Mapping[str, Any]] = {"format": "png", "width": 1_000, "height": 1_000}
 
 _Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
 """Method, path with query, headers and body."""
@@ -73,34 +85,68 @@ class Replay:
         known = (*WORKFLOWS, *OPERATION_TYPES)
         self._admitted = {call.number: work for call, work in traffic.admissions() if work.kind in known}
         self._now = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
-        with option_texts(self._options(readings)) as texts:
-            self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
-
-    def _options(self, readings: str) -> dict[str, Any]:
-        credentials = [{"key": _KEY, "name": TEAM, "profile": "full"}]
-        team = {"credits": 1_000_000, "concurrency_limit": 1_000, "credentials": credentials}
-        world = {"timings": {"queue": f"{_QUEUE_MS}ms"}, "teams": {TEAM: team}}
         start = format_timestamp(self._now)
-        return {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": world}
+        options = {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": _WORLD}
+        with option_texts(options) as texts:
+            self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
+        self._sandbox = self._application.sandboxes.default
 
     async def run(self) -> list[Replayed]:
         """Send every call again, in order."""
         return [await self._send(call) for call in self._traffic.calls]
 
+    # What was there before -------------------------------------------------------------------------------------------
+
     def _put_referred(self, call: RecordedCall) -> None:
         """Put into the emulator what a call refers to, was there by its answer, and was made by no call before it."""
-        for kind, identifier in referred_in(call):
-            if call.is_success or (kind, identifier) in self._traffic.shown:
+        for name, identifier in (*call.parameters.items(), *leaves(call.body)):
+            kind = _REFERRED.get(name, "")
+            is_there = call.is_success or (kind, identifier) in self._traffic.shown
+            if kind and is_there and isinstance(identifier, str):
                 self._put(kind, identifier)
 
     def _put(self, kind: str, identifier: str) -> str:
+        """Put a resource into the emulator as an answer shows it first, and return its id there."""
         if identifier not in self.mapped:
             looks = self._traffic.shown.get((kind, identifier))
-            shown = looks[0].shown if looks else {}
-            photos = [self._put("asset", photo) for photo in shown.get("asset_ids", ()) if kind == "product"]
-            self._map(identifier, put(kind, shown, photos, self._application.sandboxes.default))
+            self._map(identifier, self._make(kind, looks[0].shown if looks else {}))
             self.beginning.add(identifier)
         return self.mapped[identifier]
+
+    def _make(self, kind: str, shown: Mapping[str, Any]) -> str:
+        images, store = self._sandbox.images, self._sandbox.store
+        if kind == "asset":
+            asset = self._made(Asset, "ast", shown, source="upload", source_generation_id=None)
+            images.put(asset.id, asset.id.encode(), "clean")
+            store.assets.add(asset)
+            return str(asset.id)
+        if kind == "product":
+            photos = [self._put("asset", photo) for photo in shown.get("asset_ids", ())] or [self._make("asset", {})]
+            product = self._made(Product, "prd", {}, asset_ids=photos, primary_asset_id=photos[0])
+            store.products.add(product)
+            return str(product.id)
+        ingredient_type = INGREDIENT_TYPES[kind]
+        ingredient = self._made(ingredient_type, ingredient_type.prefix, shown, source_asset_ids=[], version=1)
+        store.ingredients[ingredient.kind].add(ingredient)
+        for key in ingredient.picture_keys:
+            images.put(key, key.encode(), "clean")
+        return str(ingredient.id)
+
+    def _made(self, kind: Any, prefix: str, shown: Mapping[str, Any], **own: object) -> Any:
+        """Make a resource of a class, with the format and the size of a picture as shown, if they are possible."""
+        (account,), now = self._sandbox.find_accounts(_TEAM), self._sandbox.clock.now()
+        made = {
+            "id": self._sandbox.identifiers.next(prefix),
+            "name": _TEAM,
+            "created_at": now,
+            "updated_at": now,
+            **own,
+        }
+        made["team_id"] = None if shown.get("scope") == "global" else account.team.id
+        try:
+            return convert({**_PICTURE, **shown, **made}, kind)
+        except ValidationError:  # a picture of more pixels than there are
+            return convert({**_PICTURE, **made}, kind)
 
     def _map(self, recorded: str, own: str) -> None:
         self.mapped[recorded] = own
@@ -154,14 +200,13 @@ class Replay:
     def _headers(self, call: RecordedCall) -> dict[str, str]:
         """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
         assert call.operation is not None
-        sent = call.request_headers
         headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
         if call.key is not None:
             headers["idempotency-key"] = call.key
         elif call.operation.takes_key and call.status != 400:
             headers["idempotency-key"] = f"recorded-{call.number}"
         if call.request_body is not None:
-            headers["content-type"] = sent.get("content-type", "application/json")
+            headers["content-type"] = call.request_headers.get("content-type", "application/json")
         if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
             headers["emulator-fault"] = call.code
         return headers
@@ -198,10 +243,10 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
     finished = work.finished_by
     then: dict[str, Any] = {"stall": True}
-    if finished is not None:
-        took_ms = min(max(1, finished.at - call.at - _QUEUE_MS), _MAX_WORK_MS)
+    if finished is not None:  # of the time that the recording shows, work is queued for 1 ms
+        took_ms = min(max(1, finished.at - call.at - 1), _MAX_WORK_MS)
         then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
-        outputs = outputs_of(work.last)
+        outputs = work.outputs
         failed = {str(slot): one for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"}
         if work.last.get("status") == "failed":
             then["fail"] = _failure_code([*outputs, work.last][0])

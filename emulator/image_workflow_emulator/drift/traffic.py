@@ -79,11 +79,6 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
         return self.status is not None and 200 <= self.status < 300
 
     @property
-    def is_whole(self) -> bool:
-        """Whether there was an answer, and no body was cut off or lost."""
-        return self.status is not None and not self.is_partial
-
-    @property
     def code(self) -> str | None:
         """The code of the problem that was answered; None for a success."""
         return None if self.is_success else self.answer.get("code")
@@ -94,6 +89,11 @@ class Look(NamedTuple):
 
     call: RecordedCall
     shown: Mapping[str, Any]
+
+    @property
+    def outputs(self) -> Sequence[Mapping[str, Any]]:
+        """The outputs of work: an Operation has none, whatever else is in the answer."""
+        return self.shown.get("outputs", ()) if self.shown["object"] == "generation" else ()
 
 
 class RecordedWork(Struct):
@@ -118,6 +118,11 @@ class RecordedWork(Struct):
     def last(self) -> Mapping[str, Any]:
         """What was last seen of it."""
         return self.looks[-1].shown
+
+    @property
+    def outputs(self) -> Sequence[Mapping[str, Any]]:
+        """Its outputs as they were last seen."""
+        return self.looks[-1].outputs
 
     @property
     def finished_by(self) -> RecordedCall | None:
@@ -205,13 +210,13 @@ class Traffic:
 
     # What it shows --------------------------------------------------------------------------------------------------
 
-    def whole(self, *names: str) -> Iterator[RecordedCall]:
-        """Iterate over the calls as `of` does, except those without an answer, or whose bodies were cut off or lost."""
-        return (call for call in self.of(*names) if call.is_whole)
-
     def of(self, *names: str) -> Iterator[RecordedCall]:
         """Iterate over the calls of some operations or surfaces, in order; of all, if none is named."""
         return (call for call in self.calls if not names or call.name in names)
+
+    def whole(self, *names: str) -> Iterator[RecordedCall]:
+        """Iterate over the same calls, except those without an answer, or whose bodies were cut off or lost."""
+        return (call for call in self.of(*names) if call.status is not None and not call.is_partial)
 
     @cached_property
     def works(self) -> Mapping[str, RecordedWork]:
@@ -259,11 +264,6 @@ class Traffic:
     def admissions(self) -> Iterator[tuple[RecordedCall, RecordedWork]]:
         """Iterate over the calls that admitted work."""
         return ((work.admission, work) for work in self.works.values() if work.admission is not None)
-
-
-def outputs_of(shown: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the outputs of work as an answer shows it: an Operation has none, whatever else is in the answer."""
-    return shown.get("outputs", ()) if shown["object"] == "generation" else ()
 
 
 def _template(path: str) -> re.Pattern[str]:

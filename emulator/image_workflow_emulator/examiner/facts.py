@@ -135,7 +135,7 @@ def shows_end(record: RequestRecord) -> bool:
 def retry_after(record: RequestRecord) -> int | None:
     """Return how many seconds an answer that arrived told its client to wait."""
     value = header(record, b"retry-after")
-    return int(value) if value is not None and value.isdigit() and lost_how(record) is None else None
+    return int(value[:9]) if value is not None and value.isdigit() and lost_how(record) is None else None
 
 
 def header(record: RequestRecord, name: bytes) -> bytes | None:

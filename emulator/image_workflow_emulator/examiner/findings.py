@@ -9,7 +9,7 @@ from typing import Final, get_args
 from msgspec import Struct
 
 from image_workflow_emulator.kernel.wording import first_of
-from image_workflow_emulator.report import Severity
+from image_workflow_emulator.report import ReportFinding, Severity
 
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 """The worst first."""
@@ -29,6 +29,18 @@ class Finding(Struct, frozen=True, kw_only=True):
     client: Mapping[str, str | None]
     """`credential` (its id) and `user_agent`."""
     remedy: str
+
+    def reported(self, where: str) -> ReportFinding:
+        """Return it as a finding of a report; `where` says where its requests were sent."""
+        return ReportFinding(
+            rule=self.rule,
+            severity=self.severity,
+            where=where,
+            message=self.message,
+            source=self.source,
+            remedy=self.remedy,
+            requests=self.requests,
+        )
 
     def __str__(self) -> str:
         numbers = request_numbers(self.requests)
