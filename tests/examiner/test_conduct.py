@@ -63,7 +63,7 @@ def test_what_left_the_journal_is_not_judged_but_counted(make_emulator: MakeEmul
     assert ([], 30) == (shown["findings"], shown["judged"]["requests"])
     assert 0 < shown["judged"]["left"]
     assert shown["judged"] == covered["judged"]
-    assert 30 == sum(point["met"] for one in covered["operations"].values() for point in one["points"])
+    assert 30 == sum(point["covered"] for one in covered["operations"].values() for point in one["points"])
 
 
 def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:

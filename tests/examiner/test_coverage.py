@@ -1,4 +1,4 @@
-"""Coverage: what of the contract was met, what closes each gap, and how files of it are merged, shown and held to a threshold."""
+"""Coverage: what of the contract is covered, what closes each gap, and how files of it are merged, shown and held to a threshold."""
 
 import contextlib
 import json
@@ -23,8 +23,8 @@ def coverage(service: EmulatorUnderTest) -> dict[str, Any]:
     return dict(service.told("GET", "/coverage"))
 
 
-def met(service: EmulatorUnderTest, operation: str) -> set[str]:
-    return {point["point"] for point in coverage(service)["operations"][operation]["points"] if point["met"]}
+def covered(service: EmulatorUnderTest, operation: str) -> set[str]:
+    return {point["point"] for point in coverage(service)["operations"][operation]["points"] if point["covered"]}
 
 
 def test_every_status_and_code_of_the_contract_is_a_point(service: EmulatorUnderTest) -> None:
@@ -44,11 +44,11 @@ def test_a_walk_through_the_service_meets_its_points(service: EmulatorUnderTest)
         service.wait_for(service.send(upscale_call(asset, key)).json)
     service.get(service.get(f"/assets/{asset}").json["url"], key=None)
     ends = {"work completed", "work failed", "output completed", "output failed with timed_out"}
-    assert {"202", "replay", *ends} == met(service, "createUpscaleGeneration")
-    assert {"201"} == met(service, "createUpload")
-    assert {"200"} == met(service, "upload") == met(service, "download")
+    assert {"202", "replay", *ends} == covered(service, "createUpscaleGeneration")
+    assert {"201"} == covered(service, "createUpload")
+    assert {"200"} == covered(service, "upload") == covered(service, "download")
     service.get("/assets/none")
-    assert {"200", "404 asset_not_found"} == met(service, "getAsset")
+    assert {"200", "404 asset_not_found"} == covered(service, "getAsset")
 
 
 def test_the_operations_that_are_used_are_counted_apart_and_their_gaps_told(service: EmulatorUnderTest) -> None:
@@ -70,7 +70,7 @@ def test_a_status_that_comes_by_replay_is_covered(service: EmulatorUnderTest) ->
     with contextlib.suppress(ConnectionError):
         service.send(call)
     assert 202 == service.send(call).status
-    assert {"202", "replay", "lost after commit"} == met(service, "createUpscaleGeneration")
+    assert {"202", "replay", "lost after commit"} == covered(service, "createUpscaleGeneration")
 
 
 def gaps(service: EmulatorUnderTest) -> list[tuple[str, str, Any]]:
@@ -109,7 +109,7 @@ def test_what_no_rule_makes_of_a_plain_request_for_bytes_is_said_in_words(servic
     service.fetch(url)
     said = [(name, point) for name, point, closed_by in gaps(service) if "request" in closed_by]
     assert 8 == len(said)
-    assert [] == [(name, point) for name, point in said if point not in met(service, name)]
+    assert [] == [(name, point) for name, point in said if point not in covered(service, name)]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_rule_that_a_gap_shows_closes_it(service: EmulatorUnderTest, point: 
     service.use(rule or {"use": closed_by["scenario"]})
     with contextlib.suppress(ConnectionError):  # that is the point
         service.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))
-    assert point in met(service, "updateProduct")
+    assert point in covered(service, "updateProduct")
 
 
 # Files --------------------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_shards_are_merged_shown_and_held_to_a_threshold(tmp_path: Path) -> None
     assert "getTeam" in shown.output
     assert "% of the contract" in shown.output
     both = json.loads(run_command("coverage", *files, "--format", "json", "--all").output)
-    assert [2, 1] == [both["operations"][name]["points"][0]["met"] for name in ("getTeam", "listAssets")]
+    assert [2, 1] == [both["operations"][name]["points"][0]["covered"] for name in ("getTeam", "listAssets")]
     assert 1 == run_command("coverage", *files, "--fail-under", "99").status
     refused = run_command("coverage", *files, "--report", str(tmp_path / "no" / "both.html"))
     assert (2, "") == (refused.status, refused.output)

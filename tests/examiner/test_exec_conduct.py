@@ -98,8 +98,9 @@ def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path:
     assert [] == found("/v1/team")
     assert 0 == json.loads(Path(report).read_text())["checked"]["retry-of-the-hopeless"]
     operations = json.loads(Path(coverage).read_text())["operations"]
-    met = {(name, point["point"]) for name, one in operations.items() for point in one["points"] if point["met"]}
-    assert {("getTeam", "200")} == met
+    points = [(name, point) for name, one in operations.items() for point in one["points"]]
+    assert {("getTeam", "200")} == {(name, point["point"]) for name, point in points if point["covered"]}
+    assert all(point["covered"] == point["met"] for _, point in points)
     assert ["retry-of-the-hopeless"] == found(*loop)
 
 

@@ -313,7 +313,9 @@ def test_other(image_workflow):
     workers = ("-p", "xdist", "-n", "2")
     assert "2 passed" in told(tmp_path, text, *workers, "--image-workflow-coverage", "coverage.json")
     points = json.loads((tmp_path / "coverage.json").read_text())["operations"]["getTeam"]["points"]
-    assert {"200": 1, "401 credential_revoked": 1} == {point["point"]: point["met"] for point in points if point["met"]}
+    assert {"200": 1, "401 credential_revoked": 1} == {
+        point["point"]: point["covered"] for point in points if point["covered"]
+    }
     assert "2 passed" in told(tmp_path, text, "--image-workflow-coverage", "coverage.html")
     assert (tmp_path / "coverage.html").read_text().startswith("<!doctype html>")
 

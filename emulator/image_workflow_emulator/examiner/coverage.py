@@ -22,13 +22,17 @@ def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
     operations: dict[str, Any] = {}
     for name, points in all_points(contract).items():
-        rows = [(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]
-        operations[name] = {"points": [{"point": point, "met": met, "closed_by": by} for point, met, by in rows]}
+        rows = [_point(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]
+        operations[name] = {"points": rows}
     return _with_totals(operations)
 
 
+def _point(name: str, number: int, closing: Mapping[str, Any]) -> dict[str, Any]:
+    return {"point": name, "covered": number, "met": number, "closed_by": closing}  # the same number by two names
+
+
 def _with_totals(operations: Mapping[str, Any]) -> Coverage:
-    used = {name: one for name, one in operations.items() if any(point["met"] for point in one["points"])}
+    used = {name: one for name, one in operations.items() if any(point["covered"] for point in one["points"])}
     return {
         "percent": percent(operations),
         "percent_of_used": percent(used),
@@ -40,10 +44,10 @@ def _with_totals(operations: Mapping[str, Any]) -> Coverage:
 def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
     gaps: dict[str, dict[str, Any]] = {}
-    use = {name: sum(point["met"] for point in operation["points"]) for name, operation in used.items()}
+    use = {name: sum(point["covered"] for point in operation["points"]) for name, operation in used.items()}
     for name in sorted(use, key=lambda name: (-use[name], name)):
         for point in used[name]["points"]:
-            if not point["met"]:
+            if not point["covered"]:
                 gap = {"operation": name, "point": point["point"], "closed_by": point["closed_by"]}
                 gaps.setdefault(point["point"], gap)
     return [gaps[point] for point in WORDS["first_gaps"] if point in gaps][:_MAX_NEXT]
@@ -51,7 +55,7 @@ def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def percent(operations: Mapping[str, Any]) -> float:
     """Return the percentage of the points that are covered, rounded down to a tenth: 100 means all."""
-    points = [point["met"] > 0 for operation in operations.values() for point in operation["points"]]
+    points = [point["covered"] > 0 for operation in operations.values() for point in operation["points"]]
     return sum(points) * 1000 // len(points) / 10 if points else 0.0
 
 
@@ -62,10 +66,9 @@ def merged(documents: Sequence[Coverage]) -> Coverage:
         for name, operation in one["operations"].items():
             points = operations.setdefault(name, {})
             for point in operation["points"]:
-                known = points.setdefault(point["point"], {**point, "met": 0})
-                known["met"] += point["met"]
-    listed = {name: {"points": list(points.values())} for name, points in operations.items()}
-    return _with_totals(listed)
+                known = points.setdefault(point["point"], _point(point["point"], 0, point["closed_by"]))
+                known["covered"] = known["met"] = known["met"] + point["met"]
+    return _with_totals({name: {"points": list(points.values())} for name, points in operations.items()})
 
 
 def read(value: object) -> Coverage:
@@ -78,12 +81,12 @@ def read(value: object) -> Coverage:
         document = convert(value, _Document)
     except ValidationError as error:
         raise ValueError(f"no coverage document: {error}") from None
-    return _with_totals(to_builtins(document.operations))
+    return merged([to_builtins(document)])
 
 
 class _Point(Struct):
     point: str
-    met: Annotated[int, Meta(ge=0, le=_MAX_COUNT)]
+    met: Annotated[int, Meta(ge=0, le=_MAX_COUNT)]  # files of every version have it
     closed_by: dict[str, Any]
 
 
@@ -95,5 +98,5 @@ def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:
     """Iterate over the operations: name, number of covered points, number of points, and the gaps."""
     for name, operation in coverage["operations"].items():
         points = operation["points"]
-        gaps = [point["point"] for point in points if not point["met"]]
+        gaps = [point["point"] for point in points if not point["covered"]]
         yield name, len(points) - len(gaps), len(points), gaps

@@ -40,8 +40,8 @@ export function create(panel) {
 
 function Operation({ id, points }) {
   const [isOpen, open] = useState(false);
-  const covered = points.filter((point) => point.met > 0).length;
-  const dots = points.map((one) => html`<i class=${one.met ? "covered" : "gap"} title=${one.point}></i>`);
+  const covered = points.filter((point) => point.covered > 0).length;
+  const dots = points.map((one) => html`<i class=${one.covered ? "covered" : "gap"} title=${one.point}></i>`);
   return html`
     <details onToggle=${({ currentTarget }) => open(currentTarget.open)}>
       <summary>
@@ -53,7 +53,7 @@ function Operation({ id, points }) {
   `;
 }
 
-function line(operation, { point, met: covered, closed_by: closing }) {
+function line(operation, { point, covered, closed_by: closing }) {
   const hint = html`<span class="visually-hidden"> not covered yet, </span>`;
   return html`
     <li class=${covered ? "point covered" : "point gap"} key=${point}>
