@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from image_workflow_emulator.examiner.rules.registry import LIBRARIES
+from image_workflow_emulator.examiner.conduct import LIBRARIES
 from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.clients.generated import CLIENTS, install_packages, run
 from tests.examiner.examples import LIBRARY

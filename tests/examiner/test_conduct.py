@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.conduct import RULES
 from tests.examiner.examples import ExampleClient, rules_found
 from tests.examiner.rule_examples import EXAMPLES
 from tests.playing_scenarios.player import upscale_call

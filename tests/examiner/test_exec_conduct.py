@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.conduct import RULES
 from tests.cli.command import reading, run_command
 from tests.support.served import Outcome
 

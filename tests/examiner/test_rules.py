@@ -5,7 +5,7 @@ import re
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.examiner.rules.registry import RULES
+from image_workflow_emulator.examiner.conduct import RULES
 from image_workflow_emulator.examiner.rules.rule import ConductRule
 from tests.examiner.examples import ExampleClient
 from tests.examiner.rule_examples import EXAMPLES, Ask, Example

@@ -149,7 +149,7 @@ class _Run(WatchedServer):
 def _check_rules(names: Collection[str]) -> None:
     """Check the names of rules that are to be left out. Raises SettingError."""
     if names:
-        from image_workflow_emulator.examiner.rules.registry import RULES
+        from image_workflow_emulator.examiner.conduct import RULES
 
         known = [rule.name for rule in RULES]
         for name in names:

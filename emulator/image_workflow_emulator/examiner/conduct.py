@@ -1,20 +1,34 @@
-"""Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests."""
+"""Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests.
 
+Owns the list of the rules: each is a function of a file in `rules`, with its words in `rules.toml`, in the order of reports.
+"""
+
+import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import Client, Records
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from image_workflow_emulator.examiner.history import History, Works
-from image_workflow_emulator.examiner.rules.registry import LIBRARIES, RULES, WAITING
+from image_workflow_emulator.examiner.rules import keys, refusals, results, retries
 from image_workflow_emulator.examiner.rules.rule import Breach, ConductRule
 
-MAX_FINDINGS = 1_000
-MAX_REQUESTS = 100
+_WORDS: Final = tomllib.loads(Path(__file__).with_name("rules").joinpath("rules.toml").read_text("utf-8"))
+_FUNCTIONS: Final = {**vars(keys), **vars(refusals), **vars(results), **vars(retries)}
+RULES: Final = tuple(
+    ConductRule(name, _FUNCTIONS[name.replace("-", "_")], **words) for name, words in _WORDS["rules"].items()
+)
+LIBRARIES: Final[Mapping[str, str]] = _WORDS["libraries"]
+"""By product in the User-Agent: the library's words for a retry policy."""
+_WAITING: Final = ("retry-before-retry-after", "no-backoff", "retries-without-end", "gave-up-on-retryable")
+"""The rules that such a policy keeps."""
+MAX_FINDINGS: Final = 1_000
+MAX_REQUESTS: Final = 100
 """The most requests that a finding names."""
-_TIMED = tuple(rule.name for rule in RULES if rule.is_timed)
+_TIMED: Final = tuple(rule.name for rule in RULES if rule.is_timed)
 
 _Place: TypeAlias = tuple[str, str, Client]
 """What makes a finding one: its rule, the operation, and the client."""
@@ -70,7 +84,7 @@ def _finding(rule: ConductRule, place: _Place, breaches: Sequence[Breach]) -> Fi
 def _remedy(rule: ConductRule, user_agent: str | None) -> str:
     """Return the remedy of a rule, with the words of the library that a User-Agent names."""
     products = {word.partition("/")[0].lower() for word in (user_agent or "").split()}
-    library = next((name for name in LIBRARIES if name in products), None) if rule.name in WAITING else None
+    library = next((name for name in LIBRARIES if name in products), None) if rule.name in _WAITING else None
     return rule.remedy if library is None else f"{rule.remedy}; with {library}: {LIBRARIES[library]}"
 
 

@@ -144,11 +144,6 @@ def header(record: RequestRecord, name: bytes) -> bytes | None:
     return next((value for found, value in headers if found == name), None)
 
 
-def left_ms(record: RequestRecord) -> float:
-    """Return when an answer left, by the host's monotonic time."""
-    return record.arrived_ms + (record.duration_ms or 0)
-
-
 # Several requests -----------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +169,7 @@ def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bo
 
 def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, float]:
     """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
-    return later.at - earlier.left_at, later.arrived_ms - left_ms(earlier)
+    return later.at - earlier.left_at, later.arrived_ms - earlier.arrived_ms - (earlier.duration_ms or 0)
 
 
 def grouped(records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]) -> Mapping[Key, Records]:

@@ -1,1 +1,1 @@
-"""The rules of conduct, in files by what they are about; `registry` lists them with their words."""
+"""The rules of conduct, in files by what they are about; `examiner/conduct.py` lists them."""

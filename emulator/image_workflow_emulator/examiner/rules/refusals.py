@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.examiner import facts
-from image_workflow_emulator.examiner.facts import MAX_PROGRAMS, Intent, Records
+from image_workflow_emulator.examiner.facts import MAX_PROGRAMS, Records
 from image_workflow_emulator.examiner.history import History
 from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, is_refused_alike, rows_of
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp
@@ -99,14 +99,13 @@ def goes_on_after_refusal(history: History) -> Verdicts:
 def _going_on(history: History, row: Records) -> Records:
     """Return the writes of a row that are no repetitions, and whose program had seen such a refusal; not the first of them."""
     workers, is_sure = facts.workers_of(row)
-    intents: set[Intent] = set()
-    found = []
-    for worker in workers:
-        for record in worker:
-            is_new = history.intent(record) not in intents
-            intents.add(history.intent(record))
-            if is_new and record is not worker[0] and history.knows(record, worker[0]):
-                found.append(record)
+    first = {history.intent(record): record for record in reversed(row)}
+    found = [
+        record
+        for worker in workers
+        for record in worker[1:]
+        if first[history.intent(record)] is record and history.knows(record, worker[0])
+    ]
     return found if len(found) > (_HARMLESS if is_sure else MAX_PROGRAMS - 1) else ()
 
 
