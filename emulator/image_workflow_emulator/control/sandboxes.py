@@ -12,13 +12,13 @@ from starlette.responses import StreamingResponse
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.clock import clock_of, describe_clock
-from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices, unfit
+from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices
 from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.readings import Readings, chosen, parse_readings
-from image_workflow_emulator.scenario.readings_format import READINGS_WORDS, readings_of_mapping
+from image_workflow_emulator.domain.readings import chosen
+from image_workflow_emulator.scenario.readings_format import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import world_names, world_of
 from image_workflow_emulator.service import engine
@@ -92,20 +92,13 @@ def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
     }
 
 
-def _readings(given: Any) -> Readings:
-    try:
-        return parse_readings(given) if isinstance(given, str) else readings_of_mapping(given, "/readings")
-    except ValueError as error:
-        raise unfit("/readings", str(error), READINGS_WORDS) from None
-
-
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "seed": int,
     "clock": lambda clock: clock_of(clock, "/clock"),
     "start": int,
     "rate_limits": bool,
     "evolution": bool,
-    "readings": _readings,
+    "readings": readings_of,
     "world": lambda world: world_of(world, "/world"),
 }
 """What the fields of a new sandbox mean that are options of the process as well."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -37,14 +37,14 @@ _MAX_SHOWN_UNKNOWN: Final = 50
 class Violation(Struct, frozen=True):
     """One way in which a value breaks a schema: where, what is there, what should be, which word may be meant.
 
-    `kind` tells a field that is missing, and one that must not be there, from a value that does not fit.
+    `kind` tells a field that is `missing`, and one that is `unknown` there, from a value that does not fit (`unfit`).
     """
 
     steps: Steps
     found: str
     expected: str
     suggestions: tuple[str, ...] = ()
-    kind: Literal["unfit", "missing", "unknown"] = "unfit"
+    kind: str = "unfit"
 
     @property
     def where(self) -> str:
@@ -151,8 +151,7 @@ class Schemas:
         details, schema = error.kind.as_dict(), self._schema_at(error.schema_path[:-1])
         match keyword:
             case "oneOf" | "anyOf":
-                explain = self._explain_tagged if "discriminator" in schema else self._explain_union
-                yield from explain(steps, value, schema, details.get("context", ()))
+                yield from self._explain_union(steps, value, schema, details.get("context", ()))
             case "required":
                 yield Violation((*steps, details["property"]), "nothing", _REQUIRED, kind="missing")
             case "additionalProperties":
@@ -173,27 +172,19 @@ class Schemas:
     def _explain_union(
         self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
     ) -> Iterator[Violation]:
-        """Say what is wrong by the only branch for values of this type, instead of that no branch fits."""
-        meant = [errors for errors in branches if not any(_is_of_type(error, steps) for error in errors)]
+        """Say what is wrong by the branch that was meant: that of the value's tag, or the only one for its type."""
+        tag, words = schema.get("discriminator"), self._words(schema)
+        places = [steps] if tag is None else [steps, (*steps, tag["propertyName"])]
+        meant = [errors for errors in branches if not any(_is_of_another_kind(error, places) for error in errors)]
         if isinstance(value, dict | list) and len(meant) == 1:
             yield from self._explain_all(meant[0])
+        elif tag is not None and isinstance(value, dict):
+            given, known = value.get(tag["propertyName"]), tag["mapping"]
+            found, kind = (excerpt(given), "unfit") if tag["propertyName"] in value else ("nothing", "missing")
+            yield Violation(places[1], found, one_of(known), nearest(given, known), kind)
         else:
-            words = self._words(schema)
-            yield Violation(steps, excerpt(value), schema.get(EXPECTED) or one_of(words), nearest(value, words))
-
-    def _explain_tagged(
-        self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
-    ) -> Iterator[Violation]:
-        name, references = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
-        if not isinstance(value, dict):
-            yield Violation(steps, excerpt(value), "an object")
-        elif name not in value:
-            yield Violation((*steps, name), "nothing", one_of(references), kind="missing")
-        elif value[name] not in list(references):
-            meant = nearest(value[name], references)
-            yield Violation((*steps, name), excerpt(value[name]), one_of(references), meant)
-        else:
-            yield from self._explain_all(branches[schema["oneOf"].index({"$ref": references[value[name]]})])
+            expected = schema.get(EXPECTED) or one_of(words, "an object")
+            yield Violation(steps, excerpt(value), expected, nearest(value, words))
 
     def _explain_all(self, errors: Iterable[Any]) -> Iterator[Violation]:
         return (violation for error in errors for violation in self._explain(error))
@@ -244,9 +235,9 @@ def _explain_unknown(
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 
 
-def _is_of_type(error: Any, steps: Steps) -> bool:
+def _is_of_another_kind(error: Any, places: Collection[Steps]) -> bool:
     """Tell whether an error says that the value at a place is of another type than a branch of a union."""
-    return tuple(error.instance_path) == steps and error.kind.name in ("type", "enum", "const")
+    return tuple(error.instance_path) in places and error.kind.name in ("type", "enum", "const")
 
 
 _TYPES: Final = {

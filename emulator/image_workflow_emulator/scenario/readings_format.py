@@ -63,9 +63,9 @@ def parse_readings_file(text: str | bytes, file: str) -> Readings:
     return _read(read_document(text, file))
 
 
-def readings_of_mapping(data: JsonValue, where: str) -> Readings:
-    """Read the readings of a body, by decision. Raises DocumentError."""
-    return _read(document_of({"readings": data}, "", where.removesuffix("/readings")))
+def readings_of(given: JsonValue) -> Readings:
+    """Read the field `readings` of a body. Raises DocumentError."""
+    return _read(document_of({"readings": given}, ""))
 
 
 def _read(document: Document) -> Readings:
