@@ -43,11 +43,8 @@ class SeededService:
         """By path parameter: an id that exists."""
         self.assets: list[str] = []
         self.products: list[str] = []
-        self.operations: dict[str, str] = {}
-        """By path parameter of an ingredient: the finished Operation that made it."""
         self.upload_token = ""
         self._seed()
-        self._seeded_token = self.upload_token
         self._beginning = b"".join(state.save(self.emulator.sandbox, self.emulator.now()))
         self.is_changed = False
         self._keys_used = 0
@@ -56,19 +53,10 @@ class SeededService:
         """Make everything as at the beginning; the same ids come to be each time."""
         if self.is_changed:
             self.is_changed = False
-            self.upload_token = self._seeded_token
-            self._become(self._beginning)
-
-    def close(self) -> None:
-        self.emulator.close()
-
-    def _become(self, content: bytes) -> None:
-        sandboxes = self.emulator.application.sandboxes
-        sandboxes.replace(
-            state.load(
-                content, self.emulator.sandbox.id, sandboxes.memory.limit_bytes, self.emulator.application.contract
-            )
-        )
+            application, sandbox = self.emulator.application, self.emulator.sandbox
+            limit_bytes = application.sandboxes.memory.limit_bytes
+            again = state.load(self._beginning, sandbox.id, limit_bytes, application.contract)
+            application.sandboxes.replace(again)
 
     def _seed(self) -> None:
         emulator = self.emulator
@@ -80,8 +68,7 @@ class SeededService:
         shot = {"product_ids": self.products[:1], "output_mode": "single_shots", "aspect_ratio": "21:9"}
         generation = emulator.post("/generations/product-photography", shot).json
         emulator.advance(60)
-        self.operations = dict(zip(INGREDIENTS, work, strict=True))
-        made = {name: self._result_of(operation) for name, operation in self.operations.items()}
+        made = {name: self._result_of(operation) for name, operation in zip(INGREDIENTS, work, strict=True)}
         session, self.upload_token = emulator.ready_upload()
         self.ids = {"asset_id": self.assets[0], "product_id": self.products[0], "operation_id": work[0], **made}
         self.ids |= {"upload_id": session["id"], "generation_id": generation["id"]}
@@ -105,7 +92,7 @@ class SeededService:
         if is_valid and case.query:
             case.query = self._resolved_query(case.path, case.query)
         if is_valid and isinstance(case.body, dict):
-            case.body = self.resolved_body(case.body, case.path_parameters)
+            case.body = self._resolved_body(case.body, case.path_parameters)
 
     def _resolved_query(self, path: str, query: Json) -> Json:
         """Return a query whose cursor is one that the collection gave, or that has none."""
@@ -116,7 +103,7 @@ class SeededService:
         kept = {name: value for name, value in query.items() if name != "after"}
         return {**kept, "after": page["next_cursor"]} if page["has_more"] else kept
 
-    def resolved_body(self, body: Json, path_parameters: Json) -> Json:
+    def _resolved_body(self, body: Json, path_parameters: Json) -> Json:
         """Return a valid body whose ids exist and whose fields agree with each other and with the path."""
         body = {name: self._resolved(name, value) for name, value in body.items()}
         if "primary_asset_id" in body:

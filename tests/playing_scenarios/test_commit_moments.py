@@ -39,9 +39,6 @@ def _send_all(emulator: EmulatorUnderTest, calls: dict[str, Call], then: Json) -
             assert (500, "internal_error") == emulator.send(call).outcome
 
 
-# Before -------------------------------------------------------------------------------------------------------------
-
-
 @NO_RATE
 @pytest.mark.parametrize("then", [{"network": "reset"}, {"problem": "internal_error"}], ids=["reset", "problem"])
 def test_a_write_that_is_lost_before_the_commit_has_left_nothing(emulator: EmulatorUnderTest, then: Json) -> None:
@@ -62,9 +59,6 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(emula
     before = emulator.now()
     _send_lost(emulator, Call("GET", f"/generations/{work.id}"))
     assert before == emulator.now()
-
-
-# After --------------------------------------------------------------------------------------------------------------
 
 
 @NO_RATE
@@ -103,9 +97,6 @@ def test_a_real_402_that_is_lost_has_bound_its_key(emulator: EmulatorUnderTest, 
     emulator.set_team(credits_available=10)
     assert (402, "insufficient_credits") == emulator.send(upscale_call(asset_id, "k")).outcome
     assert 202 == emulator.send(upscale_call(asset_id, "k2")).status
-
-
-# A sandbox that begins anew meanwhile ---------------------------------------------------------------------------------
 
 
 def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_beginning(

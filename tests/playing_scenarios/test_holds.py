@@ -16,9 +16,6 @@ def _held(emulator: EmulatorUnderTest, span: str = "10s") -> Call:
     return upscale_call(emulator.assets(1)[0], "k")
 
 
-# Manual -------------------------------------------------------------------------------------------------------------
-
-
 def test_a_hold_ends_when_the_clock_has_been_moved_past_it(emulator: EmulatorUnderTest) -> None:
     call = _held(emulator)
     first, early, moved, late, end = emulator.together(call, call, advance_call(9.999), call, advance_call(0.001))
@@ -45,9 +42,6 @@ def test_requests_without_a_key_can_be_held_too(emulator: EmulatorUnderTest, ass
     )
     assert [200, 200, 200, 200] == [answer.status for answer in (read, deleted, still_there, end)]
     assert 404 == emulator.get(f"/assets/{asset_id}").status
-
-
-# Auto ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.emulator(clock="auto")
@@ -78,9 +72,6 @@ def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_by_itself(
     answers = emulator.together(*(upscale_call(asset_id, f"k{number}") for number in range(3)))
     assert [202] * 3 == [answer.status for answer in answers]
     assert emulator.clock_now() >= "2026-01-01T00:10:00.000Z"
-
-
-# Real ---------------------------------------------------------------------------------------------------------------
 
 
 def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(emulator: EmulatorUnderTest) -> None:

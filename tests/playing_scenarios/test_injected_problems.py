@@ -13,8 +13,6 @@ from tests.support.every_operation import CALLS, Things, prepare
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
 
-# The injected ones --------------------------------------------------------------------------------------------------
-
 
 @pytest.fixture(scope="module")
 def prepared() -> Iterator[tuple[EmulatorUnderTest, Things]]:
@@ -79,9 +77,6 @@ def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(emulator: Em
     assert running.id == emulator.delete(path, headers=ask).json["active_operation_id"]
 
 
-# The header ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("operation", CALLS)
 def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_no_other(
     prepared: tuple[EmulatorUnderTest, Things], operation: str
@@ -113,9 +108,6 @@ def test_the_header_goes_before_the_scenario_and_does_nothing_where_no_operation
     assert 200 == emulator.ask("GET", "/clock", headers=ask).status
     url = emulator.upload(picture())["url"]
     assert 200 == emulator.fetch(url, headers=ask).status
-
-
-# What came about ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])

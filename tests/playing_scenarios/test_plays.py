@@ -31,8 +31,6 @@ from tests.support.pictures import picture
 from tests.support.served import ROOT, serving
 from tests.support.served_client import IMPATIENT_SECONDS, SECONDS, ServedClient
 
-# The steps of a client: each returns in a few words what it saw ----------------------------------------------------------
-
 
 class Player:
     """A client, and what it remembers: a small picture of its own, brought in when first needed, and its last work."""

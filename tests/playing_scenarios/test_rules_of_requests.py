@@ -15,9 +15,6 @@ def _failures(emulator: EmulatorUnderTest, count: int, call: Call | None = None)
     return [number for number in range(1, count + 1) if emulator.send(call or Call("GET", "/team")).status == 500]
 
 
-# When they are due --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("failing", "nth"),
     [
@@ -76,9 +73,6 @@ def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
     assert 30 <= len(first) <= 70
 
 
-# What they mean -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("status", "body"),
     [
@@ -107,9 +101,6 @@ def test_requests_that_never_come_so_far_are_not_counted(emulator: EmulatorUnder
     assert 500 == emulator.get("/team").status
 
 
-# What they leave behind ---------------------------------------------------------------------------------------------
-
-
 def test_an_injected_answer_names_its_rule(emulator: EmulatorUnderTest, asset_id: str) -> None:
     rules = [
         {"name": "Grüße at 5%", "match": TEAM, "then": FAILS},
@@ -120,9 +111,6 @@ def test_an_injected_answer_names_its_rule(emulator: EmulatorUnderTest, asset_id
     assert "rule 2" == emulator.post("/uploads", UPLOAD).headers["emulator-rule"]
     assert "emulator-rule" not in emulator.get(f"/assets/{asset_id}").headers
     assert "emulator-rule" not in emulator.get("/assets/none").headers
-
-
-# What else a rule can tell requests by -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

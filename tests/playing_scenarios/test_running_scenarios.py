@@ -11,26 +11,6 @@ from tests.support.emulator_client import UPLOAD, Call, EmulatorUnderTest, Json,
 from tests.support.served import serving
 from tests.support.served_client import ServedClient
 
-# Swapped ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_swap_is_whole_for_every_request_that_comes_with_it(emulator: EmulatorUnderTest) -> None:
-    before: set[str] = set()
-
-    def scenario(status: str) -> Json:
-        rule = {"name": status, "match": {"operation": "*"}, "then": {"problem": status}}
-        return {"scenario": status, "rules": [rule], "world": {"teams": {"Demo": {"credits": len(status)}}}}
-
-    for status in ("rate_limited", "credential_expired", "internal_error"):
-        swap, *reads = emulator.together(
-            control_call("PUT", "/scenario", scenario(status)), *(Call("GET", path) for path in ("/team", "/poses") * 3)
-        )
-        assert swap.status == 200
-        assert {answer.code for answer in reads if answer.status != 200} <= before | {status}
-        before = {status}
-        assert [status] * 2 == [emulator.get(path).code for path in ("/team", "/poses")]
-    assert len("internal_error") == emulator.team()["credits"]
-
 
 def test_what_is_held_stays_held_when_the_scenario_is_swapped(emulator: EmulatorUnderTest, asset_id: str) -> None:
     emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
@@ -62,9 +42,6 @@ def test_a_reset_begins_the_scenario_anew_with_fresh_counters_and_the_same_chanc
         assert untouched == emulator.told("GET", "/scenario")
     assert played[0] == played[1]
     assert {200, 500, 503} == set(played[0])
-
-
-# Changed files ------------------------------------------------------------------------------------------------------
 
 
 def test_a_changed_file_is_noticed_and_read_again_when_it_is_used(tmp_path: Path) -> None:

@@ -56,9 +56,6 @@ def test_a_long_timeline_of_pauses_costs_no_more_for_each_of_them(emulator: Emul
     assert [3] == [entry["done_at"].count(":") + 1 for entry in emulator.told("GET", "/scenario")["timeline"][-1:]]
 
 
-# From the beginning -------------------------------------------------------------------------------------------------
-
-
 def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(emulator: EmulatorUnderTest) -> None:
     (asset_id,) = emulator.assets(1)
     world: Json = {
@@ -82,9 +79,6 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(em
     assert "processing" == emulator.get(f"/generations/{admitted.id}").json["status"]
     emulator.advance(0.001)
     assert "completed" == emulator.get(f"/generations/{admitted.id}").json["status"]
-
-
-# Changes after a request --------------------------------------------------------------------------------------------
 
 
 def _after(match: Json, nth: int, change: Json) -> Json:

@@ -50,9 +50,6 @@ def play(server: Server, names: Iterator[int]) -> Play:
     return make
 
 
-# Half a body --------------------------------------------------------------------------------------------------------
-
-
 def test_a_truncated_body_ends_short_of_its_content_length(play: Play) -> None:
     client = play(("listPoses", {"network": "truncate", "at": "after_commit"}))
     with closing(client.connect()) as connection:
@@ -76,9 +73,6 @@ def test_an_answer_that_has_no_body_is_truncated_before_it_begins(play: Play, at
     assert remaining == client.count("/products")
 
 
-# No JSON ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("at", ["before_commit", "after_commit"])
 def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
     client = play(("*", {"network": "garbage", "at": at}))
@@ -91,9 +85,6 @@ def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
                 json.loads(answer.body)
 
 
-# Damaged ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_corrupt_answer_has_the_length_and_type_of_the_true_one_and_is_no_json(play: Play) -> None:
     client = play(("listPoses", {"network": "corrupt"}, {"nth": 2}))
     true, corrupt = client.get("/poses"), client.get("/poses")
@@ -101,9 +92,6 @@ def test_a_corrupt_answer_has_the_length_and_type_of_the_true_one_and_is_no_json
     assert len(true.body) == len(corrupt.body) == int(corrupt.headers["content-length"])
     with pytest.raises(ValueError, match=r"."):
         json.loads(corrupt.body)
-
-
-# Several at once ----------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_can_come_late_and_slowly_and_break_off(play: Play) -> None:
@@ -115,9 +103,6 @@ def test_an_answer_can_come_late_and_slowly_and_break_off(play: Play) -> None:
     half = len(short.value.partial)
     assert half - (short.value.expected or 0) in (0, -1)
     assert time.perf_counter() - began_at >= 0.05 + (half - 1024) / 4096  # less a piece, which may come at once
-
-
-# Lost, late, or never ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("at", "expected"), [("before_commit", 0), ("after_commit", 1)])
