@@ -13,6 +13,7 @@
 #   make wheel     build dist/*.whl
 #   make dist      build dist/*.whl and dist/*.tar.gz
 #   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
+#   make release VERSION=0.3.0  build a release twice, compare, try it outside the clone, and say what is left to do
 #   make changelog VERSION=0.3.0  join the fragments of changes/ into CHANGELOG.md
 #   make lock      renew requirements.lock and the locks beside it (needs uv)
 #   make clean     remove all that was made
@@ -32,7 +33,7 @@ endif
 
 COMPILED := emulator/image_workflow_emulator/_shipped/compiled/.made
 
-.PHONY: serve test check contract format verify coverage bench claims screenshot wheel dist sbom changelog lock clean
+.PHONY: serve test check contract format verify coverage bench claims screenshot wheel dist sbom release changelog lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -97,6 +98,10 @@ dist: $(VENV)/dev.made
 sbom: $(VENV)/verify.made
 	mkdir -p dist
 	$(BIN)/cyclonedx-py requirements requirements.lock --output-file dist/sbom.cdx.json
+
+release: $(VENV)/dev.made
+	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=0.3.0"; exit 2; }
+	.ci/release $(VERSION)
 
 changelog:
 	@test -n "$(VERSION)" || { echo "Name the version: make changelog VERSION=0.3.0"; exit 2; }

@@ -189,7 +189,8 @@ def test_the_blocks_of_the_readme_work_when_they_are_pasted_in_order_after_make_
     command = tmp_path / ".venv/bin" / PROGRAM
     command.parent.mkdir(parents=True)
     command.symlink_to(Path(sys.executable).parent / PROGRAM)
-    blocks = [text for language, text in PAGES["README.md"] if language == "bash"]
+    begun, *blocks = [text for language, text in PAGES["README.md"] if language in ("sh", "bash")]
+    assert begun.startswith("make serve ")
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
     outcome = run_program(
         "bash", "-eu", "-o", "pipefail", folder=tmp_path, given=script, PATH="/usr/bin:/bin", EMULATOR_URL=emulator.url
