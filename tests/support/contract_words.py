@@ -203,13 +203,11 @@ def decisions_page(_document: dict[str, Any]) -> str:
 
 
 def _decision(entry: Mapping[str, Any]) -> str:
-    lines = [f"### {entry['id']}: {entry['title']}", ""]
-    lines += [f"- **{name.capitalize()}**: {_steps(entry[name])}" for name in ("specification", "emulator", "client")]
+    lines = [f"### {entry['id']}: {entry['title']}", "", _steps(entry["emulator"]), ""]
+    lines.append(f"- **Client**: {_line(entry['client'])}")
     for reading in entry.get("readings", ()):
         name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
-        lines.append(
-            f"- **Reading** {name}: {_line(reading['emulator'])} A client that breaks: {_line(reading['client'])}"
-        )
+        lines.append(f"- {name}: {_line(reading['emulator'])} Breaks: {_line(reading['client'])}")
     return "\n".join([*lines, ""])
 
 
@@ -219,7 +217,7 @@ def _steps(text: str) -> str:
     if steps.count("; ") < _STEPS:
         return _line(text)
     return "\n".join(
-        [head + colon.rstrip(), *(f"  {at}. {step}" for at, step in enumerate(steps.split("; "), start=1))]
+        [head + colon.rstrip(), "", *(f"{at}. {step}" for at, step in enumerate(steps.split("; "), start=1))]
     )
 
 
