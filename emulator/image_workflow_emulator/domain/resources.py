@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from msgspec import Meta, Struct, structs
 
-from image_workflow_emulator.domain.recipes import CARD_INPUT_LIMIT, IngredientKind, PictureFormat, Recipe
+from image_workflow_emulator.domain.recipes import IngredientKind, PictureFormat, Recipe
 from image_workflow_emulator.kernel.ranges import Amount, Count, Instant
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
@@ -140,13 +140,11 @@ class Ingredient(Struct, frozen=True, gc=False):
     source_asset_ids: tuple[str, ...]
     created_at: Instant
     updated_at: Instant
-    version: Count
+    version: Count = 1
 
     kind: ClassVar[IngredientKind]
     prefix: ClassVar[str]
     picture_count: ClassVar[int] = 1
-    described_as: ClassVar[str] = ""
-    """The description of a new one, where no field of a body gives it."""
 
     @property
     def picture_keys(self) -> list[str]:
@@ -172,23 +170,21 @@ class PhotographyStyle(Ingredient, frozen=True, gc=False):
 class Background(Ingredient, frozen=True, gc=False):
     """What stands behind the subjects: a backdrop or a location."""
 
-    description: str = ""
+    description: str = "A background made from a picture."
     background_kind: Literal["backdrop", "location"] = "backdrop"
 
     kind = "background"
     prefix = "bkg"
-    described_as = "A background made from a picture."
 
 
 class Pose(Ingredient, frozen=True, gc=False):
     """How a figure stands, and from how far it may be seen (D25)."""
 
-    description: str = ""
+    description: str = "A pose read from a picture."
     supported_camera_distances: tuple[CameraDistance, ...] = CAMERA_DISTANCES
 
     kind = "pose"
     prefix = "pos"
-    described_as = "A pose read from a picture."
 
 
 class FashionModel(Ingredient, frozen=True, gc=False):
@@ -219,14 +215,14 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
 
     id: str
     team_id: str
-    status: WorkStatus
     request: dict[str, Any]
     reserved_credits: Count
-    charged_credits: Count | None
     created_at: Instant
     updated_at: Instant
-    started_at: Instant | None
-    finished_at: Instant | None
+    status: WorkStatus = "queued"
+    charged_credits: Count | None = None
+    started_at: Instant | None = None
+    finished_at: Instant | None = None
 
 
 class Operation(Work, frozen=True, gc=False, kw_only=True):
@@ -234,9 +230,9 @@ class Operation(Work, frozen=True, gc=False, kw_only=True):
 
     type: str
     target_id: str | None
-    result_id: str | None
-    error: WorkError | None
     outcome: "OperationOutcome"
+    result_id: str | None = None
+    error: WorkError | None = None
 
     @property
     def ingredient_kind(self) -> str:
@@ -251,7 +247,7 @@ class OperationOutcome(Struct, frozen=True, gc=False):
     finishes_at: Instant | None
     failure: WorkError | None
     charge: Count
-    source_keys: Annotated[tuple[str, ...], Meta(min_length=1, max_length=CARD_INPUT_LIMIT)]
+    source_keys: tuple[str, ...]
     """The image store's keys of the source pictures, held until the work is finished."""
 
 

@@ -104,8 +104,6 @@ def _admit(call: Call, change: Change) -> Operation:
         id=sandbox.identifiers.next("op"),
         type=operation_type,
         target_id=target.id if target else _target_of_create(sandbox, change.kind),
-        result_id=None,
-        error=None,
         outcome=outcome,
         **work.queued(call, change.price),
     )
@@ -167,15 +165,12 @@ def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingre
     changes = _metadata(operation.request)
     sources = operation.outcome.source_keys
     if operation.target_id not in collection.items:
-        if resource.described_as:
-            changes["description"] = resource.described_as
         ingredient = resource(
             id=operation.target_id or sandbox.identifiers.next(resource.prefix),
             team_id=operation.team_id,
             source_asset_ids=sources,
             created_at=now,
             updated_at=now,
-            version=1,
             **changes,
         )
         collection.add(ingredient)

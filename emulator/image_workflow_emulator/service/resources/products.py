@@ -55,13 +55,9 @@ def _create_product(call: Call, _found: None) -> Product:
     product = Product(
         id=sandbox.identifiers.next("prd"),
         team_id=call.team_id,
-        name=intent["name"],
-        asset_ids=_in_order(call, intent["asset_ids"]),
-        primary_asset_id=intent["primary_asset_id"],
         created_at=call.now,
         updated_at=call.now,
-        description=intent.get("description"),
-        dimensions=intent.get("dimensions"),
+        **intent | {"asset_ids": _in_order(call, intent["asset_ids"])},
     )
     sandbox.store.products.add(product)
     return product
@@ -84,15 +80,9 @@ def _update_product(call: Call, product: Product) -> Product:
     """Change the given fields; asset_ids replace the whole membership set (section 4)."""
     intent = call.intent
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
-    changed = structs.replace(
-        product,
-        name=intent.get("name", product.name),
-        description=intent.get("description", product.description),
-        dimensions=intent.get("dimensions", product.dimensions),
-        asset_ids=asset_ids,
-        primary_asset_id=intent.get("primary_asset_id") or primary_of(asset_ids, product.primary_asset_id),
-        updated_at=call.now,
-    )
+    primary = intent.get("primary_asset_id") or primary_of(asset_ids, product.primary_asset_id)
+    photos = {"asset_ids": asset_ids, "primary_asset_id": primary}
+    changed = structs.replace(product, updated_at=call.now, **intent | photos)
     call.sandbox.store.products.replace(changed)
     return changed
 

@@ -9,6 +9,7 @@ from image_workflow_emulator.domain import lifecycles
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
+from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.scenario import FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.admission import Order
@@ -43,7 +44,8 @@ def queue_ms(sandbox: Sandbox) -> int:
 
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
-    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.now, outputs)
+    team = call.caller.account.team
+    decision = scenarios.decide(call.sandbox, Facts("work", kind, team.id, team.name, outputs=outputs), call.now)
     call.record.work_rule = decision.rule
     return decision.outcome
 
@@ -67,14 +69,10 @@ def queued(call: Call, price: int) -> dict[str, Any]:
     """Return the fields that all work has when it is admitted."""
     return {
         "team_id": call.team_id,
-        "status": "queued",
         "request": call.intent,
         "reserved_credits": price,
-        "charged_credits": None,
         "created_at": call.now,
         "updated_at": call.now,
-        "started_at": None,
-        "finished_at": None,
     }
 
 

@@ -66,7 +66,6 @@ def add_premade_ingredients(
                 source_asset_ids=(),
                 created_at=now,
                 updated_at=now,
-                version=1,
                 **dict(zip(fields, values, strict=True)),
             )
             store.ingredients[ingredient.kind].add(ingredient)

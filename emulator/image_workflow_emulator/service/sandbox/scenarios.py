@@ -11,7 +11,6 @@ from msgspec import structs
 
 from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
 from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
-from image_workflow_emulator.domain.resources import Team
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
 from image_workflow_emulator.scenario.matching import Facts
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision, Playbook, RuleCounts
@@ -74,12 +73,6 @@ def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
     return NOTHING_HAPPENS
 
 
-def decide_work(sandbox: Sandbox, caller: Caller, work: str, now: int, outputs: int) -> Decision:
-    """Ask for the outcome of work that is being admitted."""
-    team = caller.account.team
-    return decide(sandbox, Facts("work", work, team.id, team.name, outputs=outputs), now)
-
-
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """Make one change of a running scenario's timeline."""
     playbook = sandbox.playbooks[team_id]
@@ -115,7 +108,10 @@ def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
 
 def request_facts(sandbox: Sandbox, record: RequestRecord, identifier: str, body: bytes | None) -> Facts:
     """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
-    team = record.team or owner_of(sandbox, identifier)
+    team, store = record.team, sandbox.store
+    owned = store.uploads.items.get(identifier) or store.assets.items.get(identifier)
+    if team is None and owned is not None:
+        team = sandbox.accounts[owned.team_id].team
     key = "" if record.credential is None else record.credential.key
     return Facts(
         "operation" if record.byte_surface is None else "bytes",
@@ -141,13 +137,6 @@ def place_of(sandbox: Sandbox, identifier: str) -> int | None:
     kinds = sandbox.store.ingredients.values()
     premade = sum(known.startswith(prefix) for kind in kinds for known in kind.ids_by_team.get(None, ()))
     return place - premade if place > premade else None
-
-
-def owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
-    """Return the Team that a session or an Asset belongs to; None if there is none of this id."""
-    owned = sandbox.store.uploads.items.get(identifier) or sandbox.store.assets.items.get(identifier)
-    account = sandbox.accounts.get(owned.team_id) if owned is not None else None
-    return None if account is None else account.team
 
 
 def change_world(sandbox: Sandbox, changes: World, now: int, team_id: str = EVERYONE) -> None:
