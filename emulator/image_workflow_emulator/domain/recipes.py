@@ -4,7 +4,7 @@ Owns the shape of every picture the service can hand out, before it is drawn, an
 asked for it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
 """
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -15,17 +15,11 @@ PictureFormat = Literal["jpeg", "png", "webp"]
 BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
 IngredientKind = Literal["photography_style", "background", "pose", "fashion_model"]
 
-MODEL_INPUT_LIMIT = 3
-EDIT_INPUT_LIMIT = 8
-CARD_INPUT_LIMIT = 5
-
-
 _DrawnEdge: TypeAlias = Annotated[int, Meta(ge=1, le=max(LONGEST_EDGE.values()))]
 _Color: TypeAlias = Annotated[str, Meta(pattern="^#?[0-9A-Fa-f]{6}$")]
 _Ratio: TypeAlias = Annotated[str, Meta(pattern="^([1-9][0-9]?:[1-9][0-9]?)?$")]
-
-
-_Models: TypeAlias = Annotated[int, Meta(ge=0, le=MODEL_INPUT_LIMIT)]
+_Slot: TypeAlias = Annotated[int, Meta(ge=1, le=6)]
+_Models: TypeAlias = Annotated[int, Meta(ge=0, le=3)]
 
 
 class _Picture(Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="recipe"):
@@ -36,21 +30,12 @@ class _Picture(Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field=
     format: PictureFormat
     inputs: tuple[str, ...] = ()
 
-    input_limits: ClassVar[tuple[int, int]] = (0, 0)
-    """How many inputs it has, at least and at most."""
-
-    def __post_init__(self) -> None:
-        least, most = self.input_limits
-        if not least <= len(self.inputs) <= most:
-            raise ValueError(f"{len(self.inputs)} inputs: expected {least} to {most}")
-
 
 class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """One output slot of a Product Photography.
 
     `inputs` are the packed subject photos, then the background picture if `background_kind` is "picture", then the
     pictures of the chosen Fashion Models, then one of the Photography Style and one of the Pose if these are chosen.
-    Raises ValueError if these do not add up.
     """
 
     subject_count: Annotated[int, Meta(ge=1, le=PACKED_PHOTOS)]
@@ -66,8 +51,8 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     model_names: tuple[str, ...] = ()
     colorway: str | None = None
     colorway_hex: _Color | None = None
-    slot: int = 1
-    slot_count: int = 1
+    slot: _Slot = 1
+    slot_count: _Slot = 1
     is_photoshoot: bool = False
     """Whether the slots are one scene from four sides, instead of independent pictures."""
     product_names: tuple[str, ...] = ()
@@ -75,16 +60,6 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     resolution: str = "1k"
     camera_distance: str | None = None
     directions: str = ""
-
-    def __post_init__(self) -> None:
-        chosen = (self.background_kind == "picture", self.photography_style is not None, self.pose is not None)
-        expected = self.subject_count + self.model_input_count + sum(chosen)
-        if len(self.inputs) != expected:
-            raise ValueError(f"{len(self.inputs)} inputs: expected {expected}")
-        if self.background_kind == "transparent" and self.format == "jpeg":
-            raise ValueError("a jpeg picture has no transparent background: expected png or webp")
-        if self.background_kind == "color" and self.background_hex is None:
-            raise ValueError("a color background needs background_hex")
 
 
 class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
@@ -94,15 +69,11 @@ class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     aspect_ratio: _Ratio = ""
     resolution: str = "1k"
 
-    input_limits = (1, EDIT_INPUT_LIMIT)
-
 
 class UpscaleRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The one output of an Upscale: its one input resampled to `width` x `height`."""
 
     resolution: str = "2k"
-
-    input_limits = (1, 1)
 
 
 class PremadeRecipe(_Picture, frozen=True, kw_only=True, gc=False):
@@ -124,8 +95,6 @@ class CardRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     kind: IngredientKind
     name: str
     index: int = 0
-
-    input_limits = (1, CARD_INPUT_LIMIT)
 
 
 Recipe = PhotographRecipe | EditRecipe | UpscaleRecipe | PremadeRecipe | CardRecipe

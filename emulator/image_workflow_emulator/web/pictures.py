@@ -56,16 +56,13 @@ class PictureWorker:
 
     def _draw_ahead(self, images: ImageStore, key: str, place: tuple[int, Recipe]) -> None:
         async def draw() -> None:
-            with contextlib.suppress(LostHelperError, RuntimeError):  # reported when the picture is asked for
-                await self._data(images, key)
+            if key in images.pictures:
+                # A failure is reported when the picture is asked for.
+                with images.held([key]), contextlib.suppress(LostHelperError, RuntimeError):
+                    await self._data(images, key)
 
-        def finish(_: "asyncio.Future[None]") -> None:
-            del self._ahead[place]
-            images.release([key])
-
-        images.hold([key])
         self._ahead[place] = asyncio.ensure_future(draw())
-        self._ahead[place].add_done_callback(finish)
+        self._ahead[place].add_done_callback(lambda _: self._ahead.pop(place))
 
     async def _data(self, images: ImageStore, key: str) -> bytes:
         """Draw a picture and its inputs, unless they are here. If memory is short, the images may drop any of them."""

@@ -9,7 +9,6 @@ it may do. Also which key a client gets that brings none.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -77,8 +76,6 @@ def key_for_clients(sandbox: Sandbox, now: int) -> str:
 
 Result = TypeVar("Result")
 
-_NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
-
 
 class DecodedUpload(Struct, frozen=True):
     """The result of decoding an upload: a normalized picture, or the reason why there is none."""
@@ -99,7 +96,7 @@ class Call(Struct, eq=False, gc=False):
     now: int
     record: RequestRecord
     resource_id: str = ""
-    query: Mapping[str, str] = _NO_QUERY
+    query: Mapping[str, str] = {}
     intent: Intent = {}
     decoded: DecodedUpload | None = None
 

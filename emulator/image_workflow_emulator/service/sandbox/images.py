@@ -56,6 +56,8 @@ class Picture:
     secret: str
     """The unguessable part of its link (D19)."""
     holds: int = 1
+    waits: int = 0
+    """How many of its holds are those of requests that wait for its bytes: a state file has none of these."""
     is_public: bool = True
     """Whether its link answers; a deleted Asset's bytes may live on inside work that captured them."""
 
@@ -113,11 +115,16 @@ class ImageStore:
 
     @contextmanager
     def held(self, keys: Collection[str]) -> Iterator[None]:
-        """Keep pictures while somebody waits for one of them."""
-        self.hold(keys)
+        """Keep pictures while a request waits for one of them."""
+        waited_for = [self.pictures[key] for key in keys]
+        for picture in waited_for:
+            picture.holds += 1
+            picture.waits += 1
         try:
             yield
         finally:
+            for picture in waited_for:
+                picture.waits -= 1
             self.release(keys)
 
     def withdraw(self, keys: Iterable[str]) -> None:
@@ -190,14 +197,13 @@ class ImageStore:
             self.account(-len(content.data or b""))
             content.data = None
 
-    def restore(self, key: str, data: bytes, recipe: Recipe | None, scene: Scene | None) -> None:
-        """Add a picture of a saved state, held by nothing yet: by its recipe if there is one. Raises KeyError for its inputs."""
-        if recipe is None:
-            self.put(key, data)
+    def restore(self, key: str, made_of: bytes | Recipe, scene: Scene | None) -> Picture:
+        """Add a picture of a saved state and return it; its holds, and those of its inputs, are saved with them."""
+        if isinstance(made_of, bytes):
+            self.put(key, made_of, scene)
         else:
-            self.plan(key, recipe)
-        picture = self.pictures[key]
-        picture.scene, picture.holds, picture.is_public = scene, 0, False
+            self._add(key, self._contents.setdefault(made_of, Content(made_of)), scene)
+        return self.pictures[key]
 
     def free_unheld(self) -> None:
         """Free the restored pictures that nothing holds: only an answer that was on its way needed them."""

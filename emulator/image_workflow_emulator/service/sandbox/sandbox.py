@@ -145,7 +145,10 @@ class SandboxState:
     playbooks: dict[str, Playbook] = field(default_factory=dict)
     """By Team id, and under an empty one for every Team: the running scenarios."""
     store: Store = field(default_factory=Store)
-    idempotency: IdempotencyRecords = field(default_factory=IdempotencyRecords)
+    idempotency: IdempotencyRecords = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.idempotency = IdempotencyRecords(RETENTIONS_MS[self.readings.key_retention])
 
 
 class Sandbox(SandboxState):
@@ -170,7 +173,6 @@ class Sandbox(SandboxState):
             options.clock or scenario.clock or ClockSetting("real"),
             scenario.start if options.start is None else options.start,
         )
-        readings = options.readings or scenario.readings or options.found_readings
         self.become(
             SandboxState(
                 options=options,
@@ -180,8 +182,7 @@ class Sandbox(SandboxState):
                 began_at=clock.now(),
                 rate_limits=options.rate_limits,
                 timings=Timings(**world.timings),
-                readings=readings,
-                idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[readings.key_retention]),
+                readings=options.readings or scenario.readings or options.found_readings,
             )
         )
         for team in world.teams:
@@ -223,7 +224,6 @@ class Sandbox(SandboxState):
         self.journal.feed = Feed()
         self.journal.feed.close()
         self.journal.requests.clear()
-        self.journal.watchers.clear()
         for held in self.held_admissions.values():
             held.ended.set()
         self.held_admissions = {}

@@ -1,28 +1,24 @@
-"""State files as zip files: written piece by piece, and read whatever they hold: within bounds of bytes and memory."""
+"""State files as zip files: written piece by piece, and read within bounds of bytes and memory."""
 
 import hashlib
 import io
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import IO, Annotated, Any, Final
+from typing import IO, Annotated, Any, Final, cast
 
 import msgspec
 from msgspec import Meta
 from msgspec.json import Decoder, Encoder
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.domain.ledger import LedgerError
-from image_workflow_emulator.domain.lifecycles import IllegalMoveError
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state import tables
-from image_workflow_emulator.service.state.tables import SavedPicture, StateError
+from image_workflow_emulator.service.state.tables import StateError
 
 VERSION: Final = 11
 FORMAT: Final = b"image-workflow-emulator state %d" % VERSION
@@ -31,18 +27,13 @@ STATE: Final = "state.jsonl"
 DIGEST: Final = "state.sha256"
 PICTURES: Final = "pictures/"
 MAX_STATE_BYTES: Final = 256 * 1024 * 1024
-"""The most bytes of `state.jsonl`."""
+"""Limit of `state.jsonl`."""
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 MAX_MEMBERS: Final = 100_000
 _MEMBER_SIGNATURE: Final = b"PK\x01\x02"
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
 _ROWS_AT_ONCE: Final = 50
-
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, ArithmeticError, RuntimeError)
-"""What the reader of zip files raises for damaged files and for files of another kind."""
-_UNFIT = (ValueError, DocumentError, RecursionError, IndexError, AssertionError, LedgerError, IllegalMoveError)
-"""What is raised for lines that do not fit."""
 
 _ROW: Final = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
 
@@ -60,7 +51,8 @@ def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
     The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call.
     """
     head = Encoder().encode_lines([tables.head_of(sandbox, now)])
-    return _pieces(head, tables.rows_of(sandbox))
+    pictures = tables.pictures_of(sandbox)
+    return _pieces(head, pictures, tables.rows_of(sandbox, pictures))
 
 
 class _Sink(io.RawIOBase):
@@ -79,22 +71,21 @@ class _Sink(io.RawIOBase):
         return b"".join(pieces)
 
 
-def _pieces(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
+def _pieces(head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
     sink, digest = _Sink(), hashlib.sha256()
     with zipfile.ZipFile(sink, "w") as archive:
-        saved = list[SavedPicture]()
-        for key, picture in rows["pictures"]:
-            data, sha256 = picture.data, None
+        for saved, picture in pictures:
+            data = picture.data
             if data is not None:
-                sha256 = hashlib.sha256(data).hexdigest()
-                if PICTURES + sha256 not in archive.NameToInfo:
-                    archive.writestr(_member(PICTURES + sha256), data)
+                saved.recipe, saved.sha256 = None, hashlib.sha256(data).hexdigest()
+                name = PICTURES + saved.sha256
+                if name not in archive.NameToInfo:
+                    archive.writestr(_member(name), data)
                     yield sink.take()
-            saved.append(SavedPicture(key, picture.content.recipe if data is None else None, sha256, picture.scene))
         member = _member(STATE)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
-            for lines in _lines(head, {**rows, "pictures": saved}):
+            for lines in _lines(head, rows):
                 digest.update(lines)
                 file.write(lines)
                 yield sink.take()
@@ -133,89 +124,67 @@ def load(
     own, until it takes its place. `is_stopping` ends the loading: the process cannot end before its threads.
 
     Raises:
-        StateError: the file is not a state file, is of another version, or does not fit together.
+        StateError: the file is not a state file, is of another version, was changed, or does not fit together.
     """
-    if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
-        raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
+    memory, decoders = MemoryBudget(limit_bytes), {name: Decoder(kind) for name, kind in tables.TABLES.items()}
     try:
+        if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
+            raise ValueError(f"it has more than {MAX_MEMBERS} members")
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if archive.comment != FORMAT:
-                raise StateError(
-                    f"the file is not a state file of this version: found {excerpt(archive.comment.decode('latin-1'))}, "
-                    f"expected {excerpt(FORMAT.decode())}; load it with the emulator that wrote it"
-                )
-            return _Reader(archive, MemoryBudget(limit_bytes), is_stopping).read(identifier, contract)
-    except _UNREADABLE as error:
-        raise StateError(f"the file is not a state file, or is damaged: {error}") from None
-
-
-@dataclass(eq=False)
-class _Reader:
-    """Reads one file."""
-
-    _archive: zipfile.ZipFile
-    _memory: MemoryBudget
-    _is_stopping: Callable[[], bool]
-
-    def read(self, identifier: str, contract: Contract) -> Sandbox:
-        """Read the lines one by one, and return the sandbox that they make."""
-        number, decoders = 1, {name: Decoder(kind) for name, kind in tables.TABLES.items()}
-        with self._open(STATE) as file:
-            lines = self._checked_lines(file)
-            try:
+            _check(archive)
+            with _open(archive, STATE, MAX_STATE_BYTES) as file:
+                lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
                 head = msgspec.json.decode(next(lines, b""), type=tables.Head)
-                loading = tables.Loading(
-                    tables.begin(head, identifier, self._memory, contract), head, contract, self._picture
-                )
+                loading = tables.Loading(head, identifier, memory, contract, partial(_picture, archive, memory))
                 for line in lines:
-                    number += 1
-                    name, data = _ROW.decode(line)
-                    if name not in decoders:
-                        raise ValueError(f"found a row of {excerpt(name)}; expected one of {', '.join(decoders)}")
-                    loading.add(name, decoders[name].decode(data))
-                loading.complete()
-                engine.enter(loading.sandbox)
-            except KeyError as error:
-                raise StateError(f"{STATE}:{number}: nothing has the id {excerpt(error.args[0])}") from None
-            except _UNFIT as error:
-                raise StateError(f"{STATE}:{number}: {error}") from None
-        return loading.sandbox
+                    if is_stopping():
+                        raise StateError("the emulator is stopping")
+                    name, row = _ROW.decode(line)
+                    loading.add(name, decoders[name].decode(row))
+        loading.sandbox.images.free_unheld()
+        engine.enter(loading.sandbox)
+    except StateError:
+        raise
+    except Exception as error:  # damaged zip files raise many kinds, and so do lines that somebody wrote by hand
+        what = f"{type(error).__name__}: {error}"
+        raise StateError(f"the file is not a state file, or is damaged: {what}") from error
+    return loading.sandbox
 
-    def _checked_lines(self, file: IO[bytes]) -> Iterator[bytes]:
-        """Read the lines of the state. Raises StateError at its end if the digest is not its own."""
-        digest, left_bytes = hashlib.sha256(), MAX_STATE_BYTES
-        while line := file.readline(MAX_LINE_BYTES):
-            left_bytes -= len(line)
-            if self._is_stopping() or left_bytes < 0:
-                raise StateError(f"{STATE} is too large" if left_bytes < 0 else "the emulator is stopping")
-            digest.update(line)
-            yield line
-        if self._read(DIGEST, 1_000, "it can have") != _digest_line(digest.hexdigest()):
-            raise _changed(f"{STATE} is not as it was saved (see {DIGEST})")
 
-    def _picture(self, sha256: str) -> bytes:
-        """Return the bytes of a picture."""
-        memory, name = self._memory, PICTURES + sha256
-        left_bytes = memory.limit_bytes - memory.held_bytes
-        data = self._read(name, left_bytes, f"--max-memory {memory.limit_bytes} leaves for it; raise it")
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise _changed(f"{name} is not as it was saved")
-        return data
+def _check(archive: zipfile.ZipFile) -> None:
+    """Check the version, and that the lines are as they were saved. Raises StateError."""
+    if archive.comment != FORMAT:
+        raise StateError(
+            f"the file is not a state file of this version: found {excerpt(archive.comment.decode('latin-1'))}, "
+            f"expected {excerpt(FORMAT.decode())}; load it with the emulator that wrote it"
+        )
+    with _open(archive, STATE, MAX_STATE_BYTES) as file:
+        digest = hashlib.file_digest(cast(io.BufferedIOBase, file), "sha256").hexdigest()
+    if _read(archive, DIGEST, 1_000) != _digest_line(digest):
+        raise _changed(f"{STATE} is not as it was saved (see {DIGEST})")
 
-    def _read(self, name: str, limit_bytes: int, allowed: str) -> bytes:
-        with self._open(name) as file:
-            data = file.read(limit_bytes + 1)
-        if len(data) > limit_bytes:
-            raise StateError(f"{name} has more bytes than {allowed}")
-        return data
 
-    def _open(self, name: str) -> IO[bytes]:
-        if name not in self._archive.NameToInfo:
-            raise StateError(f"the file is not a state file: it has no {name}")
-        member = self._archive.getinfo(name)
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise StateError(f"{name}: expected it to be stored or deflated")
-        return self._archive.open(member)
+def _picture(archive: zipfile.ZipFile, memory: MemoryBudget, sha256: str) -> bytes:
+    """Return the bytes of a picture. Raises StateError."""
+    data = _read(archive, PICTURES + sha256, memory.limit_bytes - memory.held_bytes)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise _changed(f"{PICTURES}{sha256} is not as it was saved")
+    return data
+
+
+def _open(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> IO[bytes]:
+    member = archive.getinfo(name)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # only these are inflated within bounds
+        raise StateError(f"{name}: expected it to be stored or deflated")
+    if member.file_size > limit_bytes:
+        allowed = "--max-memory leaves for it; raise it" if name.startswith(PICTURES) else "it can have"
+        raise StateError(f"{name} has {member.file_size} bytes, more than {allowed}")
+    return archive.open(member)
+
+
+def _read(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> bytes:
+    with _open(archive, name, limit_bytes) as file:
+        return file.read()
 
 
 def _changed(what: str) -> StateError:

@@ -1,10 +1,10 @@
 """What a state file says: its first line, and its tables: the rows of each, how they are listed and added.
 
-Most rows are values of the sandbox as they are. Types say what a row may be. What is built from the rows is left out: the
-indexes of collections, and who holds which picture.
+Most rows are values of the sandbox as they are. Types say what a row may be. The indexes of collections are left out: they
+are built from the rows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -12,10 +12,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain import resources
-from image_workflow_emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope, StoredAnswer
-from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.idempotency import Scope, StoredAnswer
 from image_workflow_emulator.domain.limits import AdmissionPause
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import Recipe
@@ -29,7 +27,7 @@ from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import Timings
 from image_workflow_emulator.service.engine import HOLD_EVENT
 from image_workflow_emulator.service.records.journal import Journal
-from image_workflow_emulator.service.sandbox.images import MemoryBudget
+from image_workflow_emulator.service.sandbox.images import MemoryBudget, Picture
 from image_workflow_emulator.service.sandbox.sandbox import (
     DEFAULT_SANDBOX_ID,
     Beginning,
@@ -97,25 +95,6 @@ def head_of(sandbox: Sandbox, now: int) -> Head:
     return Head(now, sandbox.clock.setting, sandbox.journal.last_sequence, state)
 
 
-def begin(head: Head, identifier: str, memory: MemoryBudget, contract: Contract) -> Sandbox:
-    """Make the sandbox of a first line, without anything of which there are many. Raises StateError."""
-    values = asdict(head.state)
-    options = asdict(values.pop("options"))
-    try:
-        options["scenario"] = options["scenario"].read(contract)
-    except DocumentError as error:
-        raise StateError(f"the scenario of a reset: {error}") from None
-    del values["id"]
-    state = SandboxState(
-        **values,
-        options=SandboxOptions(**options),
-        clock=Clock(head.clock, head.now),
-        idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[head.state.readings.key_retention]),
-        journal=Journal(last_sequence=head.last_sequence),
-    )
-    return Sandbox(identifier, memory, state)
-
-
 # The rows -------------------------------------------------------------------------------------------------------------
 
 
@@ -133,13 +112,18 @@ SavedEvent: TypeAlias = tuple[Instant, str, str, Count]
 """When it is due, its kind, subject and detail."""
 
 
-class SavedPicture(Struct, frozen=True):
+class SavedPicture(Struct):
     """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
 
     key: str
     recipe: Recipe | None
-    sha256: str | None
     scene: resources.Scene | None
+    holds: Count
+    is_public: bool
+    sha256: str | None = None
+
+
+Pictures: TypeAlias = Sequence[tuple[SavedPicture, Picture]]
 
 
 TABLES: Mapping[str, Any] = {
@@ -159,20 +143,27 @@ TABLES: Mapping[str, Any] = {
 """What a sandbox has many of, and the type of a row, in the order of the file."""
 
 
-def rows_of(sandbox: Sandbox) -> dict[str, Iterable[Any]]:
-    """Return the rows of all tables at this moment; of pictures, their keys and what is known of them."""
-    collections = sandbox.store.collections()
-    return {
+def pictures_of(sandbox: Sandbox) -> Pictures:
+    """Return the pictures, each with its row of this moment, to which the digest of its bytes is still to be added."""
+    return [
+        (SavedPicture(key, one.content.recipe, one.scene, one.holds - one.waits, one.is_public), one)
+        for key, one in sandbox.images.pictures.items()
+    ]
+
+
+def rows_of(sandbox: Sandbox, pictures: Pictures) -> dict[str, Iterable[Any]]:
+    """Return the rows of all tables at this moment."""
+    playbooks = sandbox.playbooks.values()
+    rows: dict[str, Iterable[Any]] = {
         "accounts": _encoded(sandbox.accounts.values()),
         "credentials": _encoded(sandbox.credentials.values()),
-        "playbooks": _encoded(
-            msgspec.convert(playbook, SavedPlaybook, from_attributes=True) for playbook in sandbox.playbooks.values()
-        ),
+        "playbooks": _encoded(msgspec.convert(one, SavedPlaybook, from_attributes=True) for one in playbooks),
         "events": _events(sandbox),
-        "pictures": list(sandbox.images.pictures.items()),
-        **{name: list(collections[name].items.values()) for name in TABLES if name in collections},
+        "pictures": [saved for saved, _ in pictures],
         "records": sandbox.idempotency.records(),
     }
+    rows |= {name: list(collection.items.values()) for name, collection in sandbox.store.collections().items()}
+    return {name: rows[name] for name in TABLES}
 
 
 def _encoded(rows: Iterable[Any]) -> list[msgspec.Raw]:
@@ -186,63 +177,48 @@ def _events(sandbox: Sandbox) -> list[SavedEvent]:
     return [(event.due, event.kind, event.subject, event.detail) for event in pending if event.kind != HOLD_EVENT]
 
 
-class Loading(Struct):
-    """A sandbox that is being loaded, with what the rows need beside it."""
+class Loading:
+    """A sandbox that is being made from the lines of a state file."""
 
-    sandbox: Sandbox
-    head: Head
-    contract: Contract
-    read_picture: Callable[[str], bytes]
-    """Returns the bytes of a picture by their SHA-256."""
+    def __init__(
+        self,
+        head: Head,
+        identifier: str,
+        memory: MemoryBudget,
+        contract: Contract,
+        picture_of: Callable[[str], bytes],
+    ) -> None:
+        """Begin with the first line. `picture_of` returns the bytes of a picture by their SHA-256."""
+        self._contract, self._picture_of = contract, picture_of
+        values, options = asdict(head.state), asdict(head.state.options)
+        self._saved_id = values.pop("id")
+        values["options"] = SandboxOptions(**options | {"scenario": options["scenario"].read(contract)})
+        clock, journal = Clock(head.clock, head.now), Journal(last_sequence=head.last_sequence)
+        self.sandbox = Sandbox(identifier, memory, SandboxState(**values, clock=clock, journal=journal))
 
     def add(self, table: str, row: Any) -> None:
-        """Add a row. Raises KeyError with the id of something that is not there, StateError, DocumentError."""
+        """Add a row."""
         sandbox = self.sandbox
         match table:
             case "accounts":
                 sandbox.accounts[row.team.id] = row
             case "credentials":
-                self._add_credential(row)
+                key = row.credential.key
+                if self._saved_id != DEFAULT_SANDBOX_ID:
+                    key = key.removesuffix(f"_{self._saved_id}")
+                row.credential = replace(row.credential, key=sandbox.key_of(key))
+                sandbox.credentials[row.credential.key] = row
             case "playbooks":
-                scenario = row.scenario.read(self.contract)
+                scenario = row.scenario.read(self._contract)
                 playbook = Playbook(scenario, row.began_at, sandbox.seed, row.team, row.counts, row.awaited)
                 sandbox.playbooks[row.team or EVERYONE] = playbook
             case "events":
                 sandbox.timeline.schedule(*row)
             case "pictures":
-                data = b"" if row.sha256 is None else self.read_picture(row.sha256)
-                sandbox.images.restore(row.key, data, None if row.sha256 else row.recipe, row.scene)
+                data = None if row.sha256 is None else self._picture_of(row.sha256)
+                picture = sandbox.images.restore(row.key, data or row.recipe, row.scene)
+                picture.holds, picture.is_public = row.holds, row.is_public
             case "records":
                 sandbox.idempotency.restore(*row)
             case _:
                 sandbox.store.collections()[table].add(row)
-
-    def _add_credential(self, row: CredentialAccount) -> None:
-        """Add a credential, with its key as this sandbox has it."""
-        sandbox, credential = self.sandbox, row.credential
-        sandbox.accounts[credential.team_id]
-        world_key = credential.key
-        if self.head.state.id != DEFAULT_SANDBOX_ID:
-            world_key = world_key.removesuffix(f"_{self.head.state.id}")
-        row.credential = replace(credential, key=sandbox.key_of(world_key))
-        sandbox.credentials[row.credential.key] = row
-
-    def complete(self) -> None:
-        """Hold each picture for all that needs it. Raises KeyError."""
-        store, images = self.sandbox.store, self.sandbox.images
-        ingredients = [ingredient for kind in store.ingredients.values() for ingredient in kind.items.values()]
-        public = [*store.assets.items, *(key for ingredient in ingredients for key in ingredient.picture_keys)]
-        for key in public:
-            images.pictures[key].is_public = True
-        images.hold(public)
-        images.hold(key for key in store.uploads.items if key in images.pictures)
-        images.hold(
-            key
-            for work in store.operations.items.values()
-            if work.status not in TERMINAL
-            for key in work.outcome.source_keys
-        )
-        for generation in store.generations.items.values():
-            for planned, output in zip(generation.plan, generation.outputs, strict=True):
-                images.hold(() if output.status in TERMINAL else planned.picture.inputs)
-        images.free_unheld()
