@@ -24,11 +24,9 @@ class Timeline:
 
     sequence: int = 0
     _queue: list[Event] = field(default_factory=list, init=False)
-    _cancelled: set[tuple[str, str]] = field(default_factory=set, init=False)
-    """Kind and subject of single events that will not happen; they are dropped when their time comes."""
 
     def __len__(self) -> int:
-        return len(self._queue) - len(self._cancelled)
+        return len(self._queue)
 
     def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
         """Schedule an event at an instant; those of one instant happen in the order in which they were scheduled."""
@@ -38,36 +36,25 @@ class Timeline:
     @property
     def next_due(self) -> int | None:
         """The instant of the next event, or None if nothing is to come."""
-        self._drop_cancelled()
         return self._queue[0].due if self._queue else None
+
+    def next_due_of(self, subject: str) -> int | None:
+        """Return the instant of the next event of a subject, or None if nothing is to come."""
+        return min((event.due for event in self._queue if event.subject == subject), default=None)
 
     def pop_due(self, now: int) -> Event | None:
         """Take the first event that is due by now, or None if there is none."""
-        if not self._queue or self._queue[0].due > now:
-            return None
-        self._drop_cancelled()
         return heappop(self._queue) if self._queue and self._queue[0].due <= now else None
-
-    def cancel(self, kind: str, subject: str) -> None:
-        """Cancel the one event of a kind and subject; costs the same however much is to come."""
-        self._cancelled.add((kind, subject))
 
     def pending(self) -> list[Event]:
         """Return what is to come, in no particular order."""
-        if not self._cancelled:
-            return self._queue.copy()
-        return [event for event in self._queue if (event.kind, event.subject) not in self._cancelled]
+        return self._queue.copy()
 
     def first(self, count: int) -> list[Event]:
         """Return the next events that are to come, in order."""
-        return nsmallest(count, self.pending())
+        return nsmallest(count, self._queue)
 
     def remove(self, kind: str, subject: str) -> None:
         """Forget every event of a kind and subject."""
         self._queue = [event for event in self._queue if (event.kind, event.subject) != (kind, subject)]
         heapify(self._queue)
-
-    def _drop_cancelled(self) -> None:
-        while self._cancelled and (self._queue[0].kind, self._queue[0].subject) in self._cancelled:
-            event = heappop(self._queue)
-            self._cancelled.remove((event.kind, event.subject))

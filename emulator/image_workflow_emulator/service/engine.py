@@ -99,20 +99,9 @@ def stalled_work(sandbox: Sandbox) -> int:
     return sum(list(account.budget.finishes_at.values()).count(None) for account in sandbox.accounts.values())
 
 
-def next_change_ms(work: Operation | Generation, now: int) -> int | None:
+def next_change_ms(sandbox: Sandbox, work: Operation | Generation, now: int) -> int | None:
     """Return the time until unfinished work next changes (D42); None once it is terminal."""
     if work.status in lifecycles.TERMINAL:
         return None
-    if work.status == "queued":
-        starts_at = work.starts_at if isinstance(work, Generation) else work.outcome.starts_at
-        return max(starts_at - now, 0)
-    if isinstance(work, Operation):
-        due = [work.outcome.finishes_at]
-    else:
-        due = [
-            planned.finishes_at
-            for planned, output in zip(work.plan, work.outputs, strict=True)
-            if output.status not in lifecycles.TERMINAL
-        ]
-    instants = [instant for instant in due if instant is not None]
-    return max(min(instants) - now, 0) if instants else STALLED_POLL_MS
+    due = sandbox.timeline.next_due_of(work.id)
+    return STALLED_POLL_MS if due is None else max(due - now, 0)

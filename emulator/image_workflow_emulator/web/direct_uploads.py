@@ -33,8 +33,7 @@ def _parts(request: Request) -> tuple[str, str, str]:
 
 def _check_address(exchange: Exchange) -> None:
     """404: the address is one that a session gave out."""
-    home = None if exchange.request.query_string else exchange.home
-    uploads.find_signed(home, exchange.resource_id, _parts(exchange.request)[2])
+    _session(exchange)
 
 
 def _check_credential(exchange: Exchange) -> None:
@@ -124,7 +123,9 @@ async def _render(exchange: Exchange, token: object) -> Response:
 
 
 def _session(exchange: Exchange) -> UploadSession:
-    return uploads.find_present(exchange.home, exchange.resource_id)
+    """Find the session: once more after each wait, since its sandbox may be reset or deleted meanwhile."""
+    home = None if exchange.request.query_string else exchange.home
+    return uploads.find_signed(home, exchange.resource_id, _parts(exchange.request)[2])
 
 
 _UPLOAD = Route(

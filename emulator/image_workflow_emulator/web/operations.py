@@ -55,14 +55,14 @@ def _poll(lookup: Lookup[Work]) -> Handler:
     """
 
     def poll(call: Call, work: Work) -> Poll:
-        wait_ms = engine.next_change_ms(work, call.now)
+        wait_ms = engine.next_change_ms(call.sandbox, work, call.now)
         if wait_ms is None:
             return Poll(work, None)
         if not call.sandbox.clock.skips_waits:
             return Poll(work, _hint(call, max(seconds_up(wait_ms), 1)))
         engine.advance(call.sandbox, call.now + wait_ms)
         work = find(call, lookup)
-        return Poll(work, None if engine.next_change_ms(work, call.now) is None else _hint(call, 0))
+        return Poll(work, None if engine.next_change_ms(call.sandbox, work, call.now) is None else _hint(call, 0))
 
     return Handler(checks=(found_by_path(lookup),), commit=poll)
 

@@ -33,10 +33,9 @@ def _create(call: Call, _found: None) -> UploadSession:
     session = UploadSession(
         id=call.sandbox.identifiers.next("upl"),
         team_id=call.team_id,
-        content_type=call.intent["content_type"],
-        size_bytes=call.intent["size_bytes"],
         created_at=call.now,
         expires_at=call.now + (SHORT_WINDOW_MS if is_short else UPLOAD_WINDOW_MS),
+        **call.intent,
     )
     call.sandbox.store.uploads.add(session)
     call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
@@ -61,7 +60,7 @@ def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
 
 
 def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:
-    """Find the session of a signed URL.
+    """Find the session of a signed URL; a reset of its sandbox drops it.
 
     Raises:
         Problem: upload_not_found, for an unknown session or an altered URL (D16).
@@ -69,18 +68,6 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     session = None if sandbox is None else sandbox.store.find_upload(session_id)
     if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
         raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
-    return session
-
-
-def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
-    """Find a session again once its bytes have arrived; its sandbox may have been reset or deleted meanwhile.
-
-    Raises:
-        Problem: upload_not_found, it was dropped with the state of its sandbox meanwhile.
-    """
-    session = None if sandbox is None else sandbox.store.find_upload(session_id)
-    if session is None:
-        raise Problem("upload_not_found", "the sandbox was reset while the bytes came")
     return session
 
 
@@ -217,7 +204,7 @@ def _finish(call: Call, session: UploadSession, event: str) -> None:
     sandbox, status = call.sandbox, lifecycles.move(session.status, event)
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
-    sandbox.timeline.cancel("upload_expired", session.id)
+    sandbox.timeline.remove("upload_expired", session.id)
 
 
 CREATE = Handler(checks=((Check.PAUSE, check_memory),), commit=_create)
