@@ -119,7 +119,7 @@ class _Connection:
 
 def _measure(world: str) -> None:
     application = Application(read_settings({"clock": "x1000", "world": world}, {}))
-    application.sandboxes.watch(AccessLog(Style(StringIO(), {}), as_json=False).note)
+    application.sandboxes.watchers.append(AccessLog(Style(StringIO(), {}), as_json=False).note)
     loop, numbers = uvloop.new_event_loop(), count()
     emulator = _Connection(server_config(application), Connections(1_000), loop)
     raw = _Connection(raw_config(), ServerState(), loop)

@@ -46,7 +46,7 @@ def sandboxes_of(emulator: EmulatorUnderTest) -> list[Sandbox]:
 
 def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
     sandboxes = emulator.application.sandboxes
-    sandboxes.watch(lambda _sandbox, _entry: None)
+    sandboxes.watchers.append(lambda _sandbox, _entry: None)
     key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"]["IMAGE_WORKFLOW_API_KEY"]
     emulator.photograph(key)
     content = emulator.ask("GET", "/state", sandbox="other").body

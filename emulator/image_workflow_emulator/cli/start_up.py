@@ -136,5 +136,5 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
 
             style = Style(sys.stderr, environment)
             log = stack.enter_context(closing(AccessLog(style, as_json=settings.log_format == "json")))
-            application.sandboxes.watch(log.note)
+            application.sandboxes.watchers.append(log.note)
         yield listener, local_url(host, port), application

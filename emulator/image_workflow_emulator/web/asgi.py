@@ -48,7 +48,9 @@ class Service:
         journal = exchange.sandbox.journal
         journal.arrive(exchange.record)
         response = await pipeline.answer(exchange)
-        _leave(exchange, journal, response)
+        if _leave(exchange, journal, response):
+            for watcher in self._sandboxes.watchers:
+                watcher(exchange.sandbox, exchange.record)
         if response is None:
             return
         if exchange.sandbox.playbooks:
@@ -130,8 +132,8 @@ class Service:
         )
 
 
-def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> None:
-    """Complete the record in the journal of its arrival: a reset gives the sandbox another one."""
+def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> bool:
+    """Complete the record in the journal of its arrival: a reset gives the sandbox another one. False if it was cleared."""
     record, request, clock = exchange.record, exchange.request, exchange.sandbox.clock
     if response is not None and record.outcome != "lost":
         record.status, record.response_headers = response.status, (*response.headers, request.embedding)
@@ -142,7 +144,7 @@ def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> N
     record.is_unheard = request.connection is not None and request.connection.is_closing
     if record.byte_surface == "upload":
         record.request_body_bytes = exchange.body.size_bytes
-    journal.leave(record, clock.now(), is_timed=not clock.skips_waits)
+    return journal.leave(record, clock.now(), is_timed=not clock.skips_waits)
 
 
 def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: Request) -> bool:

@@ -1,13 +1,12 @@
 """The journal of a sandbox: a record of every request, in the order of arrival.
 
 Bounded by requests and by bytes; what is dropped is counted. The control plane words the records on request. Must not know
-its readers: watchers are called with each request that has left; nothing here waits.
+its readers; nothing here waits.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from image_workflow_emulator.kernel.clock import host_elapsed_ms, host_now
 from image_workflow_emulator.service.records.feed import Feed
@@ -18,16 +17,12 @@ MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 """The bound of paths, headers and bodies for up to `MAX_REQUESTS`; it grows with a higher bound of the requests."""
 
-Watcher: TypeAlias = Callable[[RequestRecord], None]
-
 
 @dataclass(slots=True, eq=False)
 class Journal:
     """The requests, oldest first, also those in flight."""
 
     feed: Feed = field(default_factory=Feed)
-    watchers: set[Watcher] = field(default_factory=set)
-    """Called with each request that has left. They must be quick, and must not raise."""
     max_requests: int = MAX_REQUESTS
     requests: deque[RequestRecord] = field(default_factory=deque)
     last_sequence: int = 0
@@ -45,8 +40,8 @@ class Journal:
         if len(self.requests) > self.max_requests:
             self._drop_oldest()
 
-    def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> None:
-        """Complete the record of a request that has left, within the bounds."""
+    def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> bool:
+        """Complete the record of a request that has left, within the bounds; tell whether it was not cleared meanwhile."""
         request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
         request.complete()
@@ -54,10 +49,10 @@ class Journal:
             self.held_bytes += request.held_bytes
             while self.held_bytes > max(MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests):
                 self._drop_oldest()
-        if request.sequence > self._cleared_up_to:
+        is_known = request.sequence > self._cleared_up_to
+        if is_known:
             self.feed.note("left", request)
-            for watcher in self.watchers:
-                watcher(request)
+        return is_known
 
     def clear(self) -> None:
         """Forget every request; one still in flight leaves no trace either."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TypeAlias
 
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
@@ -16,7 +15,7 @@ from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, 
 MAX_SANDBOXES = 1_000
 
 RequestWatcher: TypeAlias = Callable[[Sandbox, RequestRecord], None]
-"""Called with the requests to every sandbox, as a journal's watchers are."""
+"""Called with each request that has left, and its sandbox. It must be quick, and must not raise."""
 
 
 class SandboxConflictError(Exception):
@@ -33,8 +32,8 @@ class Sandboxes:
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     before_end: list[Callable[[Sandbox], None]] = field(default_factory=list)
     """Called with each sandbox that is about to be reset, replaced or deleted."""
+    watchers: list[RequestWatcher] = field(default_factory=list)
     _callers: dict[str, Caller] = field(default_factory=dict)
-    _watchers: list[RequestWatcher] = field(default_factory=list)
 
     @property
     def default(self) -> Sandbox:
@@ -49,15 +48,8 @@ class Sandboxes:
         """Whether a caller that was found before is still the one that its key gives."""
         return self._callers.get(caller.credential_account.credential.key) is caller
 
-    def watch(self, watcher: RequestWatcher) -> None:
-        """Let a watcher know of the requests to all sandboxes, future ones included."""
-        self._watchers.append(watcher)
-        for sandbox in self.by_id.values():
-            sandbox.journal.watchers.add(partial(watcher, sandbox))
-
     def _accept(self, sandbox: Sandbox) -> None:
-        """Attach to a sandbox that has begun what every sandbox has: watchers, the journal's bound, and its keys."""
-        sandbox.journal.watchers.update(partial(watcher, sandbox) for watcher in self._watchers)
+        """Set the bound of the journal of a sandbox that has begun, and make its keys known."""
         sandbox.journal.max_requests = self.journal_requests
         self.register(sandbox)
 
