@@ -6,6 +6,7 @@ import pytest
 
 from image_workflow_emulator.service.sandbox.sandboxes import MAX_SANDBOXES
 from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
+from tests.support.state_files import something_of_everything
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}
 
@@ -141,3 +142,19 @@ def test_a_sandbox_deleted_while_a_body_comes_is_not_found(emulator: EmulatorUnd
     slow.pieces = [b'{"mode"', b":", b'"auto"}']
     answers = emulator.together(slow, control_call("DELETE", "/sandboxes/mine"))
     assert [answer.status for answer in answers] == [404, 204]
+
+
+def test_what_happens_in_a_sandbox_changes_no_byte_of_another(emulator: EmulatorUnderTest) -> None:
+    key = emulator.told("POST", "/sandboxes", {"id": "aside"})["env"]["IMAGE_WORKFLOW_API_KEY"]
+    emulator.photograph(key)
+    aside = emulator.ask("GET", "/state", sandbox="aside").body
+    something_of_everything(emulator)
+    emulator.photograph()
+    assert aside == emulator.ask("GET", "/state", sandbox="aside").body
+    own = emulator.ask("GET", "/state").body
+    (asset,) = emulator.items("/assets", key)
+    emulator.told("POST", "/clock/advance", {"seconds": 60}, sandbox="aside")
+    emulator.told("DELETE", "", sandbox="aside")
+    assert own == emulator.ask("GET", "/state").body
+    assert 404 == emulator.fetch(asset["url"]).status
+    assert (401, "authentication_required") == emulator.get("/team", key).outcome

@@ -1,4 +1,5 @@
-"""The model's arithmetic: time as text, waits, prices, packing, pixels. Written from the specification, for itself alone.
+"""The model's arithmetic: time as text, waits, prices, packing, pixels. Written from the specification, for itself
+alone.
 
 Must not import anything of the emulator: what it computes is held against what the emulator computes.
 """
@@ -44,7 +45,6 @@ def instant_of(text: str) -> int:
 
 
 def seconds_to_wait(wait: int) -> int:
-    """Return a Retry-After: whole seconds, rounded up, at least 1 (D42)."""
     return max(1, -(-wait // SECOND))
 
 

@@ -1,7 +1,7 @@
 """What random clients do: steps of several keys of two Teams, each drawn from a source of chance.
 
-Mostly right requests with some flaws, repeated ones, moves of the clock, and changes from outside. A step says nothing of
-what must come of it: `Comparison` does.
+Mostly right requests with some flaws, repeated ones, moves of the clock, and changes from outside. A step says
+nothing of what must come of it: `Comparison` does.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,9 @@ from tests.support.emulator_client import Answer
 from tests.support.specification import STATUSES
 
 WRITERS: Final = ("ash_full", "ash_full", "ash_full", "ash_full", "ash_second", "birch_full", "birch_full")
-OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked")
+OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
 
+WORK: Final = ("operation", "generation")
 COME_AGAIN: Final = (402, 403, 429, 500, 503)
 SUBMITTED: Final = ("/products", "/poses", "/backgrounds", "/generations/upscale", "/generations/product-photography")
 """Where clients try out what a scenario does."""
@@ -35,20 +36,20 @@ LONG_SPANS: Final = (600, 901, 86_399, 86_401)
 
 
 class ClientSteps:
-    """The steps, by their names in `STEPS`."""
-
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
+        self._keys = 0
+        self._forget()
+
+    def _forget(self) -> None:
         self._sent: list[Ask] = []
         """Requests with a key, to be sent again."""
         self._refused: list[Ask] = []
         """Those of which a repetition may be let in."""
         self._cursors: list[tuple[Ask, tuple[str, str]]] = []
         """Requests for a further page, with the last item before it."""
-        self._keys = 0
 
     def begin(self) -> None:
-        """Have something of everything."""
         for key, number in (("ash_full", 0), ("ash_full", 1), ("ash_full", 2), ("ash_full", 4), ("birch_full", 0)):
             self._upload(sample_files()[number], key)
         photos = self.comparison.model.ids("asset", "Ash")
@@ -64,12 +65,10 @@ class ClientSteps:
             self.comparison.ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
         self.comparison.advance({"seconds": 7})
 
-    # What steps have in common ------------------------------------------------------------------------------------------
+    # What steps have in common ----------------------------------------------------------------------------------------
 
     def _key(self, chance: Random) -> str:
-        # The default sandbox answers those whom no sandbox knows.
-        strangers = ("nobody",) if self.comparison.client.is_default else ()
-        return chance.choice(WRITERS if chance.randrange(10) else OTHERS + strangers)
+        return chance.choice(WRITERS if chance.randrange(10) else OTHERS)
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
         """Return what the request asks to go wrong, by its header: mostly nothing, and mostly what can go wrong."""
@@ -84,9 +83,7 @@ class ClientSteps:
         self._keys += 1
         return f"key {self._keys}"
 
-    def _write(
-        self, chance: Random, method: str, path: str, key: str | None = None, body: Json | None = None
-    ) -> Answer:
+    def _write(self, chance: Random, method: str, path: str, key: str = "", body: Json | None = None) -> Answer:
         """Send a POST or PATCH: mostly right, sometimes with one flaw."""
         key = key or self._key(chance)
         shared_key = chance.choice(("again", "once more"))
@@ -109,7 +106,6 @@ class ClientSteps:
         return answer
 
     def _malformed(self, chance: Random, ask: Ask) -> Answer:
-        """Send a request that is wrong before its body is looked at."""
         ask.flaw = "invalid_request"
         match chance.randrange(4):
             case 0:
@@ -125,37 +121,27 @@ class ClientSteps:
                 return self.comparison.ask(ask, content=b'{"name": ', headers={"content-type": "application/json"})
 
     def _target(self, chance: Random, key: str, kind: str) -> str:
-        """Return what to change or delete: mostly the Team's own, if it has something."""
         own = [thing["id"] for thing in self.comparison.model.state.of_team(kind, self.comparison.team_of(key))]
         return chance.choice(own) if own and chance.randrange(8) else self._bodies(chance, key).reference(kind)
 
-    def _change(self, chance: Random, kind: str) -> None:
-        key = self._key(chance)
-        self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}", key)
-
-    # Uploads ------------------------------------------------------------------------------------------------------------
+    # Uploads ----------------------------------------------------------------------------------------------------------
 
     def upload(self, chance: Random) -> None:
         self._upload(chance.choice(sample_files()), chance.choice(WRITERS))
 
     def _upload(self, file: SampleFile, key: str) -> None:
-        answer = self._open_session(file, key)
+        answer = self.comparison.ask(Ask(key, "POST", "/uploads", file.announced, self._fresh_key()))
         if answer.status == 201:
             token = self.comparison.send_bytes(answer.id, file)
             complete = Ask(key, "POST", f"/uploads/{answer.id}/complete", {"upload_token": token}, self._fresh_key())
             self.comparison.ask(complete)
 
-    def _open_session(self, file: SampleFile, key: str) -> Answer:
-        return self.comparison.ask(Ask(key, "POST", "/uploads", file.announced, self._fresh_key()))
-
     def use_sessions(self, chance: Random) -> None:
-        """Open a session, or send bytes, or complete: in any order, with any file and any token."""
         self._write(chance, "POST", "/uploads", body=chance.choice(sample_files()).announced)
         for _ in range(chance.randrange(4)):
             if self.comparison.sessions:
-                chance.choice((self._send_bytes, self._complete))(
-                    chance, chance.choice([*self.comparison.sessions][-3:])
-                )
+                session_id = chance.choice([*self.comparison.sessions][-3:])
+                chance.choice((self._send_bytes, self._complete))(chance, session_id)
 
     def _send_bytes(self, chance: Random, session_id: str) -> None:
         size = self.comparison.model.state.things["upload"][session_id]["size"]
@@ -170,20 +156,14 @@ class ClientSteps:
             self.comparison.advance({"seconds": UPLOAD_WINDOW // SECOND})
         self._write(chance, "POST", f"/uploads/{session_id}/complete", body={"upload_token": token})
 
-    # The Library --------------------------------------------------------------------------------------------------------
+    # The Library ------------------------------------------------------------------------------------------------------
 
-    def create_product(self, chance: Random) -> None:
-        self._write(chance, "POST", "/products")
+    def create(self, chance: Random) -> None:
+        self._write(chance, "POST", f"/{COLLECTIONS[chance.choice(('product', 'product', *INGREDIENTS))]}")
 
-    def change_product(self, chance: Random) -> None:
-        self._change(chance, "product")
-
-    def author(self, chance: Random) -> None:
-        self._write(chance, "POST", f"/{COLLECTIONS[chance.choice(INGREDIENTS)]}")
-
-    def change_ingredient(self, chance: Random) -> None:
-        """Change an ingredient, at once or from new sources."""
-        self._change(chance, chance.choice(INGREDIENTS))
+    def change(self, chance: Random) -> None:
+        key, kind = self._key(chance), chance.choice(("product", "product", *INGREDIENTS))
+        self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}", key)
 
     def delete(self, chance: Random) -> None:
         key, kind = self._key(chance), chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
@@ -198,18 +178,11 @@ class ClientSteps:
         if self.comparison.ask(ask).status < 300:
             self.comparison.ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
 
-    # Generations --------------------------------------------------------------------------------------------------------
+    def generate(self, chance: Random) -> None:
+        workflow = chance.choice(("product-photography", "product-photography", "edit-images", "upscale"))
+        self._write(chance, "POST", f"/generations/{workflow}")
 
-    def photograph(self, chance: Random) -> None:
-        self._write(chance, "POST", "/generations/product-photography")
-
-    def edit(self, chance: Random) -> None:
-        self._write(chance, "POST", "/generations/edit-images")
-
-    def upscale(self, chance: Random) -> None:
-        self._write(chance, "POST", "/generations/upscale")
-
-    # The same again -----------------------------------------------------------------------------------------------------
+    # The same again ---------------------------------------------------------------------------------------------------
 
     def repeat(self, chance: Random) -> None:
         """Send an old request again: as it was, with another meaning, or with its key where the key is new."""
@@ -226,28 +199,9 @@ class ClientSteps:
             ask.key = chance.choice(("ash_full", "ash_second", "birch_full"))
         self.comparison.ask(ask)
 
-    def send_twice_at_once(self, chance: Random) -> None:
-        """Send a request a second time while it is in admission."""
-        kind = chance.choice(("product", "pose", "background"))
-        ask = Ask("birch_full", "POST", f"/{COLLECTIONS[kind]}", idempotency_key=self._fresh_key())
-        ask.body = self._bodies(chance, ask.key).body(ask.operation)
-        self._sent.append(ask)
-        self.comparison.ask_twice_at_once(ask, 10)
-
-    def complete_twice_at_once(self, chance: Random) -> None:
-        """Bring in a file, but let two programs complete it, or one that is impatient."""
-        file, writer = chance.choice(sample_files()), chance.choice(WRITERS)
-        session = self._open_session(file, writer)
-        if session.status == 201:
-            token = {"upload_token": self.comparison.send_bytes(session.id, file)}
-            first = Ask(writer, "POST", f"/uploads/{session.id}/complete", token, self._fresh_key())
-            key = first.idempotency_key if chance.randrange(2) else self._fresh_key()
-            self.comparison.complete_twice_at_once(first, Ask(writer, "POST", first.path, token, key))
-
-    # Reading ------------------------------------------------------------------------------------------------------------
+    # Reading ----------------------------------------------------------------------------------------------------------
 
     def read(self, chance: Random) -> None:
-        """Get one resource, page through a list, or download a picture."""
         kind = chance.choice(observation.LISTED)
         chance.choice((self._read_one, self._page_through, self._download))(chance, kind)
 
@@ -261,9 +215,7 @@ class ClientSteps:
     def poll(self, chance: Random) -> None:
         """Poll work, mostly what is unfinished, once or until it is finished, as Retry-After says."""
         state = self.comparison.model.state
-        ended = [
-            one for kind in ("operation", "generation") for one in state.things[kind] if one not in state.unfinished
-        ]
+        ended = [one for kind in WORK for one in state.things[kind] if one not in state.unfinished]
         work_ids = list(state.unfinished) if chance.randrange(4) else ended
         if not work_ids:
             return
@@ -316,7 +268,6 @@ class ClientSteps:
         return chance.choice(filters[kind])
 
     def _use_an_old_cursor(self, chance: Random) -> None:
-        """Go on from a cursor of earlier: in its own list, or where it must not be accepted."""
         old, position = chance.choice(self._cursors[-5:])
         match chance.randrange(4):
             case 0 if old.kind != "product":
@@ -325,14 +276,12 @@ class ClientSteps:
                 other = "birch_full" if old.key.startswith("ash") else "ash_full"
                 self.comparison.ask(Ask(other, "GET", old.path, query=old.query, flaw="invalid_cursor"))
             case 2:
-                path = "/products" if old.kind != "product" else "/assets"
-                self.comparison.ask(
-                    Ask(old.key, "GET", path, query={"after": old.query["after"]}, flaw="invalid_cursor")
-                )
+                path, query = "/products" if old.kind != "product" else "/assets", {"after": old.query["after"]}
+                self.comparison.ask(Ask(old.key, "GET", path, query=query, flaw="invalid_cursor"))
             case _:
                 self.comparison.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
 
-    # From outside -------------------------------------------------------------------------------------------------------
+    # From outside -----------------------------------------------------------------------------------------------------
 
     def let_time_pass(self, chance: Random) -> None:
         span = {"seconds": chance.choice(SPANS if chance.randrange(10) else LONG_SPANS)}
@@ -342,7 +291,6 @@ class ClientSteps:
         self.comparison.set_clock(chance.choice(("auto", "auto", "manual")))
 
     def change_team(self, chance: Random) -> None:
-        """Change what a Team has, more often for the better."""
         choose = chance.choice
         changes: list[Json] = [
             {"credits": choose((0, 1, 2, 12, 20))},
@@ -353,12 +301,11 @@ class ClientSteps:
         self.comparison.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
 
     def change_credential(self, chance: Random) -> None:
-        self.comparison.change_credential(
-            chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked"))
-        )
+        key, state = chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked"))
+        self.comparison.change_credential(key, state)
 
     def change_scenario(self, chance: Random) -> None:
-        """Let a scenario begin, or end the one that runs: everyone's, or one Team's, or both. Then somebody of each Team meets it."""
+        """Begin or end scenarios of everyone, of one Team, or of both; then a client of each Team meets them."""
         kind = chance.choice(("rules", "rules", "timeline"))
         scenario = chance.choice([one for one in SCENARIOS if kind in one])
         for whose in chance.choice(((None,), (None,), ("Ash",), ("Birch",), (None, "Ash"), ("Birch", None))):
@@ -372,21 +319,24 @@ class ClientSteps:
     def save_and_load(self, chance: Random) -> None:
         self.comparison.save_and_load()
 
+    def reset(self, chance: Random) -> None:
+        """Reset the emulator: it starts again byte by byte, and its scenarios with it."""
+        for whose in [*self.comparison.scenarios] if chance.randrange(2) else []:
+            self.comparison.end_scenario(whose)
+        self.comparison.reset()
+        self._forget()
+        if not self.comparison.scenarios:
+            self.begin()
+
 
 STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.upload: 2,
     ClientSteps.use_sessions: 3,
-    ClientSteps.create_product: 3,
-    ClientSteps.change_product: 3,
-    ClientSteps.author: 5,
-    ClientSteps.change_ingredient: 6,
+    ClientSteps.create: 8,
+    ClientSteps.change: 9,
     ClientSteps.delete: 5,
-    ClientSteps.photograph: 5,
-    ClientSteps.edit: 3,
-    ClientSteps.upscale: 3,
+    ClientSteps.generate: 11,
     ClientSteps.repeat: 5,
-    ClientSteps.send_twice_at_once: 1,
-    ClientSteps.complete_twice_at_once: 1,
     ClientSteps.read: 4,
     ClientSteps.poll: 4,
     ClientSteps.let_time_pass: 10,
@@ -395,12 +345,12 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.change_credential: 1,
     ClientSteps.change_scenario: 6,
     ClientSteps.save_and_load: 1,
+    ClientSteps.reset: 1,
 }
-"""All steps, with how often each is taken compared to the others."""
+"""How often each step is taken, compared to the others."""
 
 
 def other_filters(ask: Ask) -> dict[str, str]:
-    """Return the query of a list, cursor included, with another filter."""
     statuses = ("status", ("queued", "failed"))
     filters = {"asset": ("source", ("upload", "generation")), "operation": statuses, "generation": statuses}
     name, words = filters.get(ask.kind, ("scope", ("team", "global")))

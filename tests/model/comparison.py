@@ -1,20 +1,20 @@
-"""A sandbox of the emulator and the model side by side: each request goes to both, and so does each change from outside.
+"""An emulator and the model side by side: each request goes to both, and so does each change from outside.
 
-After it the two must agree: on the answer (status, code, resource, the headers that promise something) at once, and on all
-that a Team can see when `look` is called. Owns what is remembered for that; knows nothing of what will be asked.
+After it the two must agree: on the answer (status, code, resource, the headers that promise something) at once, and
+on all that a Team can see when `look` is called. Owns what is remembered for that; knows nothing of what will be
+asked.
 """
 
 from collections.abc import Callable
 from typing import Any, Final
 
 from tests.model import observation
-from tests.model.arithmetic import SECOND, Json, timestamp
+from tests.model.arithmetic import Json, timestamp
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.observation import opaque, shown
 from tests.model.sample_files import SampleFile
-from tests.model.sandbox_client import SandboxClient
 from tests.model.service_model import Ask, Expected, ServiceModel
-from tests.support.emulator_client import HOST, Answer, Call, control_call
+from tests.support.emulator_client import HOST, Answer, Call, EmulatorUnderTest
 
 WORLD: Final = """
 teams:
@@ -41,29 +41,28 @@ LOOK_AT_ALL: Final = 5
 
 
 class Comparison:
-    """A sandbox and a model of it, in the same state."""
-
-    def __init__(self, client: SandboxClient, say: Callable[[str], None]) -> None:
+    def __init__(self, client: EmulatorUnderTest, say: Callable[[str], None]) -> None:
         self.say = say
         self.client = client
-        teams = [self._with_world_keys(team) for team in client.told("GET", "/teams")["data"]]
-        self.model = ServiceModel(client.now(), teams, self._premade(), self._result_of)
+        self._at_start = self._saved()
+        self._begin()
+
+    def _begin(self) -> None:
+        teams = self.client.told("GET", "/teams")["data"]
+        self.model = ServiceModel(self.client.now(), teams, self._premade(), self._result_of)
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
         self.opaque: dict[tuple[str, int], Json] = {}
         """By id and version: what only the service can know of a resource."""
         self.scenarios: dict[str | None, Json] = {}
         """By Team, and under None for everyone: the running scenarios."""
-        self._ended = observation.EndedWork()
-        self._outcomes = observation.KeyOutcomes()
         self._request_ids: set[str] = set()
         self._looks = 0
         self._touched: set[str] = set(OBSERVERS)
         """The Teams whose resources may have changed since they were looked at."""
 
-    def _with_world_keys(self, team: Json) -> Json:
-        credentials = [{**one, "key": self.client.world_key(one["key"])} for one in team["credentials"]]
-        return {**team, "credentials": credentials}
+    def _saved(self) -> bytes:
+        return self.client.ask("GET", "/state").body
 
     def team_of(self, key: str) -> str:
         return str(self.model.state.credentials.get(key, {"team": "Ash"})["team"])
@@ -83,50 +82,12 @@ class Comparison:
         self._compare(ask, answer)
         return answer
 
-    def ask_twice_at_once(self, ask: Ask, hold_seconds: int) -> Answer:
-        """Keep a request in admission: who sends its key meanwhile is told so, and it is admitted in the end (D13).
-
-        An auto clock takes the time of the hold by itself, once the second request was answered.
-        """
-        for whose in [*self.scenarios]:
-            self.end_scenario(whose)
-        hold = {"match": {"operation": ask.operation}, "when": {"nth": "1"}, "then": {"hold": hold_seconds}}
-        self.client.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
-        admitted_at = self.client.now() + hold_seconds * SECOND
-        move = control_call("POST", "/clock/advance", {"seconds": hold_seconds}, sandbox=self.client.name)
-        moves = [] if self.model.state.skips_waits else [move]
-        first, second, *_ = self.client.together(_call(ask), _call(ask), *moves)
-        assert (409, "idempotency_in_progress") == second.outcome
-        self._time_has_passed(admitted_at)
-        self._compare(ask, first)
-        self.end_scenario(None)
-        return first
-
-    def complete_twice_at_once(self, first: Ask, second: Ask) -> None:
-        """Complete an upload by two requests at once: whichever is decoded first has the Asset, and the other nothing.
-
-        With one key, the second is told that the first is in admission (D13). Where the first is refused for a pause, an
-        auto clock may have waited for its end when the second comes to that.
-        """
-        one, other = self.client.together(_call(first), _call(second))
-        is_told = other.outcome == (409, "idempotency_in_progress")
-        if one.status == 201 and first.idempotency_key == second.idempotency_key:
-            assert is_told
-        if is_told:
-            self._compare(first, one)
-            return
-        answered = [(first, one), (second, other)]
-        for ask, answer in sorted(answered, key=lambda pair: (pair[1].status == 404, pair[1].status != 503)):
-            self._compare(ask, answer)
-
     def _compare(self, ask: Ask, answer: Answer) -> None:
         body = answer.body[:200].decode(errors="replace")
-        self.say(f"{timestamp(self.client.now())} {ask.described()} -> {answer.status} {body}")
+        self.say(f"{timestamp(self.client.now())} {ask} -> {answer.status} {body}")
         if ask.method != "GET":
             self._touched.add(self.team_of(ask.key))
         asked_at = self.model.state.now
-        if ask.idempotency_key is not None:
-            self._outcomes.check((ask.key, ask.method, ask.path, ask.idempotency_key), answer, asked_at)
         expected = self.model.handle(ask, answer, lambda kind: self._new_id(ask, answer, kind))
         if self.model.state.now > asked_at:
             self._touched.update(OBSERVERS)
@@ -142,7 +103,6 @@ class Comparison:
             self.sessions[answer.id] = answer.json
 
     def _new_id(self, ask: Ask, answer: Answer, kind: str) -> str:
-        """Return the id of what was made; if the answer was lost, find it in the list."""
         if answer.status < 300:
             return answer.id
         observer = OBSERVERS[self.team_of(ask.key)]
@@ -152,12 +112,7 @@ class Comparison:
         return str(new[0])
 
     def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
-        """Send bytes to the address of a session, and return the token, if they were accepted."""
-        upload = self.sessions[session_id]["upload"]
-        headers, method = upload["headers"], upload["method"]
-        answer = self.client.send(
-            Call(method, upload["url"], content=file.data, headers=headers, key=None, idempotency_key=None)
-        )
+        answer = self.client.send_bytes(self.sessions[session_id], file.data)
         self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
         self._touched.update(OBSERVERS)
         expected = self.model.send_bytes(session_id, file)
@@ -171,17 +126,16 @@ class Comparison:
     def download(self, asset_id: str, method: str) -> None:
         """Ask for the file of an Asset, alive or not: its address answers as long as it lives (D19)."""
         known = self.opaque[asset_id, 0]
-        answer = self.client.send(Call(method, known["url"], key=None, idempotency_key=None))
+        answer = self.client.fetch(known["url"], method)
         is_alive = asset_id in self.model.state.things["asset"]
         self.say(f"{method} the file of {asset_id} -> {answer.status}")
         assert (200 if is_alive else 404) == answer.status
         if is_alive:
             assert str(known["size_bytes"]) == answer.headers["content-length"]
 
-    # Changes from outside -----------------------------------------------------------------------------------------------
+    # Changes from outside ---------------------------------------------------------------------------------------------
 
     def advance(self, move: Json) -> None:
-        """Move the clock; `move` is what the control plane takes."""
         self.say(f"time passes: {move}")
         self.client.told("POST", "/clock/advance", move)
         self._time_has_passed(self.client.now())
@@ -223,7 +177,7 @@ class Comparison:
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
         path, sent = f"/scenario{f'?team={whose}' if whose else ''}", {"scenario": "random clients", **scenario}
         if whose and self._named_teams(scenario) - {whose}:
-            status, code, _ = self.client.emulator.refusal("PUT", path, sent, sandbox=self.client.name)
+            status, code, _ = self.client.refusal("PUT", path, sent)
             assert (422, "invalid_scenario") == (status, code)
             return
         self.scenarios[whose] = scenario
@@ -232,7 +186,6 @@ class Comparison:
         self._time_has_passed(self.client.now())
 
     def _named_teams(self, scenario: Json) -> set[str]:
-        """Return the Teams that a scenario names, by themselves or by a key of theirs."""
         named = [rule["match"] for rule in scenario.get("rules", ())]
         named += [timed["set"] for timed in scenario.get("timeline", ())]
         by_key = {self.team_of(part["credential"]) for part in named if "credential" in part}
@@ -245,12 +198,23 @@ class Comparison:
         self.model.run_scenario({}, whose)
 
     def save_and_load(self) -> None:
-        """Save the sandbox to a state file, and load it again: nobody may notice."""
         self.say("saved and loaded")
-        self.client.told("PUT", "/state", content=self.client.saved())
+        self.client.told("PUT", "/state", content=self._saved())
         self._touched.update(OBSERVERS)
 
-    # What can be seen ---------------------------------------------------------------------------------------------------
+    def reset(self) -> None:
+        """Reset the emulator, and begin again with the scenarios that run."""
+        self.say("reset")
+        self.client.told("POST", "/reset")
+        scenarios = self.scenarios
+        assert scenarios or self._saved() == self._at_start, "it began otherwise than before"
+        self._begin()
+        for whose, scenario in sorted(scenarios.items(), key=lambda row: row[0] is not None):
+            self.scenarios[whose] = scenario
+            self.model.run_scenario(scenario, whose)
+        self.model.advance(self.client.now())
+
+    # What can be seen -------------------------------------------------------------------------------------------------
 
     def look(self, *, at_all: bool = False) -> None:
         """Hold what can be seen against the model: of whom it may have changed, and now and then of all.
@@ -272,12 +236,10 @@ class Comparison:
         for name, seen in zip(looked_at, observed, strict=True):
             self._compare_team(name, seen)
             observation.check_invariants(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
-            self._ended.check(seen)
         alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
         observation.check_memory(self.client.sandbox, alive | self.model.sessions_with_bytes())
 
     def _compare_account(self, name: str, account: Json) -> None:
-        """Compare what there is of every Team at a glance, touched or not."""
         team, work = self.model.state.teams[name], self.model.state.work_of(name)
         subscription = "active" if team["subscription"] else "inactive"
         shown = (account["credits"], account["subscription"], account["concurrency_limit"])
@@ -285,7 +247,6 @@ class Comparison:
         assert sum(one["price"] for one in work.values()) == account["reserved"]
 
     def _compare_scenario(self, whose: str | None) -> None:
-        """Compare what runs, and how often each rule has matched."""
         if whose in self.scenarios or self._looks % LOOK_AT_ALL == 0:
             found = self.client.told("GET", f"/scenario{f'?team={whose}' if whose else ''}")
             assert (found["scenario"] is not None) == (whose in self.scenarios)
@@ -312,7 +273,6 @@ def _call(ask: Ask, **options: Any) -> Call:
 
 
 def check_answer(answer: Answer, expected: Expected) -> None:
-    """Hold an answer against the one that must come."""
     code = answer.code if answer.status >= 400 else None
     assert (expected.status, expected.code) == (answer.status, code), answer.body
     location = answer.headers.get("location")

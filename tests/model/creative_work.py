@@ -39,7 +39,6 @@ def check_places(state: State, team: str) -> None:
 
 
 def reserve(state: State, team: str, price: int) -> None:
-    """Set Credits aside, in full (section 4). Raises Refusal."""
     if state.teams[team]["credits"] < price:
         raise Refusal("insufficient_credits")
     faults.check_before_commit(state, team)
@@ -47,7 +46,6 @@ def reserve(state: State, team: str, price: int) -> None:
 
 
 def author(state: State, team: str, kind: str, target: str | None, meaning: Json, identify: Identify) -> Json:
-    """Admit the making of an ingredient, or the replacement of its sources; return the Operation."""
     sources = meaning["asset_ids"] if "asset_ids" in meaning else [meaning["asset_id"]]
     state.refer("asset", sources, team)
     check_places(state, team)
@@ -203,7 +201,6 @@ def settle(state: State, until: int, result_of: ResultOf) -> None:
 
 
 def _next_events(state: State, work_id: str, work: Json) -> list[tuple[int, int]]:
-    """Return what is to come of unfinished work, as slot (-1 for its start) and instant."""
     thing = state.things[work["kind"]][work_id]
     if thing["status"] == "queued":
         return [(-1, work["starts_at"])]
@@ -260,7 +257,6 @@ def _summarize(thing: Json) -> None:
 
 
 def _finish(state: State, work_id: str, status: str) -> None:
-    """End work: charge what is due, give back the rest and the place (sections 1 and 4)."""
     work = state.unfinished.pop(work_id)
     thing = state.things[work["kind"]][work_id]
     thing.update(status=status, finished_at=state.time(), updated_at=state.time())
@@ -324,7 +320,6 @@ def _finish_slot(state: State, work_id: str, slot: int, result_of: ResultOf) -> 
 def add_asset(
     state: State, team: str, asset_id: str, generation_id: str | None, scene: str, **picture: int | str
 ) -> Json:
-    """Keep a new Asset, uploaded unless a Generation made it."""
     state.scenes[asset_id] = scene
     fields = {
         "media_type": "image",
@@ -336,7 +331,7 @@ def add_asset(
     return state.add("asset", asset_id, team, fields)
 
 
-# What unfinished work keeps from being changed -------------------------------------------------------------------------
+# What unfinished work keeps from being changed ------------------------------------------------------------------------
 
 
 def check_idle_target(state: State, identifier: str) -> None:

@@ -26,7 +26,6 @@ RATE_WAIT: Final = 5 * SECOND
 
 @cache
 def codes_of(method: str, path: str) -> frozenset[str]:
-    """Return the codes that an operation can return, as the contract lists its statuses (D50)."""
     operation, _ = shipped_checker().operation_of(method, path)
     assert operation is not None
     declared = [answer for status, answer in operation["responses"].items() if status != "default"]
@@ -56,7 +55,6 @@ def check_before_handling(state: State, team: str, *, is_read: bool) -> None:
 
 
 def hidden_by(state: State, team: str) -> Refusal | None:
-    """Return the problem that takes the place of the answer, when everything has happened."""
     fault = state.fault
     return problem(state, fault["problem"], team) if fault.get("at") == "after_commit" else None
 
@@ -66,7 +64,6 @@ def _due(state: State) -> str:
 
 
 def problem(state: State, code: str, team: str) -> Refusal:
-    """Return exactly what the service would refuse with."""
     if code == "rate_limited":
         return Refusal(code, wait=RATE_WAIT)
     if code == "service_unavailable":

@@ -31,7 +31,9 @@ def open_session(state: State, team: str, identifier: str, meaning: Json, identi
 
 
 def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
-    """Take the bytes that come to a session's address, with all of its headers (section 4, D16, D45). Raises Refusal."""
+    """Take the bytes that come to a session's address, with all of its headers (section 4, D16, D45). Raises
+    Refusal.
+    """
     session = state.things["upload"][session_id]
     if state.now >= session["expires_at"]:
         _check_open(state, session)
@@ -51,7 +53,6 @@ def _check_open(state: State, session: Json) -> None:
 
 
 def complete(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    """Exchange an upload token for an Asset (D17)."""
     session = state.get("upload", identifier, team)
     _check_open(state, session)
     file = session["file"]
@@ -67,7 +68,6 @@ def complete(state: State, team: str, identifier: str, meaning: Json, identify: 
 
 
 def delete_asset(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    """Delete an Asset, and take it out of every Product (section 3, rule 5)."""
     state.get("asset", identifier, team)
     creative_work.check_idle_source(state, identifier)
     faults.check_before_commit(state, team)
@@ -98,7 +98,6 @@ def create_product(state: State, team: str, identifier: str, meaning: Json, iden
 
 
 def change_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    """Change a Product, which keeps a Primary among its photos."""
     product = state.get("product", identifier, team)
     state.refer("asset", meaning.get("asset_ids", []), team)
     photos: list[str] = list(meaning["asset_ids"] if "asset_ids" in meaning else product["asset_ids"])
@@ -113,7 +112,6 @@ def change_product(state: State, team: str, identifier: str, meaning: Json, iden
 
 
 def delete_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> None:
-    """Delete a Product; its photos stay."""
     state.get("product", identifier, team)
     faults.check_before_commit(state, team)
     del state.things["product"][identifier]

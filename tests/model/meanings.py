@@ -30,7 +30,6 @@ WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_
 
 @cache
 def operation_id(method: str, path: str) -> str:
-    """Return the contract's name of what a request asks for."""
     operation, _ = shipped_checker().operation_of(method, path)
     assert operation is not None
     return str(operation["operationId"])

@@ -1,7 +1,7 @@
 """The scenarios that random clients meet, each as everyone's or as one Team's.
 
-They are given to the emulator and read by the model as they are. No rule is of GET /team or of a list: those are what the
-clients look with, and the model is not told of it.
+They are given to the emulator and read by the model as they are. No rule is of GET /team or of a list: those are what
+the clients look with, and the model is not told of it.
 """
 
 from typing import Final

@@ -1,6 +1,7 @@
 """What the model knows of the service: plain dicts, and the questions that all of its rules ask.
 
-A resource is kept as it looks on the wire, without what only the service can make up (addresses, texts, sizes in bytes).
+A resource is kept as it looks on the wire, without what only the service can make up (addresses, texts, sizes in
+bytes).
 """
 
 from collections.abc import Callable, Iterable
@@ -44,7 +45,9 @@ class State:
     skips_waits: bool = False
     """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
     things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
-    """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at, is_open."""
+    """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at,
+    is_open.
+    """
     owner: dict[str, str | None] = field(default_factory=dict)
     """By id, of what is gone as well: the Team's name, None for a premade ingredient."""
     versions: dict[str, int] = field(default_factory=dict)
@@ -58,7 +61,9 @@ class State:
     pauses: dict[str | None, Json] = field(default_factory=dict)
     """By Team, and under None for everyone: whether new writes are refused (is_paused), and the seconds to wait."""
     rules: dict[str | None, list[Json]] = field(default_factory=dict)
-    """By Team, and under None for everyone: the running scenario's rules, each with the number of its matches so far."""
+    """By Team, and under None for everyone: the running scenario's rules, each with the number of its matches so
+    far.
+    """
     timeline: list[Json] = field(default_factory=list)
     """The changes that running scenarios have still to make: at, order, whose (a Team or None), set."""
     fault: Json = field(default_factory=dict)
@@ -67,7 +72,6 @@ class State:
     """How many things were planned: at one instant they happen in the order in which they were planned."""
 
     def next_order(self) -> int:
-        """Return the place of what is being planned now."""
         self.planned += 1
         return self.planned
 
@@ -77,14 +81,12 @@ class State:
         return thing if thing is not None and self.owner[identifier] in (team, None) else None
 
     def get(self, kind: str, identifier: str, team: str) -> Json:
-        """Return what a path names. Raises Refusal."""
         thing = self.find(kind, identifier, team)
         if thing is None:
             raise Refusal(NOT_FOUND.get(kind, "not_found"))
         return thing
 
     def refer(self, kind: str, identifiers: Iterable[str], team: str) -> list[Json]:
-        """Return what a body names. Raises Refusal."""
         found = [self.find(kind, identifier, team) for identifier in identifiers]
         if None in found:
             raise Refusal("invalid_reference")
@@ -97,7 +99,6 @@ class State:
         return self.things[kind][identifier]
 
     def of_team(self, kind: str, team: str | None) -> list[Json]:
-        """Return a Team's resources of a kind, or the premade ones, newest first (section 4)."""
         found = [thing for identifier, thing in self.things[kind].items() if self.owner[identifier] == team]
         return newest_first(found)
 
@@ -105,7 +106,6 @@ class State:
         return {identifier: work for identifier, work in self.unfinished.items() if self.owner[identifier] == team}
 
     def time_to_next_place(self, team: str) -> int:
-        """Return the time until the next unfinished work of a Team finishes (D42, D47)."""
         ends = [ends_at for work in self.work_of(team).values() if (ends_at := work["ends"][-1]) is not None]
         return min(ends) - self.now if ends else NOTHING_DUE
 
@@ -131,5 +131,4 @@ class State:
 
 
 def newest_first(things: Iterable[Json]) -> list[Json]:
-    """Sort by created_at, then by id, both descending (section 4)."""
     return sorted(things, key=lambda thing: (thing["created_at"], thing["id"]), reverse=True)

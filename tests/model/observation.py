@@ -1,13 +1,14 @@
-"""What can be seen of the emulator, in the model's form, and what must always be true of it, whatever the model says."""
+"""What can be seen of the emulator, in the model's form, and what must always be true of it, whatever the model
+says.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
-from tests.model.arithmetic import KEY_RETENTION, Json, instant_of
+from tests.model.arithmetic import Json
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.sandbox_client import SandboxClient
-from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 
 OPAQUE = {
     "asset": ("url", "size_bytes"),
@@ -48,19 +49,17 @@ def _without_message(error: Json | None) -> Json | None:
 
 
 def opaque(resource: Json) -> Json:
-    """Return the rest of a resource."""
     return {name: resource[name] for name in OPAQUE.get(resource["object"], ())}
 
 
-def observe(client: SandboxClient, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
-    """Return everything that the Team of each key owns, by kind, and the Team itself."""
+def observe(client: EmulatorUnderTest, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
     paths = {kind: f"/{COLLECTIONS[kind]}?limit=100" for kind in LISTED}
     paths |= {kind: f"{paths[kind]}&scope=team" for kind in INGREDIENTS} | {"team": "/team"}
     answers = iter(client.together(*(Call("GET", path, key=key) for key in keys for path in paths.values())))
     return [{kind: _items(client, key, kind, next(answers)) for kind in paths} for key in keys]
 
 
-def _items(client: SandboxClient, key: str, kind: str, answer: Answer) -> list[Json]:
+def _items(client: EmulatorUnderTest, key: str, kind: str, answer: Answer) -> list[Json]:
     """Return what was listed; a list of more than one page is asked for once more, page by page."""
     assert answer.status == 200, answer.body
     found = answer.json
@@ -72,7 +71,6 @@ def _items(client: SandboxClient, key: str, kind: str, answer: Answer) -> list[J
 
 
 def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
-    """Hold what a Team can see against what is always true of it (sections 1 to 4)."""
     (team,) = seen["team"]
     work, made = seen["operation"] + seen["generation"], set[str]()
     unfinished = [one for one in work if one["status"] not in TERMINAL]
@@ -101,45 +99,9 @@ def check_invariants(seen: dict[str, list[Json]], granted: int, reserved: int) -
 
 
 def _made_by(work: Json, result: Json | None) -> set[str]:
-    """Return what work has made: something by its success alone, and an error otherwise."""
     assert (result is not None) == (work["status"] == "completed")
     assert (work["error"] is not None) == (work["status"] == "failed")
     return {result["id"]} if result else set()
-
-
-class EndedWork:
-    """Terminal work, as it was seen first: it never changes (section 3)."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, Json] = {}
-
-    def check(self, seen: dict[str, list[Json]]) -> None:
-        """Hold what is seen against what was, and remember what is new."""
-        for one in seen["operation"] + seen["generation"]:
-            was = self._known.get(one["id"])
-            assert was is None or was == one, "terminal work has changed"
-            if one["status"] in TERMINAL:
-                self._known[one["id"]] = one
-
-
-class KeyOutcomes:
-    """What Idempotency-Keys were bound to: each has one outcome, for 24 hours (section 4, D10 to D12)."""
-
-    def __init__(self) -> None:
-        self._bound: dict[tuple[str, ...], tuple[int, Answer]] = {}
-
-    def check(self, scope: tuple[str, ...], answer: Answer, now: int) -> None:
-        """Hold an answer against what was told under the same key: what binds a key must be told again, to the byte."""
-        if answer.status >= 300 and answer.status != 402:
-            return
-        bound_at, first = self._bound.get(scope, (now - KEY_RETENTION, answer))
-        if now < bound_at + KEY_RETENTION:
-            again = (answer.status, answer.raw_headers, answer.body)
-            assert (first.status, first.raw_headers, first.body) == again, "a key has two outcomes"
-            return
-        # The first answer may have been lost: what is told later says when it was.
-        text = answer.json.get("updated_at") or answer.json.get("created_at")
-        self._bound[scope] = (instant_of(text) if text else now, answer)
 
 
 def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
@@ -150,7 +112,7 @@ def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
     images, store = sandbox.images, sandbox.store
     contents = {id(picture.content): picture.content for picture in images.pictures.values()}
     held = sum(len(content.data or b"") for content in contents.values())
-    assert held == images.held_bytes
+    assert held == images.held_bytes == sandbox.memory.held_bytes
     needed = [key for key in images.pictures if key.partition(".")[0] in alive]
     assert {key.partition(".")[0] for key in needed} == alive
     for operation in store.operations.items.values():

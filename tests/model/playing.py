@@ -1,7 +1,8 @@
 """Lets random clients play, in two ways, and says what stands in for the drawing of pictures.
 
-*Evenly*: each step as often as `ALL_STEPS` says. This meets most in the least time.
-*One-sidedly*: each play leaves out some steps and takes others often, so that it meets what even plays have no room for.
+*Evenly*: each step as often as `STEPS` says. This meets most in the least time.
+*One-sidedly*: each play leaves out some steps and takes others often, so that it meets what even plays have no room
+for.
 """
 
 import asyncio
@@ -19,7 +20,9 @@ from PIL import Image
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.imaging.worker import do
-from tests.model.side_by_side import ALL_STEPS, SandboxesSideBySide
+from tests.model.client_steps import STEPS, ClientSteps
+from tests.model.comparison import WORLD, Comparison
+from tests.support.emulator_client import EmulatorUnderTest, settings_of
 from tests.support.pictures import encode
 
 USUAL_STEPS: Final = 40
@@ -37,9 +40,7 @@ _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 def play(folder: Path, plays: int, steps: int = USUAL_STEPS, *, is_one_sided: bool = False) -> None:
     """Let random clients play, each time against an emulator of its own; the same plays every time.
 
-    Raises:
-        AssertionError: the emulator and the model differ. Its notes list the steps that are
-            needed to show it.
+    Raises AssertionError where emulator and model differ, with the steps that show it as notes.
     """
     kind = "one-sided play" if is_one_sided else "play"
     for number in range(plays):
@@ -61,27 +62,29 @@ class Play:
     is_one_sided: bool
 
     def take(self, numbers: list[int]) -> None:
-        """Take the steps of some numbers. Raises AssertionError."""
         transcript: list[str] = []
-        steps, weights = list(ALL_STEPS), self.weights()
-        with closing(SandboxesSideBySide(self.folder, transcript.append)) as sandboxes:
+        steps, weights = list(STEPS), self.weights()
+        with closing(EmulatorUnderTest(settings_of(self.folder, world=WORLD, rate_limits=False))) as emulator:
             try:
-                sandboxes.begin("auto" if self.begins_with_an_auto_clock else "manual")
+                clients = ClientSteps(Comparison(emulator, transcript.append))
+                clients.comparison.look()
+                clients.begin()
+                clients.comparison.set_clock("auto" if self.begins_with_an_auto_clock else "manual")
                 for number in numbers:
                     chance = Random(f"{self.name}, step {number}")
                     (step,) = chance.choices(steps, weights)
-                    transcript.append(f"Step {number}:")
-                    sandboxes.play(step, chance)
+                    transcript.append(f"Step {number}, {step.__name__}:")
+                    step(clients, chance)
+                    clients.comparison.look()
             except AssertionError as error:
                 error.add_note("\n".join([f"{self.name}, steps {numbers}:", *transcript]))
                 raise
 
     def weights(self) -> list[int]:
         chance = Random(self.name)
-        return [weight * (chance.choice((0, 1, 1, 5)) if self.is_one_sided else 1) for weight in ALL_STEPS.values()]
+        return [weight * (chance.choice((0, 1, 1, 5)) if self.is_one_sided else 1) for weight in STEPS.values()]
 
     def shortened(self, numbers: list[int]) -> list[int]:
-        """Leave out the steps that are not needed for the failure."""
         kept = numbers
         for number in reversed(numbers):
             fewer = [other for other in kept if other != number]
@@ -93,7 +96,9 @@ class Play:
 
 
 async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-    """Stand in for `Helpers.run`: every drawn picture is a plain one of the right size and format, whose scene is clean."""
+    """Stand in for `Helpers.run`: every drawn picture is a plain one of the right size and format, whose scene is
+    clean.
+    """
 
     for _turn in range(TURNS):  # who asks waits, and others come between
         await asyncio.sleep(0)
@@ -106,12 +111,10 @@ async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Messag
 
 @cache
 def _done(head: str, *parts: bytes) -> Message:
-    """Return the answer to a job, done once for all plays: the clients upload the same few files."""
     return do(json.loads(head), parts)
 
 
 @cache
 def _plain(picture_format: str, size: tuple[int, int]) -> bytes:
-    """Return a picture of one colour, in the way that takes the least time."""
     mode, options = _FASTEST[picture_format]
     return encode(Image.new(mode, size), f"image/{picture_format}", **options)

@@ -1,4 +1,5 @@
-"""What random clients send: bodies that are right, as the contract has their fields, and the same made wrong on purpose.
+"""What random clients send: bodies that are right, as the contract has their fields, and the same made wrong on
+purpose.
 
 What a right body refers to is mostly there, and now and then deleted, another Team's or made up.
 """
@@ -18,20 +19,19 @@ MAX_REFERENCES: Final = 4
 
 
 def without(name: str) -> Callable[[Json], Json]:
-    """Return what takes a field out of a body."""
     return lambda body: {field: value for field, value in body.items() if field != name}
 
 
 class RandomBodies:
-    """Bodies of one Team's requests, by operation id."""
-
     def __init__(self, chance: Random, model: ServiceModel, team: str) -> None:
         self._chance = chance
         self._model = model
         self._team = team
 
     def body(self, operation: str) -> Json:
-        """Return a right body: what the contract requires, some of the rest, and all of it in agreement with each other."""
+        """Return a right body: what the contract requires, some of the rest, and all of it in agreement with each
+        other.
+        """
         body = self._object(shipped_checker().body_schema(operation))
         if "primary_asset_id" in body and "asset_ids" in body:
             body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
@@ -73,7 +73,6 @@ class RandomBodies:
         return schema.get("const") or choose(COLORS if name in ("color", "hex") else TEXTS)
 
     def spoiled(self, operation: str, body: Json) -> Any:
-        """Return the body made wrong: the contract refuses it."""
         ways: list[Callable[[Json], Any]] = [
             lambda body: {**body, "shade": "pale"},
             lambda body: {**body, self._chance.choice(sorted(body)): None},
@@ -85,7 +84,7 @@ class RandomBodies:
             ways.append(lambda _: {})
         return self._chance.choice(ways)(body)
 
-    # What is referred to ------------------------------------------------------------------------------------------------
+    # What is referred to ----------------------------------------------------------------------------------------------
 
     def reference(self, kind: str) -> str:
         """Return an id of a kind: nearly always one that the Team can use, if there is one."""

@@ -1,4 +1,6 @@
-"""Files that random clients upload, and what is known of each: what it becomes (D18), and whether its scene is clean."""
+"""Files that random clients upload, and what is known of each: what it becomes (D18), and whether its scene is
+clean.
+"""
 
 from dataclasses import dataclass
 from functools import cache
@@ -22,13 +24,11 @@ class SampleFile:
 
     @property
     def announced(self) -> dict[str, Any]:
-        """The body that opens a session for it."""
         return {"content_type": self.content_type, "size_bytes": len(self.data)}
 
 
 @cache
 def sample_files() -> tuple[SampleFile, ...]:
-    """Return all of them, the plainest first."""
     small = (24, 16)
     files = [SampleFile("plain.png", picture(), "image/png", "png", small, holds="image/png")]
     files.append(

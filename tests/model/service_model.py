@@ -1,9 +1,10 @@
 """The model: a small service, obviously right, against which the emulator is held (sections 3 to 7, D01 to D54).
 
-It answers each request by straight rules on plain dicts, in the order of D01. It cannot make up identifiers: for what it
-admits, it asks which one the service gave. Must not import anything of the emulator.
+It answers each request by straight rules on plain dicts, in the order of D01. It cannot make up identifiers: for what
+it admits, it asks which one the service gave. Must not import anything of the emulator.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +21,8 @@ from tests.support.specification import STATUSES
 class Ask:
     """A request: `path` has no query. `flaw` is the code of what is wrong with it by itself, if something is.
 
-    `after` is the last item shown, (created_at, id), where the query has a cursor. `fault` is its header Emulator-Fault.
+    `after` is the last item shown, (created_at, id), where the query has a cursor. `fault` is its header
+    Emulator-Fault.
     """
 
     key: str
@@ -37,20 +39,12 @@ class Ask:
     def operation(self) -> str:
         return operation_id(self.method, self.path)
 
-    def described(self) -> str:
-        query = "&".join(f"{name}={value}" for name, value in self.query.items())
-        key = f" Idempotency-Key {self.idempotency_key!r}" if self.idempotency_key else ""
-        flaw = f" ({self.flaw} on purpose)" if self.flaw else ""
-        flaw += f" (Emulator-Fault: {self.fault})" if self.fault else ""
-        return f"{self.key}{key}: {self.method} {self.path}?{query} {self.body}{flaw}"
-
     @property
     def kind(self) -> str:
         return KINDS.get(self.path.split("/")[1], "team")
 
     @property
     def identifier(self) -> str:
-        """The id in the path; empty if there is none."""
         return "".join(self.path.split("/")[2:3])
 
 
@@ -70,7 +64,9 @@ class Expected:
     told: Any = None
     is_repeat: bool = False
     wait: int | None = None
-    """What it asks of the client, in milliseconds: `retry_after` says it in seconds, or 0 where the clock has taken it."""
+    """What it asks of the client, in milliseconds: `retry_after` says it in seconds, or 0 where the clock has taken
+    it.
+    """
 
 
 class ServiceModel:
@@ -180,7 +176,6 @@ class ServiceModel:
         return None if refusal is None else _refused(refusal)
 
     def check_credential(self, key: str) -> Json:
-        """Let in whoever has a good key (section 5). Raises Refusal."""
         credential = self.state.credentials.get(key)
         if credential is None:
             raise Refusal("authentication_required")
@@ -211,7 +206,7 @@ class ServiceModel:
         except Refusal as refusal:
             return _refused(refusal)
 
-    # Reading ------------------------------------------------------------------------------------------------------------
+    # Reading ----------------------------------------------------------------------------------------------------------
 
     def _read(self, ask: Ask, team: str) -> Expected:
         if ask.flaw is not None:
@@ -223,13 +218,12 @@ class ServiceModel:
         thing = self.state.get(ask.kind, ask.identifier, team)
         wait = creative_work.time_to_change(self.state, ask.identifier)
         if wait is None or not self.state.skips_waits:
-            return Expected(200, _copy(thing), retry_after=None if wait is None else seconds_to_wait(wait))
+            return Expected(200, deepcopy(thing), retry_after=None if wait is None else seconds_to_wait(wait))
         self.advance(self.state.now + wait)  # a poll skips the wait first, and shows what then is
         is_over = ask.identifier not in self.state.unfinished
-        return Expected(200, _copy(thing), retry_after=None if is_over else 0)
+        return Expected(200, deepcopy(thing), retry_after=None if is_over else 0)
 
     def team(self, key: str) -> Json:
-        """Return the Team of a key, as the key sees it."""
         credential = self.state.credentials[key]
         team = self.state.teams[credential["team"]]
         is_active = team["subscription"]
@@ -274,9 +268,9 @@ class ServiceModel:
         if ask.after is not None:
             found = [thing for thing in found if (thing["created_at"], thing["id"]) < ask.after]
         limit = int(ask.query.get("limit", "25"))
-        return {"data": [_copy(thing) for thing in found[:limit]], "has_more": len(found) > limit}
+        return {"data": [deepcopy(thing) for thing in found[:limit]], "has_more": len(found) > limit}
 
-    # Writing ------------------------------------------------------------------------------------------------------------
+    # Writing ----------------------------------------------------------------------------------------------------------
 
     def _write(self, ask: Ask, credential: Json, meaning: Json, identify: Identify) -> Expected:
         team = credential["team"]
@@ -284,12 +278,12 @@ class ServiceModel:
             return self._write_ingredient(ask, team, meaning, identify)
         if ask.kind == "generation":
             workflow = WORKFLOWS[ask.path.split("/")[2]]
-            return Expected(202, _copy(creative_work.generate(self.state, credential, workflow, meaning, identify)))
+            return Expected(202, deepcopy(creative_work.generate(self.state, credential, workflow, meaning, identify)))
         status, rule = library_rules.RULES[ask.operation]
         made = rule(self.state, team, ask.identifier, meaning, identify)
         collection = library_rules.WITH_LOCATION.get(ask.operation)
         location = f"/{collection}/{made['id']}" if collection and made else None
-        return Expected(status, _copy(made), location=location)
+        return Expected(status, deepcopy(made), location=location)
 
     def send_bytes(self, session_id: str, file: SampleFile) -> Expected:
         try:
@@ -314,18 +308,16 @@ class ServiceModel:
             if "asset_id" not in meaning and "asset_ids" not in meaning:
                 faults.check_before_commit(state, team)
                 ingredient.update(meaning, updated_at=state.time())
-                return Expected(200, _copy(ingredient))
+                return Expected(200, deepcopy(ingredient))
         operation = creative_work.author(state, team, kind, target, meaning, identify)
-        return Expected(202, _copy(operation), location=f"/operations/{operation['id']}")
+        return Expected(202, deepcopy(operation), location=f"/operations/{operation['id']}")
 
-    # For those who look for something to ask ----------------------------------------------------------------------------
+    # For those who look for something to ask --------------------------------------------------------------------------
 
     def ids(self, kind: str, team: str) -> list[str]:
-        """Return the ids that a Team can use: its own, and the premade ones."""
         return [thing for thing in self.state.things[kind] if self.state.owner[thing] in (team, None)]
 
     def sessions_with_bytes(self) -> set[str]:
-        """Return the Upload Sessions whose bytes wait to be exchanged."""
         sessions = self.state.things["upload"].items()
         return {name for name, one in sessions if one["is_open"] and one["file"] and self.state.now < one["expires_at"]}
 
@@ -338,10 +330,3 @@ def _refused(refusal: Refusal) -> Expected:
     return Expected(
         STATUSES[code], code=code, retry_after=refusal.retry_after, active=refusal.active, wait=refusal.wait
     )
-
-
-def _copy(value: Any) -> Any:
-    """Return a value as it is now."""
-    if isinstance(value, dict):
-        return {name: _copy(item) for name, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""The emulator against the model: random clients, in one sandbox or two, find no difference between the two."""
+"""The emulator against the model: random clients, find no difference between the two."""
 
 from pathlib import Path
 

@@ -72,3 +72,10 @@ def test_twenty_places_are_never_taken_by_more(emulator: EmulatorUnderTest) -> N
     answers = emulator.together(*[Call("POST", "/backgrounds", body) for _ in range(25)])
     assert sorted(answer.status for answer in answers) == [202] * 20 + [429] * 5
     assert emulator.account().budget.used == 20
+
+
+def test_of_two_completions_at_once_one_makes_the_asset(emulator: EmulatorUnderTest) -> None:
+    session, token = emulator.ready_upload()
+    answers = emulator.together(*(completion_call(session, token) for _ in range(2)))
+    assert [(201, "asset"), (404, "upload_not_found")] == sorted(answer.outcome for answer in answers)
+    assert 1 == emulator.count("/assets")
