@@ -2,7 +2,8 @@
 
 It goes through everything that could let two runs differ: identifiers, signatures, tokens, cursors, ETags, timestamps,
 pictures, order of headers, texts of errors, replays, faults by scenario, the journal, and jumps of the clock. What it
-sends depends only on what it was answered. Under an `auto` or `manual` clock the same emulator must give the same transcript.
+sends depends only on what it was answered. Under an `auto` or `manual` clock the same emulator must give the same
+transcript.
 """
 
 import json
@@ -72,7 +73,6 @@ class Library:
 
 
 def bring_in(client: Client) -> Library:
-    """Upload a file of each format, and group some of them."""
     assets = [
         client.upload(photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"), content_type)["id"]
         for number, content_type in enumerate(CONTENT_TYPES)
@@ -82,7 +82,6 @@ def bring_in(client: Client) -> Library:
 
 
 def order_work(client: Client, library: Library) -> list[str]:
-    """Admit one piece of work of every type; return the paths to poll."""
     first, second, third, fourth, fifth = library.assets
     photoshoot = {
         "product_ids": [library.product],
@@ -119,7 +118,6 @@ def order_work(client: Client, library: Library) -> list[str]:
 
 
 def provoke(recorder: Recorder, library: Library) -> None:
-    """Make mistakes of every kind, for the words of the answers."""
     recorder.get("/team", None)
     recorder.post("/products", {}, idempotency_key=None)
     for key in ("iwe_demo_expired", "iwe_demo_revoked", "nobody's"):
@@ -140,7 +138,6 @@ def provoke(recorder: Recorder, library: Library) -> None:
 
 
 def hurry(recorder: Recorder, library: Library) -> None:
-    """Send more requests than a minute allows, and more work than the budget has places for."""
     while recorder.get("/team", key="iwe_other_full").status == 200:
         pass
     assert recorder.get("/team", key="iwe_other_full").status == 200
@@ -175,7 +172,6 @@ def meet_faults(recorder: Recorder, library: Library) -> list[str]:
 
 
 def poll(client: Client, paths: list[str]) -> None:
-    """Poll work until it is done, as an `auto` clock allows without a wait."""
     for path in paths:
         for _ in range(20):
             if client.get(path).json["status"] in TERMINAL:
@@ -185,12 +181,10 @@ def poll(client: Client, paths: list[str]) -> None:
 
 
 def read_everything(client: Client) -> list[Any]:
-    """Read every collection page by page, and the Team."""
     return [client.get("/team").json, *(client.items(path, limit=3) for path in LISTS)]
 
 
 def download_everything(client: Client) -> list[bytes]:
-    """Download the file behind every link that a collection shows."""
     shown = [
         (resource.get("url"), resource.get("card_image_url"), *resource.get("preview_image_urls", []))
         for path in LISTS
@@ -202,7 +196,6 @@ def download_everything(client: Client) -> list[bytes]:
 
 
 def delete_some(recorder: Recorder, library: Library) -> None:
-    """Delete an Asset with its memberships, a Product, and what is not there."""
     link = recorder.get(f"/assets/{library.assets[1]}").json["url"]
     recorder.delete(f"/assets/{library.assets[1]}")
     recorder.delete(f"/assets/{library.assets[1]}")
@@ -223,7 +216,6 @@ class Begun:
 
 
 def begin(recorder: Recorder) -> Begun:
-    """Hold the first half of the conversation with a fresh server: nothing that was ordered is waited for."""
     library = bring_in(recorder)
     work = order_work(recorder, library)
     provoke(recorder, library)
@@ -236,7 +228,6 @@ def begin(recorder: Recorder) -> Begun:
 
 
 def go_on(recorder: Recorder, begun: Begun) -> None:
-    """Hold the second half, until nothing happens any more."""
     library = begun.library
     recorder.get(f"/assets?limit=2&after={begun.cursor}")
     replay(recorder, library)
@@ -256,7 +247,6 @@ def go_on(recorder: Recorder, begun: Begun) -> None:
 
 
 def play(origin: str) -> list[Exchange]:
-    """Hold the whole conversation with a fresh server under an `auto` clock."""
     recorder = Recorder(origin)
     go_on(recorder, begin(recorder))
     return [*recorder.exchanges, journal(recorder)]
@@ -273,7 +263,6 @@ def journal(recorder: Recorder) -> Exchange:
 
 
 def on_fresh_server(play: Callable[[str], Result], *options: str) -> Result:
-    """Start a server, hold a conversation with it, stop it."""
     with serving("--public-url", PUBLIC_URL, *options) as emulator:
         return play(emulator.url)
 

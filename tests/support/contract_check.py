@@ -1,8 +1,8 @@
 """Holds an answer of the service against `contract/openapi.yaml`, as strictly as it can be read.
 
-Owns one question: may this operation answer so? Knows the contract and nothing of the emulator, so that it can judge any
-server. Stricter than a client may be, since the contract promises no more than the specification: fields that are not
-declared are refused, and what the emulator sends beyond its promises is as `stricter.yaml` says.
+Owns one question: may this operation answer so? Knows the contract and nothing of the emulator, so that it can judge
+any server. Stricter than a client may be, since the contract promises no more than the specification: fields that are
+not declared are refused, and what the emulator sends beyond its promises is as `stricter.yaml` says.
 """
 
 import json
@@ -43,8 +43,6 @@ class Exchange:
 
 
 class ContractChecker:
-    """Judges exchanges by one contract."""
-
     undeclared_statuses = UNDECLARED_STATUSES
     """Those that an operation may answer with by its default response."""
     door_statuses = DOOR_STATUSES
@@ -59,10 +57,10 @@ class ContractChecker:
         """By reference to a schema."""
         self._declared_headers: dict[int, dict[str, tuple[Mapping[str, Any], Any]]] = {}
         """By identity of a response of the document: its headers by lower-case name, each with its validator."""
-        self._paths = {tuple(path.split("/")): item for path, item in document["paths"].items()}
+        literal_first = sorted(document["paths"].items(), key=lambda path: "{" in path[0])
+        self._paths = [(re.compile(re.sub(r"\{\w+}", "[^/]+", path)), item) for path, item in literal_first]
 
     def check(self, exchange: Exchange) -> None:
-        """Accept an exchange. Raises ContractViolationError."""
         found = list(self._violations(exchange))
         if found:
             shown = exchange.body[:2000].decode("utf-8", "replace")
@@ -94,19 +92,16 @@ class ContractChecker:
         return operation, True
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Go through all operations: method, path template, what the contract says."""
         for path, item in self._document["paths"].items():
             for method in METHODS:
                 if method in item:
                     yield method.upper(), path, item[method]
 
     def body_schema(self, operation_id: str) -> Mapping[str, Any]:
-        """Return the schema of an operation's body."""
         (operation,) = [one for _, _, one in self.operations() if one["operationId"] == operation_id]
         return self.resolve(operation["requestBody"]["content"]["application/json"]["schema"])
 
     def validator(self, reference: str) -> jsonschema_rs.Draft202012Validator:
-        """Return the validator of a component."""
         found = self._validators.get(reference)
         if found is None:
             found = self._validators[reference] = jsonschema_rs.Draft202012Validator(
@@ -115,18 +110,8 @@ class ContractChecker:
         return found
 
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
-        steps = tuple(re.sub("^(/docs)/.+", r"\1/page", path).split("/"))  # the name of a page has folders
-        item: Mapping[str, Any]
-        if steps in self._paths:
-            item = self._paths[steps]
-            return item
-        for template, item in self._paths.items():
-            if len(template) == len(steps) and all(
-                (expected.startswith("{") and step) or expected == step
-                for expected, step in zip(template, steps, strict=True)
-            ):
-                return item
-        return None
+        path = re.sub("^(/docs)/.+", r"\1/page", path)  # the name of a page has folders
+        return next((item for pattern, item in self._paths if pattern.fullmatch(path)), None)
 
     def _violations(self, exchange: Exchange) -> Iterator[str]:
         operation, is_known_path = self.operation_of(exchange.method, exchange.path)
@@ -232,7 +217,6 @@ class ContractChecker:
             yield "active_operation_id belongs to resource_operation_in_progress, and to it alone"
 
     def resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Follow references within the contract."""
         while "$ref" in node:
             found: Any = self._document
             for step in node["$ref"].removeprefix("#/").split("/"):
@@ -288,7 +272,6 @@ def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _fits(validator: Any, schema: Mapping[str, Any], text: str) -> bool:
-    """Tell whether a header's text is a value of its schema."""
     if schema.get("type") != "integer":
         return bool(validator.is_valid(text))
     return text.isdigit() and bool(validator.is_valid(int(text)))
@@ -310,7 +293,6 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @cache
 def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
-    """Return the checker of what the emulator sends: the contract, and what `stricter.yaml` adds to it."""
     stricter = yaml.safe_load(Path(__file__).with_name("stricter.yaml").read_text(encoding="utf-8"))
     return ContractChecker(_laid_over(read_contract("openapi.yaml"), stricter), is_closed=is_closed)
 

@@ -38,7 +38,6 @@ class Story:
         self.examples: dict[str, Json] = {}
 
     def tell(self) -> dict[str, Json]:
-        """Let everything happen; return the examples in the order of the contract."""
         self.show("team", "A Team with a full API Credential", self.emulator.get("/team"))
         self._library()
         self._ingredients()
@@ -47,7 +46,6 @@ class Story:
         return self.examples
 
     def show(self, name: str, summary: str, value: Json | Answer) -> Json:
-        """Keep a body as an example, and return it."""
         body: Json = _with_usual_size(value.json if isinstance(value, Answer) else value)
         self.examples[name] = {"summary": summary, "value": body}
         return body

@@ -54,7 +54,6 @@ _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 
 def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
-    """The ids of the operations, by the tag that they have."""
     ids: dict[str, list[str]] = {tag["name"]: [] for tag in document["tags"]}
     for item in document["paths"].values():
         for operation in item.values():
@@ -63,7 +62,6 @@ def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def scenario_schema(document: dict[str, Any]) -> str:
-    """The schema of scenario files, with the words of the contract."""
     schema = json.loads(SCENARIO_SCHEMA.read_text(encoding="utf-8"))
     definitions = schema["$defs"]
     definitions["operation"]["enum"] = [name for ids in operation_ids(document).values() for name in ids]
@@ -85,12 +83,10 @@ def scenario_schema(document: dict[str, Any]) -> str:
 
 
 def _problem_of(codes: Sequence[str], which: str) -> dict[str, Any]:
-    """The schema of a `then` that has no problem but these."""
     return {"properties": {"problem": {"enum": codes, "x-expected": f"one of {', '.join(codes)}, {which}"}}}
 
 
 def world_schema(document: dict[str, Any]) -> str:
-    """The schema of world files: that of the `world` of a scenario, with the definitions that it uses."""
     definitions = json.loads(scenario_schema(document))["$defs"]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:image-workflow-emulator:world"}
     schema = {**head, "title": "World of the image workflow emulator", **definitions["world"], "$defs": {}}
@@ -100,7 +96,6 @@ def world_schema(document: dict[str, Any]) -> str:
 
 
 def scenario_page(document: dict[str, Any]) -> str:
-    """The page on scenarios, with the tables of operation ids and of problem codes."""
     codes: dict[int, list[str]] = {}
     for kind in CATALOGUE.values():
         codes.setdefault(kind.status, []).append(kind.code)
@@ -168,7 +163,6 @@ def contract_page(_document: dict[str, Any]) -> str:
 
 
 def _with_price(price: int, operation: re.Match[str]) -> str:
-    """An operation whose description says what it costs."""
     head, parameters, rest = operation[0].partition("      x-decision: ")
     return re.sub(r"\b\d+ Credits?\b", count_of(price, "Credit"), head) + parameters + rest
 
@@ -187,7 +181,6 @@ def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
 
 
 def teams_page(document: dict[str, Any]) -> str:
-    """The page on Teams, with the table of prices."""
     prices: dict[str, list[str]] = {}
     for operation in Contract(document).operations.values():
         if operation.cost != "Free":

@@ -1,9 +1,9 @@
 """The client of the tests, and an emulator in their own process.
 
-`Client` is one interface to all surfaces of an emulator, wherever it runs; `tests/support/served_client.py` has the one for
-an emulator that is served. `EmulatorUnderTest` speaks ASGI with an emulator of its own: what the tests see is what a client
-sees, HTTP parsing aside. It holds every answer of `/v1` against the contract, and those of the control plane against their
-form. Time and the state of Teams are set by the few methods that say so.
+`Client` is one interface to all surfaces of an emulator, wherever it runs; `tests/support/served_client.py` has the
+one for an emulator that is served. `EmulatorUnderTest` speaks ASGI with an emulator of its own: what the tests see is
+what a client sees, HTTP parsing aside. It holds every answer of `/v1` against the contract, and those of the control
+plane against their form. Time and the state of Teams are set by the few methods that say so.
 """
 
 import asyncio
@@ -92,7 +92,6 @@ def ingredient_body(kind: str, asset_ids: Sequence[str]) -> Json:
 
 @cache
 def shared_helpers() -> Helpers:
-    """Return the helper processes that do the image work of all emulators of this process."""
     helpers = Helpers()
     atexit.register(helpers.close)
     return helpers
@@ -101,10 +100,6 @@ def shared_helpers() -> Helpers:
 @cache
 def shared_contract() -> Contract:
     return load_contract()
-
-
-class UnfinishedError(AssertionError):
-    """Work that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +112,6 @@ class Answer:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers by lower-case name."""
         return dict(self.raw_headers)
 
     @property
@@ -141,7 +135,6 @@ class Answer:
 
     @property
     def retry_after(self) -> int | None:
-        """The Retry-After in seconds, if there is one."""
         value = self.headers.get("retry-after")
         return None if value is None else int(value)
 
@@ -167,7 +160,6 @@ class Call:
 
     @property
     def body(self) -> bytes | None:
-        """The body as it is sent in one piece."""
         return self.content if self.json is None else json_text.dumps(self.json).encode()
 
 
@@ -180,7 +172,6 @@ def control_call(
     content: bytes | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Call:
-    """Return a request to the control plane, on a sandbox other than `default` if one is named."""
     prefix = CONTROL if sandbox is None else f"{CONTROL}/sandboxes/{sandbox}"
     return Call(method, prefix + path, json, content=content, headers=headers or {}, key=None, idempotency_key=None)
 
@@ -212,27 +203,24 @@ class Client(ABC):
     def delete(self, target: str, key: str | None = OWN, **options: Any) -> Answer:
         return self.send(Call("DELETE", target, key=key, **options))
 
-    def post(
-        self, target: str, json: Any = None, key: str | None = OWN, idempotency_key: str | None = FRESH, **options: Any
-    ) -> Answer:
-        """POST a JSON body, with a fresh Idempotency-Key unless one is given."""
-        return self.send(Call("POST", target, json, key=key, idempotency_key=idempotency_key, **options))
+    def post(self, target: str, json: Any = None, key: str | None = OWN, **options: Any) -> Answer:
+        """POST a JSON body, with a fresh Idempotency-Key unless `options` have one; they are those of `Call`."""
+        return self.send(Call("POST", target, json, key=key, **options))
 
-    def patch(
-        self, target: str, json: Any = None, key: str | None = OWN, idempotency_key: str | None = FRESH, **options: Any
-    ) -> Answer:
-        """PATCH a JSON body, with a fresh Idempotency-Key unless one is given."""
-        return self.send(Call("PATCH", target, json, key=key, idempotency_key=idempotency_key, **options))
+    def patch(self, target: str, json: Any = None, key: str | None = OWN, **options: Any) -> Answer:
+        return self.send(Call("PATCH", target, json, key=key, **options))
 
     def fetch(self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
         return self.send(Call(method, url, key=None, idempotency_key=None, headers=headers or {}))
 
     # Stories --------------------------------------------------------------------------------------------------------
 
-    def open_upload(self, size_bytes: int, content_type: str = "image/png", key: str = OWN) -> Json:
-        answer = self.post("/uploads", {"content_type": content_type, "size_bytes": size_bytes}, key)
-        assert answer.status == 201, answer.body
+    def created(self, answer: Answer, status: int = 201) -> Json:
+        assert answer.status == status, answer.body
         return dict(answer.json)
+
+    def open_upload(self, size_bytes: int, content_type: str = "image/png", key: str = OWN) -> Json:
+        return self.created(self.post("/uploads", {"content_type": content_type, "size_bytes": size_bytes}, key))
 
     def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
         """Send bytes to a session's signed URL, with all of its headers."""
@@ -243,13 +231,14 @@ class Client(ABC):
         return self.send(Call(upload["method"], upload["url"], key=None, idempotency_key=None, **options))
 
     def complete(self, session: Json, token: str, key: str = OWN, **options: Any) -> Answer:
-        """Exchange an upload token."""
         return self.send(completion_call(session, token, key=key, **options))
 
     def ready_upload(
         self, data: bytes | None = None, content_type: str = "image/png", key: str = OWN
     ) -> tuple[Json, str]:
-        """Open an Upload Session and send its bytes, those of a small picture if none are given; return it and its token."""
+        """Open an Upload Session and send its bytes, those of a small picture if none are given; return it and its
+        token.
+        """
         data = picture(content_type) if data is None else data
         session = self.open_upload(len(data), content_type, key)
         sent = self.send_bytes(session, data)
@@ -257,9 +246,7 @@ class Client(ABC):
         return session, str(sent.json["upload_token"])
 
     def upload(self, data: bytes, content_type: str = "image/png", key: str = OWN) -> Json:
-        answer = self.complete(*self.ready_upload(data, content_type, key), key)
-        assert answer.status == 201, answer.body
-        return dict(answer.json)
+        return self.created(self.complete(*self.ready_upload(data, content_type, key), key))
 
     def assets(self, count: int, key: str = OWN) -> list[str]:
         """Bring in some small pictures, and return the ids of their Assets."""
@@ -268,16 +255,13 @@ class Client(ABC):
     def product(self, *asset_ids: str, key: str = OWN, **fields: Any) -> Json:
         """Create a Product of some Assets, the first of them primary."""
         body = {"name": "Shirt", "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]} | fields
-        answer = self.post("/products", body, key)
-        assert answer.status == 201, answer.body
-        return dict(answer.json)
+        return self.created(self.post("/products", body, key))
 
     def author(self, kind: str, /, key: str = OWN, **fields: Any) -> Json:
         """Have an ingredient of a kind made from new Assets, unless `fields` name some, and return it."""
         path = INGREDIENT_PATHS[kind]
-        answer = self.post(path, ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields, key)
-        assert answer.status == 202, answer.body
-        done = self.wait_for(answer.json, key)
+        body = ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields
+        done = self.wait_for(self.created(self.post(path, body, key), 202), key)
         assert done["status"] == "completed", done
         return dict(self.get(f"{path}/{done['result']['id']}", key).json)
 
@@ -308,10 +292,9 @@ class Client(ABC):
                 return dict(answer.json)
             assert answer.retry_after is not None
             self.advance(answer.retry_after)
-        raise UnfinishedError(f"{work['id']} is still {answer.json['status']}")
+        raise AssertionError(f"{work['id']} is still {answer.json['status']}")
 
     def items(self, target: str, key: str = OWN, limit: int = 100) -> list[Json]:
-        """Read a list page by page."""
         found: list[Json] = []
         separator, cursor = "&" if "?" in target else "?", ""
         while True:
@@ -322,7 +305,9 @@ class Client(ABC):
             cursor = f"&after={page['page']['next_cursor']}"
 
     def insist(self, call: Call, statuses: tuple[int, ...] = (429, 503)) -> tuple[Answer, list[int]]:
-        """Send a request with one key until it is let in, waiting as told; return the answer, and the waits in seconds."""
+        """Send a request with one key until it is let in, waiting as told; return the answer, and the waits in
+        seconds.
+        """
         waits: list[int] = []
         while (answer := self.send(call)).status in statuses:
             assert len(waits) < PATIENCE, answer.body
@@ -346,13 +331,11 @@ class Client(ABC):
         self.told("POST", "/clock/advance", {"seconds": seconds})
 
     def credits(self, key: str = OWN) -> int:
-        """The Credits that GET /team shows."""
         return int(self.get("/team", key).json["credits"])
 
     # The control plane ----------------------------------------------------------------------------------------------
 
     def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
-        """Send a request to the control plane; `options` are those of `control_call`."""
         return self.send(control_call(method, path, json, **options))
 
     def told(self, method: str, path: str, json: Any = None, **options: Any) -> Any:
@@ -368,7 +351,6 @@ class Client(ABC):
         return answer.status, answer.code, str(answer.json["detail"])
 
     def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
-        """Return a Team as the control plane shows it."""
         (found,) = [team for team in self.told("GET", "/teams", sandbox=sandbox)["data"] if team["name"] == name]
         return dict(found)
 
@@ -377,12 +359,9 @@ class Client(ABC):
 
     def admitted_upscale(self, key: str = OWN) -> Json:
         """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
-        answer = self.upscale(key=key)
-        assert answer.status == 202, answer.body
-        return dict(answer.json)
+        return self.created(self.upscale(key=key), 202)
 
     def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
-        """Return how often each rule matched and fired."""
         return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
 
     def use(self, scenario: Any, path: str = "/scenario") -> Any:
@@ -397,17 +376,14 @@ class Client(ABC):
         self.use({"scenario": "one rule", "rules": [rule]} | more)
 
     def without_scenario(self) -> None:
-        """Let nothing go wrong from now on."""
         self.told("DELETE", "/scenario")
 
     def new_key(self, team: str = "Demo", profile: str = "full") -> str:
-        """Have the owner of a Team create a credential, and return its key."""
         return str(self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"])
 
     # The wire -------------------------------------------------------------------------------------------------------
 
     def place_of(self, call: Call) -> tuple[str, str]:
-        """Return the path from the root and the query of a request, as they are sent."""
         target = urlsplit(call.target)
         is_from_root = bool(target.netloc) or call.target.startswith(FROM_ROOT)
         return target.path if is_from_root else self.base_path + target.path, target.query
@@ -448,8 +424,6 @@ class Client(ABC):
 
 
 class EmulatorUnderTest(Client):
-    """An emulator, and a client of all its surfaces. To be closed."""
-
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
         super().__init__(checker=checker or shipped_checker(is_closed=not settings.evolution))
         self.application: Application = Application(settings, shared_helpers(), shared_contract())
@@ -470,7 +444,6 @@ class EmulatorUnderTest(Client):
         return answer
 
     def leave(self, call: Call) -> None:
-        """Send a request and disconnect half way: nobody is there to be answered."""
         call.disconnects = True
         answer = self.run(self._send(call))
         assert answer is None, "a client that has left was answered"
@@ -489,11 +462,9 @@ class EmulatorUnderTest(Client):
 
     @property
     def sandbox(self) -> Sandbox:
-        """The sandbox that the requests reach."""
         return self.application.sandboxes.default
 
     def now(self) -> int:
-        """The emulator's time, in milliseconds since the epoch."""
         return self.sandbox.clock.now()
 
     def advance(self, seconds: float) -> None:
@@ -503,7 +474,6 @@ class EmulatorUnderTest(Client):
         engine.advance(self.sandbox, parse_timestamp(timestamp))
 
     def pause(self, retry_after: int = 5) -> None:
-        """Let no new writes in (503)."""
         self.sandbox.pause.paused = True
         self.sandbox.pause.retry_after = retry_after
 
@@ -515,17 +485,14 @@ class EmulatorUnderTest(Client):
         account.team = structs.replace(account.team, **changes)
 
     def set_credential(self, key: str, **changes: Any) -> None:
-        """Change a credential, such as its `state`."""
         held = self.sandbox.credentials[key]
         held.credential = structs.replace(held.credential, **changes)
 
     def account(self, name: str = "Demo") -> TeamAccount:
-        """A Team's account, to look at its ledger."""
         (account,) = self.sandbox.find_accounts(name)
         return account
 
     def spent(self, name: str = "Demo") -> int:
-        """Return how many Credits of a Team are charged or reserved."""
         ledger = self.account(name).ledger
         return ledger.charged + ledger.reserved
 
@@ -620,7 +587,9 @@ def settings_of(
     scenario: str | None = None,
     **options: Any,
 ) -> Settings:
-    """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of the folder."""
+    """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of the
+    folder.
+    """
     for name, text in (("world", world), ("scenario", scenario)):
         if text is not None:
             assert folder is not None

@@ -10,8 +10,6 @@ from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, UPLOAD, Call,
 
 @dataclass(slots=True)
 class Things:
-    """A Library with something of everything, by kind."""
-
     asset_ids: list[str]
     product: Json
     session: Json

@@ -1,4 +1,6 @@
-"""Programs in processes of their own: commands of the emulator, servers, Python and pytest. Knows nothing of the API."""
+"""Programs in processes of their own: commands of the emulator, servers, Python and pytest. Knows nothing of the
+API.
+"""
 
 import os
 import signal
@@ -36,7 +38,6 @@ def environment(**variables: str) -> dict[str, str]:
 def run_program(
     *command: str, folder: Path = ROOT, given: str | None = None, seconds: float = PATIENCE_SECONDS, **variables: str
 ) -> Outcome:
-    """Run a program to its end; `given` is what it reads from its standard input."""
     finished = subprocess.run(
         command,
         cwd=folder,
@@ -51,7 +52,6 @@ def run_program(
 
 
 def run_script(script: str, folder: Path = ROOT) -> str:
-    """Run a Python script, which must succeed; return what it prints."""
     outcome = run_program(sys.executable, "-c", script, folder=folder)
     assert outcome.status == 0, outcome.complaint
     return outcome.output
@@ -85,7 +85,6 @@ def started(
 
 
 def next_line(process: "subprocess.Popen[str]") -> str:
-    """The next line that a started program prints, or nothing after its end."""
     assert process.stdout is not None
     return process.stdout.readline()
 
@@ -101,20 +100,16 @@ def unused_port() -> Iterator[int]:
 
 @dataclass(slots=True)
 class Server:
-    """A running `serve` that has said that it is ready."""
-
     process: "subprocess.Popen[str]"
     log: IO[str]
     start_up: list[str] = field(default_factory=list)
 
     @property
     def base_url(self) -> str:
-        """The address of the API."""
         return self.start_up[-1].removeprefix("ready ")
 
     @property
     def url(self) -> str:
-        """Its address, without the path of the API."""
         return self.base_url.removesuffix("/v1")
 
     @property
@@ -125,13 +120,11 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
 
     def converse(self, sent: bytes) -> bytes:
-        """Send bytes over a connection of their own, and read what comes until the server closes it."""
         with self.connect() as connection:
             connection.sendall(sent)
             return read_answer(connection)
 
     def read_log(self) -> str:
-        """What it has written to standard error until now."""
         self.log.seek(0)
         return self.log.read()
 
@@ -174,5 +167,4 @@ def _wait_until_ready(server: Server) -> None:
 
 
 def read_answer(connection: socket.socket) -> bytes:
-    """Read from a connection until the other side closes it."""
     return b"".join(iter(lambda: connection.recv(65536), b""))

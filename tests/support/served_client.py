@@ -30,7 +30,6 @@ class ServedClient(Client):
         return HTTPConnection(address or self.address, timeout=seconds)
 
     def start(self, connection: HTTPConnection, call: Call) -> None:
-        """Send a request, and do not wait for its answer."""
         path, query = self.place_of(call)
         headers = {name.decode(): value for name, value in self.headers_of(call)}
         connection.request(call.method, f"{path}?{query}" if query else path, call.body, headers)

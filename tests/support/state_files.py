@@ -1,4 +1,6 @@
-"""State files of a sandbox with something of everything, taken apart and put together again, to be changed in between."""
+"""State files of a sandbox with something of everything, taken apart and put together again, to be changed in
+between.
+"""
 
 import hashlib
 import io
@@ -69,7 +71,6 @@ def with_state(members: dict[str, bytes], state: bytes) -> bytes:
 
 
 def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
-    """Return a state file whose lines were changed."""
     parts = parts_of(file)
     change(parts)
     return with_parts(file, parts)
