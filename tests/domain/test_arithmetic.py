@@ -1,4 +1,6 @@
-"""What the domain works out, against the model's arithmetic: pixels, prices, charges and subjects (section 4, D32 to D37)."""
+"""What the domain works out, against the model's arithmetic: pixels, prices, charges and subjects (section 4, D32 to
+D37).
+"""
 
 from typing import Any
 
