@@ -6,7 +6,6 @@ Nothing else in the project says which status or title a code has, or where a ch
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
 
 from msgspec import Struct
 
@@ -46,52 +45,64 @@ class Source(Struct, frozen=True):
 
 
 class ProblemKind(Struct, frozen=True):
-    """One row of the catalogue: a stable code, its HTTP status and title, the check it usually comes from, the way out.
-
-    `source` stands where it says more than the source of the check. `mended_by` is what it takes for success: time alone,
-    after which the same request can succeed; the client alone, such as by a new Upload Session; or people.
-    """
+    """One row of the catalogue. `check` is the usual source of the code, `recovery` what a client should do."""
 
     code: str
     status: int
     title: str
     check: Check
     recovery: str
-    source: Source | None = None
-    mended_by: Literal["time", "client", "people"] = "people"
 
 
 # fmt: off
-_ROWS = (
-    ProblemKind("invalid_request",                400, "The request is malformed",              Check.SHAPE,        "correct the request"),
-    ProblemKind("invalid_cursor",                 400, "The cursor is not of this collection",  Check.SHAPE,        "list again without a cursor", Source("4", ("D02",))),
-    ProblemKind("authentication_required",        401, "A valid credential is required",        Check.CREDENTIAL,   "send a valid key as a Bearer token"),
-    ProblemKind("credential_expired",             401, "The credential has expired",            Check.CREDENTIAL,   "create a replacement credential"),
-    ProblemKind("credential_revoked",             401, "The credential was revoked",            Check.CREDENTIAL,   "use another active credential"),
-    ProblemKind("insufficient_credits",           402, "The Team has too few Credits",          Check.CREDITS,      "add Credits and send a new logical request, with a new key"),
-    ProblemKind("permission_denied",              403, "The credential does not permit this",   Check.PROFILE,      "use a full credential for writes"),
-    ProblemKind("subscription_required",          403, "An active Subscription is required",    Check.SUBSCRIPTION, "restore the Subscription; reads remain available"),
-    ProblemKind("not_found",                      404, "There is no such resource",             Check.RESOURCE,     "treat the resource as unavailable"),
-    ProblemKind("upload_not_found",               404, "There is no such Upload Session",       Check.RESOURCE,     "create a new Upload Session", Source("4", ("D07", "D16", "D17", "D45")), mended_by="client"),
-    ProblemKind("asset_not_found",                404, "There is no such Asset",                Check.RESOURCE,     "use an Asset that exists"),
-    ProblemKind("product_not_found",              404, "There is no such Product",              Check.RESOURCE,     "use a Product that exists"),
-    ProblemKind("idempotency_in_progress",        409, "The key is still being admitted",       Check.IDEMPOTENCY,  "wait, then send the same request with the same key", Source("4", ("D13",)), mended_by="time"),
-    ProblemKind("resource_operation_in_progress", 409, "Authoring work is in progress",         Check.STATE,        "poll the Operation named by active_operation_id, then try again", Source("3", ("D23",)), mended_by="time"),
-    ProblemKind("upload_bytes_conflict",          409, "The session accepted other bytes",      Check.STATE,        "create a new Upload Session", Source("4", ("D16",)), mended_by="client"),
-    ProblemKind("upload_expired",                 410, "The upload window has passed",          Check.STATE,        "create a new Upload Session", Source("4", ("D15", "D16", "D17")), mended_by="client"),
-    ProblemKind("invalid_input",                  422, "The input violates the contract",       Check.BODY,         "correct the fields"),
-    ProblemKind("invalid_reference",              422, "A reference is not usable",             Check.REFERENCES,   "replace the reference"),
-    ProblemKind("idempotency_key_reused",         422, "The key belongs to another request",    Check.IDEMPOTENCY,  "send the original intent, or a new key", Source("4", ("D14",))),
-    ProblemKind("already_at_target_resolution",   422, "The Asset already has this resolution", Check.RULES,        "use the Asset as it is, or ask for a higher target", Source("4", ("D35",))),
-    ProblemKind("concurrency_limit_reached",      429, "Too much work is in progress",          Check.CONCURRENCY,  "wait for Retry-After, or for work to finish", mended_by="time"),
-    ProblemKind("rate_limited",                   429, "Too many requests",                     Check.RATE,         "wait for Retry-After, then retry with backoff", mended_by="time"),
-    ProblemKind("internal_error",                 500, "The request could not be completed",    Check.ROUTE,        "retry; with the same key where the request takes one", Source("7"), mended_by="time"),
-    ProblemKind("service_unavailable",            503, "New writes are paused",                 Check.PAUSE,        "wait for Retry-After; reads and accepted work go on", mended_by="time"),
-)
+_ROWS: Mapping[str, tuple[int, str, Check, str]] = {
+    "invalid_request": (400, "The request is malformed", Check.SHAPE, "correct the request"),
+    "invalid_cursor": (400, "The cursor is not of this collection", Check.SHAPE, "list again without a cursor"),
+    "authentication_required": (401, "A valid credential is required", Check.CREDENTIAL,
+        "send a valid key as a Bearer token"),
+    "credential_expired": (401, "The credential has expired", Check.CREDENTIAL, "create a replacement credential"),
+    "credential_revoked": (401, "The credential was revoked", Check.CREDENTIAL, "use another active credential"),
+    "insufficient_credits": (402, "The Team has too few Credits", Check.CREDITS,
+        "add Credits and send a new logical request, with a new key"),
+    "permission_denied": (403, "The credential does not permit this", Check.PROFILE,
+        "use a full credential for writes"),
+    "subscription_required": (403, "An active Subscription is required", Check.SUBSCRIPTION,
+        "restore the Subscription; reads remain available"),
+    "not_found": (404, "There is no such resource", Check.RESOURCE, "treat the resource as unavailable"),
+    "upload_not_found": (404, "There is no such Upload Session", Check.RESOURCE, "create a new Upload Session"),
+    "asset_not_found": (404, "There is no such Asset", Check.RESOURCE, "use an Asset that exists"),
+    "product_not_found": (404, "There is no such Product", Check.RESOURCE, "use a Product that exists"),
+    "idempotency_in_progress": (409, "The key is still being admitted", Check.IDEMPOTENCY,
+        "wait, then send the same request with the same key"),
+    "resource_operation_in_progress": (409, "Authoring work is in progress", Check.STATE,
+        "poll the Operation named by active_operation_id, then try again"),
+    "upload_bytes_conflict": (409, "The session accepted other bytes", Check.STATE, "create a new Upload Session"),
+    "upload_expired": (410, "The upload window has passed", Check.STATE, "create a new Upload Session"),
+    "invalid_input": (422, "The input violates the contract", Check.BODY, "correct the fields"),
+    "invalid_reference": (422, "A reference is not usable", Check.REFERENCES, "replace the reference"),
+    "idempotency_key_reused": (422, "The key belongs to another request", Check.IDEMPOTENCY,
+        "send the original intent, or a new key"),
+    "already_at_target_resolution": (422, "The Asset already has this resolution", Check.RULES,
+        "use the Asset as it is, or ask for a higher target"),
+    "concurrency_limit_reached": (429, "Too much work is in progress", Check.CONCURRENCY,
+        "wait for Retry-After, or for work to finish"),
+    "rate_limited": (429, "Too many requests", Check.RATE, "wait for Retry-After, then retry with backoff"),
+    "internal_error": (500, "The request could not be completed", Check.ROUTE,
+        "retry; with the same key where the request takes one"),
+    "service_unavailable": (503, "New writes are paused", Check.PAUSE,
+        "wait for Retry-After; reads and accepted work go on"),
+}
 # fmt: on
-
-CATALOGUE: Mapping[str, ProblemKind] = {row.code: row for row in _ROWS}
+CATALOGUE: Mapping[str, ProblemKind] = {code: ProblemKind(code, *row) for code, row in _ROWS.items()}
 """The codes of section 7."""
+
+MENDED_BY_TIME = frozenset(code for code, kind in CATALOGUE.items() if kind.status in (429, 500, 503)) | {
+    "idempotency_in_progress",
+    "resource_operation_in_progress",
+}
+"""After a wait, the same request can succeed."""
+MENDED_BY_CLIENT = frozenset(("upload_not_found", "upload_bytes_conflict", "upload_expired"))
+"""The client alone can succeed, by a new Upload Session. All other problems need people."""
 
 _INVALID_SCENARIO = ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")
 CONTROL_CATALOGUE: Mapping[str, ProblemKind] = {_INVALID_SCENARIO.code: _INVALID_SCENARIO}
@@ -117,12 +128,19 @@ _SOURCES: Mapping[Check, Source] = {
     Check.CREDITS: Source("4", ("D10", "D29", "D30")),
 }
 """By check."""
+_SOURCES_OF_CODES: Mapping[str, Source] = {
+    "upload_not_found": Source("4", ("D07", "D16", "D17", "D45")),
+    "upload_bytes_conflict": Source("4", ("D16",)),
+    "upload_expired": Source("4", ("D15", "D16", "D17")),
+    "already_at_target_resolution": Source("4", ("D35",)),
+    "internal_error": Source("7"),
+}
+"""By code, where they are others than those of its check."""
 
 
 def source_of(check: Check, code: str | None = None) -> Source:
     """Return why something is checked; with a code, why the check answered with it."""
-    kind = CATALOGUE.get(code or "")
-    return kind.source if kind is not None and kind.source is not None else _SOURCES[check]
+    return _SOURCES_OF_CODES.get(code or "", _SOURCES[check])
 
 
 class Cause(Struct, frozen=True):
@@ -132,9 +150,6 @@ class Cause(Struct, frozen=True):
     line: int
     at: int
 
-
-MENDED_BY_TIME = frozenset(row.code for row in _ROWS if row.mended_by == "time")
-MENDED_BY_CLIENT = frozenset(row.code for row in _ROWS if row.mended_by == "client")
 
 BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
 """The problems that uploads and downloads of bytes can be asked to answer with."""
@@ -185,7 +200,9 @@ class Problem(Exception):
 
 
 def invalid_request(where: str, found: str, expected: str, remedy: str, status: int = 400) -> Problem:
-    """Build the refusal of a part of a request: its name, what was found in words, what was expected, what to do about it."""
+    """Build the refusal of a part of a request: its name, what was found in words, what was expected, what to do
+    about it.
+    """
     return Problem("invalid_request", f"{where}: found {found}; expected {expected}", status=status, remedy=remedy)
 
 
