@@ -72,7 +72,9 @@ class IdempotencyRecords:
         self.restore(scope, record)
 
     def full_until(self, now: int) -> int | None:
-        """Return when there is room for one more; None if there is some now. No record is dropped before it has run out."""
+        """Return when there is room for one more; None if there is some now. No record is dropped before it has run
+        out.
+        """
         if len(self._records) < MAX_RECORDS:
             return None
         self._drop_old(now)

@@ -1,7 +1,8 @@
 """A Team's Credits, in two phases: reserved when work is admitted, then charged or released, once.
 
-A step that would break an invariant raises and changes nothing: no number is ever negative, and what was granted is what
-is available, reserved and charged together. Knows nothing of what the Credits are for: a reservation is an amount under the id of its work.
+A step that would break an invariant raises and changes nothing: no number is ever negative, and what was granted is
+what is available, reserved and charged together. Knows nothing of what the Credits are for: a reservation is an
+amount under the id of its work.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """The states of uploads, work and outputs, and the only moves between them (section 3).
 
-How it works: the present state and an event are looked up in one table. A terminal state has no moves. An event that a state
-does not have raises and changes nothing. What follows from several outputs together ("all are terminal") is
+How it works: the present state and an event are looked up in one table. A terminal state has no moves. An event that
+a state does not have raises and changes nothing. What follows from several outputs together ("all are terminal") is
 worked out where an output ends (`service/resources/generations.py`).
 
 Where the specification shows no moves (sessions, Operations, outputs before their end), they are our own choice.

@@ -1,4 +1,6 @@
-"""The pixel sizes of pictures. Of generated ones (D35): the longest edge by resolution, the other by the aspect ratio, to the nearest even number."""
+"""The pixel sizes of pictures. Of generated ones (D35): the longest edge by resolution, the other by the aspect
+ratio, to the nearest even number.
+"""
 
 from collections.abc import Mapping
 

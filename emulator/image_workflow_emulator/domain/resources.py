@@ -2,8 +2,8 @@
 
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 
-None of them can be part of a circle, so the garbage collector need not look at them (`gc=False`): where there are many, a full
-collection, which stops everything else, takes three quarters of the time.
+None of them can be part of a circle, so the garbage collector need not look at them (`gc=False`): where there are
+many, a full collection, which stops everything else, takes three quarters of the time.
 """
 
 from collections.abc import Mapping
@@ -226,7 +226,9 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Operation(Work, frozen=True, gc=False, kw_only=True):
-    """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is due."""
+    """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is
+    due.
+    """
 
     type: str
     target_id: str | None

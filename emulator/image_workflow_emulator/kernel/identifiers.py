@@ -1,7 +1,7 @@
 """Identifiers. Owns their form: a prefix for the kind and hexadecimal digits that increase with creation (D09).
 
-The first ten digits count the kind; the others, 16 of them or 32 in long identifiers (D68), follow from the seed and make
-an identifier hard to guess.
+The first ten digits count the kind; the others, 16 of them or 32 in long identifiers (D68), follow from the seed and
+make an identifier hard to guess.
 """
 
 import hashlib

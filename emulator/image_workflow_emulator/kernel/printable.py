@@ -7,7 +7,9 @@ import json
 
 
 def printable(text: str) -> str:
-    r"""Return a text on one line, with each character that has no sign of its own as JSON escapes it, such as `\u001b`."""
+    r"""Return a text on one line, with each character that has no sign of its own as JSON escapes it, such as
+    `\u001b`.
+    """
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)

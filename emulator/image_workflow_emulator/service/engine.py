@@ -90,7 +90,9 @@ def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
 
 
 def idle_at(sandbox: Sandbox) -> int | None:
-    """Return the instant of the last event of unfinished work, after which the rest is stalled; None if there is none."""
+    """Return the instant of the last event of unfinished work, after which the rest is stalled; None if there is
+    none.
+    """
     return max((event.due for event in sandbox.timeline.pending() if event.kind in _EVENTS_OF_WORK), default=None)
 
 

@@ -12,9 +12,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["arrived", "left", "work", "clock", "team", "scenario", "cleared", "reset"]
 Change: TypeAlias = tuple[Kind, Any]
-"""A kind and its subject: for a request that arrived its sequence number, for one that left its record, for work its id and status, for the clock its instant and setting, for a
-Team its id, for a scenario the id of the Team that it is limited to, for a cleared journal the number of its last
-request."""
+"""A kind and its subject: for a request that arrived its sequence number, for one that left its record, for work its
+id and status, for the clock its instant and setting, for a Team its id, for a scenario the id of the Team that it is
+limited to, for a cleared journal the number of its last request.
+"""
 
 MAX_CHANGES: Final = 100_000
 
@@ -66,7 +67,9 @@ class Feed:
         self.note("reset")
 
     def close(self) -> None:
-        """Notify all listeners that the sandbox is gone, and drop its changes: they know requests, which know the sandbox."""
+        """Notify all listeners that the sandbox is gone, and drop its changes: they know requests, which know the
+        sandbox.
+        """
         self.is_closed = True
         self._changes.clear()
         for listener in self.listeners:

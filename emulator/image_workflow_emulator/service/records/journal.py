@@ -1,7 +1,7 @@
 """The journal of a sandbox: a record of every request, in the order of arrival.
 
-Bounded by requests and by bytes; what is dropped is counted. The control plane words the records on request. Must not know
-its readers; nothing here waits.
+Bounded by requests and by bytes; what is dropped is counted. The control plane words the records on request. Must not
+know its readers; nothing here waits.
 """
 
 from collections import deque
@@ -41,7 +41,9 @@ class Journal:
             self._drop_oldest()
 
     def leave(self, request: RequestRecord, left_at: int, *, is_timed: bool) -> bool:
-        """Complete the record of a request that has left, within the bounds; tell whether it was not cleared meanwhile."""
+        """Complete the record of a request that has left, within the bounds; tell whether it was not cleared
+        meanwhile.
+        """
         request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
         request.complete()
@@ -63,14 +65,15 @@ class Journal:
         self._cleared_up_to = self.last_sequence
         self.feed.note("cleared", self.last_sequence)
 
-    # Reading ------------------------------------------------------------------------------------------------------------
+    # Reading ----------------------------------------------------------------------------------------------------------
 
     def completed(self) -> list[RequestRecord]:
         """Return the records of the requests that have left."""
         return [request for request in self.requests if request.is_complete]
 
     def find(self, identifier: str) -> RequestRecord | None:
-        """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is none.
+        """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is
+        none.
 
         So of a request and its replays, which all carry the same one, the last replay is found; the first answer, and
         every other, has a sequence number of its own.
@@ -94,7 +97,7 @@ class Journal:
                 return
             yield request
 
-    # Dropping -----------------------------------------------------------------------------------------------------------
+    # Dropping ---------------------------------------------------------------------------------------------------------
 
     @property
     def _first_sequence(self) -> int:

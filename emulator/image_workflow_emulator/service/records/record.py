@@ -1,12 +1,12 @@
 """The record of a request: who sent what, which checks it passed, what decided, and what was answered.
 
-The one description of a request, in three parts: its arrival, its passage through the checks, its departure. The exchange
-fills it while the request is on its way; the journal, the control plane, the examiner and every report read the same
-object. Nothing changes it after the request has left. It keeps references, not copies: headers and bodies are decoded when
-somebody asks. Never holds image bytes, nor the header Authorization.
+The one description of a request, in three parts: its arrival, its passage through the checks, its departure. The
+exchange fills it while the request is on its way; the journal, the control plane, the examiner and every report read
+the same object. Nothing changes it after the request has left. It keeps references, not copies: headers and bodies
+are decoded when somebody asks. Never holds image bytes, nor the header Authorization.
 
-No record is part of a circle, and there are thousands: the garbage collector need not look at them (`gc=False`). Its passes,
-which stop everything else, would take 5 ms and more.
+No record is part of a circle, and there are thousands: the garbage collector need not look at them (`gc=False`). Its
+passes, which stop everything else, would take 5 ms and more.
 """
 
 import hashlib
@@ -49,8 +49,9 @@ class Arrival(Struct, eq=False, gc=False, kw_only=True):
     has_authorization: bool = False
     """Whether it had the header Authorization."""
     shows_key: bool = False
-    """Whether the key of a credential stands where none belongs: in the query or the Idempotency-Key; in a request for bytes,
-    in any header."""
+    """Whether the key of a credential stands where none belongs: in the query or the Idempotency-Key; in a request
+    for bytes, in any header.
+    """
     key_header: bytes | None = None
     user_agent_header: bytes | None = None
     content_type_header: bytes | None = None
@@ -124,7 +125,9 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     """What it counts for in the journal, once it is complete."""
 
     def complete(self) -> None:
-        """Make the record of a request that has left fit to be kept: without long bodies and the frames of a traceback."""
+        """Make the record of a request that has left fit to be kept: without long bodies and the frames of a
+        traceback.
+        """
         if self.problem is not None:  # the frames of its traceback would keep all local values alive
             self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
         self.held_bytes = self._size_bytes()

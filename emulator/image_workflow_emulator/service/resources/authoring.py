@@ -25,7 +25,9 @@ from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
 
 class Change(Order, frozen=True):
-    """What a write asks for: a new ingredient where there is no target, and new metadata alone where there are no sources."""
+    """What a write asks for: a new ingredient where there is no target, and new metadata alone where there are no
+    sources.
+    """
 
     kind: str
     target: Ingredient | None

@@ -1,4 +1,6 @@
-"""The life of work, which Operations and Generations share: admitted, started, finished, with its place and its Credits."""
+"""The life of work, which Operations and Generations share: admitted, started, finished, with its place and its
+Credits.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
@@ -43,7 +45,9 @@ def queue_ms(sandbox: Sandbox) -> int:
 
 
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
-    """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
+    """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides
+    it.
+    """
     team = call.caller.account.team
     decision = scenarios.decide(call.sandbox, Facts("work", kind, team.id, team.name, outputs=outputs), call.now)
     call.record.work_rule = decision.rule

@@ -124,7 +124,9 @@ def check_subscription(call: Call) -> None:
 
 
 class Order(Struct, frozen=True):
-    """What a write asks for: its price in Credits, and its places in the concurrency budget, 0 where it admits no work."""
+    """What a write asks for: its price in Credits, and its places in the concurrency budget, 0 where it admits no
+    work.
+    """
 
     price: int
     places: int

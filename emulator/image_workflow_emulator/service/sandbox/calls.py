@@ -1,10 +1,10 @@
 """A call of an operation: caller, time and input. Lives as long as its request.
 
-Every operation is a `Handler`: an ordered list of checks, which change nothing, and the commit, which carries out what they
-found to be allowed. Nothing happens between the two that could forbid it.
+Every operation is a `Handler`: an ordered list of checks, which change nothing, and the commit, which carries out
+what they found to be allowed. Nothing happens between the two that could forbid it.
 
-The caller is the credential behind a key, with its sandbox and its Team's account: identity only, `admission` decides what
-it may do. Also which key a client gets that brings none.
+The caller is the credential behind a key, with its sandbox and its Team's account: identity only, `admission` decides
+what it may do. Also which key a client gets that brings none.
 """
 
 from collections.abc import Callable, Mapping
@@ -107,8 +107,9 @@ class Call(Struct, eq=False, gc=False):
 
 
 OwnCheck: TypeAlias = tuple[Check, Callable[[Call, Any], Any]]
-"""A check of an operation, and the function that makes it: from the call and what the check before it found, None at first,
-to what it found itself. It changes nothing, and raises Problem."""
+"""A check of an operation, and the function that makes it: from the call and what the check before it found, None at
+first, to what it found itself. It changes nothing, and raises Problem.
+"""
 
 
 class Handler(Struct, frozen=True, kw_only=True):
@@ -116,7 +117,9 @@ class Handler(Struct, frozen=True, kw_only=True):
 
     checks: tuple[OwnCheck, ...] = ()
     commit: Callable[[Call, Any], Any]
-    """Carries out what was checked, from the call and what the last check found, and returns the result. It cannot fail."""
+    """Carries out what was checked, from the call and what the last check found, and returns the result. It cannot
+    fail.
+    """
 
 
 def found(call: Call, result: Result) -> Result:

@@ -25,8 +25,9 @@ class MemoryBudget:
     limit_bytes: int
     held_bytes: int = 0
     drawn: "OrderedDict[Content, ImageStore]" = field(default_factory=OrderedDict)
-    """What may be dropped and drawn again, oldest first, with the store that has it. Ordered: the more was deleted from an
-    ordinary dict, the longer it takes to find its first key."""
+    """What may be dropped and drawn again, oldest first, with the store that has it. Ordered: the more was deleted
+    from an ordinary dict, the longer it takes to find its first key.
+    """
 
     def make_room(self, size_bytes: int) -> bool:
         """Drop what can be drawn again until so many more bytes fit, and return whether they do."""

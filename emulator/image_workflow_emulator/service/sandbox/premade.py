@@ -82,7 +82,9 @@ def plan_pictures(
     size: tuple[int, int] = CARD_SIZE,
     first: int = 0,
 ) -> None:
-    """Plan the card or previews of an ingredient; `first` is the index of the first, by which a recipe tells them apart."""
+    """Plan the card or previews of an ingredient; `first` is the index of the first, by which a recipe tells them
+    apart.
+    """
     kind, name, (width, height) = ingredient.kind, ingredient.name, size
     for index, key in enumerate(ingredient.picture_keys, start=first):
         images.plan(key, recipe(kind=kind, name=name, index=index, width=width, height=height, format="png"))

@@ -1,7 +1,7 @@
 """A sandbox: a whole service of its own, as one object with no module-level state behind it.
 
-Owns what exists in it and how it begins: the accounts of its Teams and credentials, each with all that is counted for it.
-The other files of this room change it; `engine` lets its time pass.
+Owns what exists in it and how it begins: the accounts of its Teams and credentials, each with all that is counted for
+it. The other files of this room change it; `engine` lets its time pass.
 """
 
 import asyncio
@@ -82,7 +82,9 @@ MEMORY_RETRY_SECONDS = 60
 
 _PREFIX_LENGTH = 8
 _EVOLVED_ROUNDS = 8
-"""How often the premade ingredients are added with evolution: they then fill more than one page of the default length."""
+"""How often the premade ingredients are added with evolution: they then fill more than one page of the default
+length.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -120,7 +122,8 @@ class SandboxOptions(Beginning, frozen=True, kw_only=True):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class SandboxState:
-    """The whole state of a sandbox except pictures: what a state file contains, and from which everything else is rebuilt.
+    """The whole state of a sandbox except pictures: what a state file contains, and from which everything else is
+    rebuilt.
 
     Fields with `init=False` are no part of it: their classes fill them again. Of the journal, only the last number is.
     """
@@ -218,8 +221,8 @@ class Sandbox(SandboxState):
     def end(self) -> None:
         """Release memory, held requests and watchers.
 
-        Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then free
-        with its last request, and not only when the garbage collector comes by.
+        Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then
+        free with its last request, and not only when the garbage collector comes by.
         """
         self.journal.feed = Feed()
         self.journal.feed.close()

@@ -75,7 +75,9 @@ class Sandboxes:
         self._accept(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
-        """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
+        """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises
+        SandboxConflictError.
+        """
         old = self.by_id.get(sandbox.id)
         if old is None:
             raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")

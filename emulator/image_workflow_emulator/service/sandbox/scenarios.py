@@ -1,8 +1,8 @@
 """The running scenarios of a sandbox: one for all its Teams, and one for any single Team.
 
-Owns how a scenario begins and ends, which requests it is asked about, how the changes of its timeline and world are made
-(in the same state that a real cause would change), and the problems that it asks for, with the answer that the service
-itself would give now (D42, D47).
+Owns how a scenario begins and ends, which requests it is asked about, how the changes of its timeline and world are
+made (in the same state that a real cause would change), and the problems that it asks for, with the answer that the
+service itself would give now (D42, D47).
 """
 
 from urllib.parse import parse_qsl
@@ -56,7 +56,9 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
 
 
 def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) -> None:
-    """Add the counts of a scenario, by its name and the rule's; a shipped scenario's rules count only when they fired."""
+    """Add the counts of a scenario, by its name and the rule's; a shipped scenario's rules count only when they
+    fired.
+    """
     for row in playbook.rules_report():
         if row["fired"] or not playbook.scenario.is_shipped:
             counts = rules.setdefault((playbook.scenario.name, row["name"]), RuleCounts())
@@ -65,7 +67,9 @@ def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) ->
 
 
 def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
-    """Ask once what happens to a request or to work: the Team's own scenario, and that of all Teams if it decides nothing."""
+    """Ask once what happens to a request or to work: the Team's own scenario, and that of all Teams if it decides
+    nothing.
+    """
     for key in (facts.team_id, EVERYONE):
         decision = sandbox.playbooks[key].decide(facts, now) if key in sandbox.playbooks else NOTHING_HAPPENS
         if decision.rule is not None:

@@ -44,7 +44,9 @@ class Collection(Generic[Resource]):
         return resource if resource is not None and resource.team_id in (team_id, None) else None
 
     def ids(self, team_id: str | None, values: Mapping[str, str] = MappingProxyType({})) -> Sequence[str]:
-        """Return the ascending ids of a Team's resources whose attributes are, or contain, these; of global ones for None."""
+        """Return the ascending ids of a Team's resources whose attributes are, or contain, these; of global ones for
+        None.
+        """
         found: Sequence[str] = self.ids_by_team.get(team_id, [])
         for name, value in values.items():
             found = [identifier for identifier in found if _has(getattr(self.items[identifier], name), value)]

@@ -120,8 +120,9 @@ def load(
 ) -> Sandbox:
     """Make a sandbox with an id from a state file, settled; nothing else changes. Call it in a thread of its own.
 
-    `limit_bytes` is how many bytes of pictures it may have (`--max-memory`). They are counted in a budget of the sandbox's
-    own, until it takes its place. `is_stopping` ends the loading: the process cannot end before its threads.
+    `limit_bytes` is how many bytes of pictures it may have (`--max-memory`). They are counted in a budget of the
+    sandbox's own, until it takes its place. `is_stopping` ends the loading: the process cannot end before its
+    threads.
 
     Raises:
         StateError: the file is not a state file, is of another version, was changed, or does not fit together.

@@ -1,7 +1,7 @@
 """What a state file says: its first line, and its tables: the rows of each, how they are listed and added.
 
-Most rows are values of the sandbox as they are. Types say what a row may be. The indexes of collections are left out: they
-are built from the rows.
+Most rows are values of the sandbox as they are. Types say what a row may be. The indexes of collections are left out:
+they are built from the rows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
