@@ -11,13 +11,12 @@ from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.sweep.causes import Swept
 from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
-from image_workflow_emulator.sweep.plan import Plan, Trial, choose
+from image_workflow_emulator.sweep.plan import Plan, choose
+from image_workflow_emulator.sweep.results import Swept, merged
 from image_workflow_emulator.sweep.runs import Outcome, Run
-from image_workflow_emulator.sweep.shards import merged
 
 CONTRACT = load_contract()
 
@@ -84,7 +83,7 @@ def test_a_cell_is_a_scenario_with_one_rule(cell: str, match: object, nth: str, 
 def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
     from msgspec import json
 
-    for cell in cells_of(evidence_of([[entry(name) for name in CONTRACT.operations]], CONTRACT), CODES):
+    for cell in cells_of(evidence_of([[entry(name) for name in CONTRACT.operations]]), CODES):
         parse_scenario(json.encode(cell.scenario({})), "cell", CONTRACT)
 
 
@@ -103,12 +102,12 @@ def test_calls_are_counted_as_a_scenario_counts_them() -> None:
         entry("getTeam"),
     ]
     assert ["getTeam#1", "getTeam#2"] == sorted(
-        f"{one.operation}#{one.number}" for one in evidence_of([journal], CONTRACT).calls
+        f"{one.operation}#{one.number}" for one in evidence_of([journal]).calls.values()
     )
 
 
 def test_a_call_that_was_refused_is_not_refused_by_a_later_check() -> None:
-    cells = cells_of(evidence_of([[entry("createPose", 422, code="invalid_input")]], CONTRACT), CODES)
+    cells = cells_of(evidence_of([[entry("createPose", 422, code="invalid_input")]]), CODES)
     left_out = {cell.fault for cell, why in cells.items() if why}
     assert ("insufficient_credits" in left_out, "rate_limited" in left_out) == (True, False)
 
@@ -144,13 +143,13 @@ def pose(rule: str) -> dict[str, Any]:
 def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back(
     journal: list[Any], is_found: bool
 ) -> None:
-    clean = evidence_of([[product("a")]], CONTRACT)
-    assert is_found == any(made_twice(clean, evidence_of([journal], CONTRACT)))
+    clean = evidence_of([[product("a")]])
+    assert is_found == any(made_twice(clean, evidence_of([journal])))
 
 
 def test_tests_that_share_sandboxes_in_another_way_do_not_make_twice() -> None:
-    clean = evidence_of([[product("a")], [product("b")]], CONTRACT)
-    assert not list(made_twice(clean, evidence_of([[product("a"), product("b")]], CONTRACT)))
+    clean = evidence_of([[product("a")], [product("b")]])
+    assert not list(made_twice(clean, evidence_of([[product("a"), product("b")]])))
 
 
 # The plan -------------------------------------------------------------------------------------------------------------
@@ -164,29 +163,27 @@ def test_one_cell_of_each_class_is_tried_money_first_and_what_nobody_mends_once(
     found = cells("getTeam#1", "getTeam#2", "createPose#1", "createPose#2") | cells(
         "getTeam#1", "createPose#1", fault="credential_expired"
     )
-    plan = choose({"": found}, None, (), CONTRACT)
+    plan = choose({"": found}, None, ())
     expected = ["createPose#1:rate_limited", "getTeam#1:rate_limited", "createPose#1:credential_expired"]
-    assert expected == [str(trial.cell) for trial in plan.trials]
+    assert expected == [str(trial) for trial in plan.cells]
     assert list(cells("getTeam#1", "getTeam#2")) == plan.classes["getTeam:rate_limited"]
     assert list(cells("getTeam#1", fault="credential_expired")) == list(plan.left_out)
-    assert len(found) == len(choose({"": found}, None, ("all",), CONTRACT).trials)
-    assert list(cells("getTeam#2")) == [
-        trial.cell for trial in choose({"": found}, "getTeam#2:rate*", (), CONTRACT).trials
-    ]
+    assert len(found) == len(choose({"": found}, None, ("all",)).cells)
+    assert list(cells("getTeam#2")) == list(choose({"": found}, "getTeam#2:rate*", ()).cells)
 
 
 def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
     calls = ("getTeam#1+", "createPose#1+")
-    plan = choose({"": cells(*calls) | cells(*calls, fault="internal_error")}, None, (), CONTRACT)
-    assert set(cells(*calls) | cells(calls[1], fault="internal_error")) == {trial.cell for trial in plan.trials}
+    plan = choose({"": cells(*calls) | cells(*calls, fault="internal_error")}, None, ())
+    assert set(cells(*calls) | cells(calls[1], fault="internal_error")) == set(plan.cells)
 
 
 def test_each_class_goes_to_the_test_that_has_fewest_and_with_a_glob_to_every_test() -> None:
     one, two = cells("getTeam#1"), cells("getTeam#1", fault="internal_error")
     both = {"a": one | two, "b": one | two, "c": one}
-    plan = choose(both, None, (), CONTRACT)
-    assert ["a", "b"] == [trial.test for trial in plan.trials]
-    assert ["a", "b", "c"] == [trial.test for trial in choose(both, "*:rate_limited", (), CONTRACT).trials]
+    plan = choose(both, None, ())
+    assert ["a", "b"] == [trial.test for trial in plan.cells]
+    assert ["a", "b", "c"] == [trial.test for trial in choose(both, "*:rate_limited", ()).cells]
 
 
 # The results ----------------------------------------------------------------------------------------------------------
@@ -194,10 +191,16 @@ def test_each_class_goes_to_the_test_that_has_fewest_and_with_a_glob_to_every_te
 
 def swept(*runs: Run, gate: Gate | None = None, not_run: Sequence[str] = ()) -> Swept:
     """A sweep that has ended so, in which each cell is a class of its own."""
-    trials = [*(one.trial for one in runs), *(Trial(Cell.read(cell)) for cell in not_run)]
-    plan = Plan(trials, {trial.cell.class_name: [trial.cell] for trial in trials})
+    trials = [*(one.trial for one in runs), *(Cell.read(cell) for cell in not_run)]
+    plan = Plan(trials, {trial.class_name: [trial] for trial in trials})
     return Swept(
-        plan, {one.trial: one for one in runs}, ["pytest"], (), gate or Gate(), 0.2, why_stopped="since it was stopped"
+        plan,
+        {one.trial: one for one in runs},
+        ["pytest"],
+        (),
+        gate or Gate(),
+        clean_seconds=0.2,
+        why_stopped="since it was stopped",
     )
 
 
@@ -284,9 +287,8 @@ def test_what_is_expected_passes_the_gate_but_damage_never_and_what_does_not_occ
 
 @pytest.mark.parametrize(("least", "status"), [(100.0, 3), (50.0, 0)])
 def test_what_was_not_tried_is_one_line_and_fails_a_gate_that_asks_for_more(least: float, status: int) -> None:
-    stopped = swept(run("getTeam#1:internal_error", "survived"), not_run=["createUpload#1:rate_limited"])
-    stopped.least_percent = least
-    report = stopped.report()
+    survived, gate = run("getTeam#1:internal_error", "survived"), Gate(least_percent=least)
+    report = swept(survived, gate=gate, not_run=["createUpload#1:rate_limited"]).report()
     assert (status, not status) == (report.status, report.ok)
     assert "incomplete: 1 cell not tried, since it was stopped; 50 % of the classes were tried" in report.summary
     assert [{"cell": "createUpload#1:rate_limited", "test": ""}] == report.details["not_run"]
@@ -306,7 +308,13 @@ def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
     for number in range(1, 9):
         plan = whole.plan.shard(number, 8)
         shard = Swept(
-            plan, {trial: whole.runs[trial] for trial in plan.trials}, ["pytest"], (), Gate(), 0.2, f"{number}/8"
+            plan,
+            {trial: whole.runs[trial] for trial in plan.cells},
+            ["pytest"],
+            (),
+            Gate(),
+            f"{number}/8",
+            clean_seconds=0.2,
         )
         assert shard.percent() == 100
         file = tmp_path / f"{number}.json"

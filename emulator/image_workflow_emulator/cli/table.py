@@ -91,8 +91,8 @@ _SWEEP: Final[Arguments] = {
     "--only GLOB": "try every cell that fits, such as 'createProduct#*'",
     "--test NODEID": "where the command is pytest: try cells in this test only",
     "--faults KINDS": "recoverable, problems, network, outputs, all or client, with commas between them (default: recoverable; other faults are tried once)",
-    "--timeout SECONDS": "how long a test or the command may take; one that takes longer twice is hung (default: 3 times the longest so far, at least 10, and twice that at the second attempt)",
-    "--budget SPAN": "how long everything after the clean run may take, such as 10m (default: 60s at a terminal)",
+    "--timeout SECONDS": "how long a test or the command may take; one that takes longer twice is hung (default: 3 times the longest so far, at least 10, and three times that at the second attempt)",
+    "--budget SPAN": "how long the sweep may take from the beginning of the clean run, such as 10m (default: 60s at a terminal)",
     **IGNORE,
     "--expected FILE": "outcomes that are accepted (default: sweep.expected.yaml)",
     "--strict recoverable|all|off": {

@@ -55,18 +55,20 @@ class Cell(Struct, frozen=True, order=True):
     number: int
     fault: str
     lasts: bool = False
+    test: str = ""
+    """The place where it is tried: the id of a test, or that of a fixture that tests share; empty: all of the command."""
 
     def __str__(self) -> str:
         number = f"#{self.number}" if self.number else ""
         return f"{self.operation}{number}{'+' if self.lasts else ''}:{self.fault}"
 
     @classmethod
-    def read(cls, text: str) -> Self:
-        """Parse a cell. Raises ValueError."""
+    def read(cls, text: str, test: str = "") -> Self:
+        """Parse a cell, which is tried in a `test`. Raises ValueError."""
         found = _CALL.fullmatch(text)
         if found is None:
             raise ValueError(text)
-        return cls(found["operation"], int(found["number"] or 0), found["fault"], bool(found["lasts"]))
+        return cls(found["operation"], int(found["number"] or 0), found["fault"], bool(found["lasts"]), test)
 
     @property
     def class_name(self) -> str:
@@ -127,7 +129,7 @@ def cells_of(evidence: Evidence, all_codes: Mapping[str, Iterable[str]]) -> dict
     `all_codes`: what each operation can return.
     """
     of_client = ((Cell(CLIENT, 0, defect), "") for defect in DEFECTS if evidence.calls)
-    return dict([*_of_calls(evidence.calls, all_codes), *_of_works(evidence.works), *of_client])
+    return dict([*_of_calls(evidence.calls.values(), all_codes), *_of_works(evidence.works.values()), *of_client])
 
 
 def _of_calls(calls: Iterable[Call], all_codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:

@@ -11,7 +11,6 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
-from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.problems import CATALOGUE, Check
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -48,33 +47,31 @@ class Work(Struct, eq=False):
 
 
 class Evidence(Struct):
-    """What the journals of a number of sandboxes show together. `lives` is the number of journals."""
+    """What the journals of a number of sandboxes show together."""
 
-    calls: list[Call] = []
-    works: list[Work] = []
+    calls: dict[str, Call] = {}
+    works: dict[str, Work] = {}
     made: Counter[str] = field(default_factory=Counter)
     """How many Products and works were made by each operation, in the sandbox that had most."""
     left: Counter[str] = field(default_factory=Counter)
     """The same, without Products that were deleted."""
-    lives: int = 0
+    journals: int = 0
 
 
-def evidence_of(journals: Iterable[Sequence[Entry]], contract: Contract) -> Evidence:
+def evidence_of(journals: Sequence[Sequence[Entry]]) -> Evidence:
     """Read the journals of sandboxes, each since the sandbox began."""
-    found, calls, works = Evidence(), dict[str, Call](), dict[str, Work]()
+    found = Evidence(journals=len(journals))
     for journal in journals:
-        found.lives += 1
-        for call in _calls(journal, contract):
-            known = calls.setdefault(f"{call.operation}#{call.number}", call)
+        for call in _calls(journal):
+            known = found.calls.setdefault(f"{call.operation}#{call.number}", call)
             known.refusal = known.refusal and call.refusal
         for work in _works(journal):
-            known_work = works.setdefault(f"{work.operation}#{work.number}", work)
+            known_work = found.works.setdefault(f"{work.operation}#{work.number}", work)
             known_work.outputs = max(known_work.outputs, work.outputs)
         made = Counter(filter(None, map(_made_by, journal)))
         gone = Counter({"createProduct": made.pop("deleteProduct", 0)})
         found.made |= made
         found.left |= made - gone
-    found.calls, found.works = [*calls.values()], [*works.values()]
     return found
 
 
@@ -92,7 +89,7 @@ def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
 
 def made_twice(clean: Evidence, run: Evidence) -> Iterator[dict[str, Any]]:
     """Yield a finding if more was made than in the clean run, and not taken back."""
-    if max(clean.lives, run.lives) > 1 and clean.lives != run.lives:
+    if max(clean.journals, run.journals) > 1 and clean.journals != run.journals:
         return  # tests shared sandboxes in another way
     excess = [
         f"{name} {run.left[name]} times instead of {clean.left[name]}"
@@ -108,15 +105,14 @@ def made_twice(clean: Evidence, run: Evidence) -> Iterator[dict[str, Any]]:
         }
 
 
-def _calls(journal: Sequence[Entry], contract: Contract) -> Iterator[Call]:
+def _calls(journal: Sequence[Entry]) -> Iterator[Call]:
     numbers: Counter[tuple[str, str]] = Counter()
     for entry in filter(_is_counted, journal):
         name, credential = entry["operation"] or entry["bytes"], entry["credential"]
         team = credential["team"]["id"] if credential else ""
         numbers[team, name] += 1
-        operation = contract.operations.get(name)
-        is_read = name == "download" if operation is None else operation.method == "GET"
-        yield Call(name, numbers[team, name], is_read, None if entry["rule"] else entry["code"])
+        is_read, code = entry["method"] in ("GET", "HEAD"), entry["code"]
+        yield Call(name, numbers[team, name], is_read, None if entry["rule"] else code)
 
 
 def _works(journal: Sequence[Entry]) -> Iterator[Work]:
@@ -132,18 +128,14 @@ def _works(journal: Sequence[Entry]) -> Iterator[Work]:
 
 def _is_counted(entry: Entry) -> bool:
     """Tell whether a scenario counts a request."""
-    if (
-        not (entry["operation"] or entry["bytes"])
-        or entry["emulator_fault"]
-        or not (entry["credential"] or entry["bytes"])
-    ):
+    is_bytes, code = bool(entry["bytes"]), entry["code"]
+    if entry["emulator_fault"] or not (is_bytes or (entry["operation"] and entry["credential"])):
         return False
-    code = entry["code"]
     return entry["rule"] is not None or code not in CATALOGUE or CATALOGUE[code].check not in _UNCOUNTED
 
 
 def _made_by(entry: Entry) -> str | None:
     """Return the operation that made a Product or work, or deleted a Product; None if the request did neither."""
-    was_in_vain = ":fail-" in (entry["rule"] or {"name": ""})["name"]
+    was_in_vain = entry["rule"] is not None and ":fail-" in entry["rule"]["name"]
     is_counted = entry["work"] or entry["operation"] in ("createProduct", "deleteProduct")
     return entry["operation"] if entry["committed"] and is_counted and not was_in_vain else None

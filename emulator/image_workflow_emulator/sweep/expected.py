@@ -1,4 +1,4 @@
-"""What makes a sweep exit with 1: the strictness, and the file of outcomes that are expected."""
+"""What makes a sweep fail: the strictness, the outcomes that a file does not expect, and what was not tried."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -35,6 +35,8 @@ class Gate(Struct, frozen=True):
 
     strict: Strictness = "off"
     expectations: tuple[Expectation, ...] = ()
+    least_percent: float = 100.0
+    """How many of the classes have to be tried."""
 
     def accepts(self, run: Run) -> bool:
         """Tell whether the outcome of a run is expected."""
@@ -45,7 +47,7 @@ class Gate(Struct, frozen=True):
         if run.outcome == "damaged":
             return True
         is_sure = not run.is_flaky and not self.accepts(run)
-        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.trial.cell.is_recoverable))
+        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.trial.is_recoverable))
 
     def fails(self, run: Run) -> bool:
         """Tell whether a run makes the sweep exit with 1."""

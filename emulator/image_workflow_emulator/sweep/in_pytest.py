@@ -5,6 +5,7 @@ or, with a wider scope, to all tests that share it. The notes also show the swee
 """
 
 import os
+import signal
 from collections.abc import Generator
 from contextlib import suppress
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, TASKS, Task, add_note
+from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, TASKS, add_note
 from image_workflow_emulator.testing import EmulatorError, Sandbox
 
 
@@ -23,6 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
         config.pluginmanager.register(SweepRun(Path(folder)))
+        with suppress(ValueError):  # pytest runs in another thread
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that sandboxes are noted, and end
 
 
 class SweepRun:
@@ -30,7 +33,7 @@ class SweepRun:
 
     def __init__(self, folder: Path) -> None:
         self._folder, file = folder, folder / TASKS
-        self._tasks = msgspec.json.decode(file.read_bytes(), type=dict[str, Task]) if file.exists() else None
+        self._tasks: dict[str, Any] | None = msgspec.json.decode(file.read_bytes()) if file.exists() else None
         self._places: dict[str, str] = {}
         """By the id of a sandbox."""
         self._failed = False
@@ -38,7 +41,7 @@ class SweepRun:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect the tests that have no task."""
         if self._tasks is not None:
-            wanted = {test for task in self._tasks.values() for test in task.tests}
+            wanted = {test for task in self._tasks.values() for test in task["tests"]}
             config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in wanted])
             items[:] = [item for item in items if item.nodeid in wanted]
 
@@ -52,10 +55,9 @@ class SweepRun:
             is_shared = fixturedef.scope != "function"
             place = f"{request.node.nodeid}::{fixturedef.argname}" if is_shared else request.node.nodeid
             self._places[value.id] = place
-            task = (self._tasks or {}).get(place)
-            if task is not None:
-                for team in task.teams:
-                    value.use(task.scenario, team=team)
+            if self._tasks and place in self._tasks:
+                for team in value.teams():
+                    value.use(self._tasks[place]["scenario"], team=team["id"])
             fixturedef.addfinalizer(partial(self._end, place, value))
         return value
 

@@ -3,28 +3,19 @@
 Owns their form. No part of pytest is imported here.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct, json
+from msgspec import json
 
 FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
 """Names the folder to the plugin."""
 PLUGIN_VARIABLE: Final = "IMAGE_WORKFLOW_PYTEST"
 """Names a module to the plugin of pytest, which loads it as a plugin too."""
 TASKS: Final = "tasks.json"
-"""The file with what is to be run; there is none in the clean run, which runs everything."""
+"""The file with what is to be run: by place its `tests`, and the `scenario` of its sandboxes. The clean run has none."""
 NOTES: Final = "notes"
 """The file to which the plugin adds lines of JSON: what began, how it ended, and the journals of sandboxes."""
-
-
-class Task(Struct, frozen=True):
-    """What happens in the sandbox of a test: a scenario, for some of its Teams."""
-
-    scenario: Mapping[str, Any]
-    teams: Sequence[str]
-    tests: Sequence[str]
 
 
 def add_note(folder: Path, **row: Any) -> None:

@@ -2,13 +2,14 @@
 
 Theory of operation. The clean run is one of `exec`, which writes the journal of all sandboxes. If the plugin of pytest noted
 sandboxes of tests in it, all further runs are the command itself beside one emulator, and each tries a cell in each of some
-tests. Else each is a run of `exec` with one cell. What takes too long is tried again before it counts as hung: on a busy
+tests. Otherwise each is a run of `exec` with one cell. What takes too long is tried again before it counts as hung: on a busy
 machine most of them are only slow. So is what failed where a client can recover, since a suite may be flaky.
 
 Must not know which cells are tried, nor how they are shown.
 """
 
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -16,54 +17,48 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, field, json, structs
 
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.scenario.library import shipped_library
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, CommandError
+from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, UsageError
 from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
 from image_workflow_emulator.sweep.evidence import MADE_TWICE, Entry, Evidence, evidence_of, lives_of, made_twice
-from image_workflow_emulator.sweep.plan import Trial
-from image_workflow_emulator.sweep.run_files import (
-    FOLDER_VARIABLE,
-    NOTES,
-    PLUGIN_VARIABLE,
-    TASKS,
-    Task,
-    notes_of,
-)
+from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, NOTES, PLUGIN_VARIABLE, TASKS, notes_of
 from image_workflow_emulator.testing.emulator import Emulator
 from image_workflow_emulator.testing.options import read_file
 
-Process: TypeAlias = subprocess.Popen[bytes]
-
 Outcome = Literal["survived", "unnoticed", "noticed", "failed", "hung", "damaged"]
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-"""From the best to the worst; of a fault of the client, whether a test failed or its conduct had an error."""
+"""From the best to the worst; `noticed`: a test failed, or the conduct of the broken client had an error."""
 WHOLE: Final = ""
-"""Stands for the command where it has no tests of its own sandboxes."""
+"""The place of a command that has no tests with sandboxes of their own."""
 _PLUGIN: Final = "image_workflow_emulator.sweep.in_pytest"
 _LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
+_PAUSES: Final = 20
+"""How many of its longest pauses a client may make at the second attempt."""
 _STOP_SECONDS: Final = 5.0
-"""How long a run may take to end when it is asked to."""
+"""How long a run may take to end after SIGTERM."""
 _START_SECONDS: Final = 10.0
 """How much longer than the clean run the first test may take to begin."""
-_POLL_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.05
 _NOTING: Final = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
-"""Notes the process group of a command that `exec` runs, which outlives `exec` where it ignores signals, and becomes it."""
+"""Notes the process group of a command that `exec` runs, and becomes the command: one that ignores signals outlives `exec`."""
 
 
 class Run(Struct, frozen=True):
-    """How a trial ended. `status` is that of the command where it is all of it, null where it did not end by itself.
+    """How a trial ended. `status` is that of the command, or 1 for a test that failed; None if it did not end in time.
 
-    `struck` says whether the fault fired; `is_flaky`: it failed, and when it was repeated it did not.
+    `struck` tells whether the fault happened; `is_flaky`: it failed, and when it was repeated it did not.
     """
 
     cell: str
@@ -76,13 +71,13 @@ class Run(Struct, frozen=True):
     is_flaky: bool = False
 
     @property
-    def trial(self) -> Trial:
+    def trial(self) -> Cell:
         """What was tried."""
-        return Trial(Cell.read(self.cell), self.test)
+        return Cell.read(self.cell, self.test)
 
     @property
     def errors(self) -> list[str]:
-        """The rules that it broke, by which it did damage."""
+        """The rules that were broken with damage."""
         return list(dict.fromkeys(one["rule"] for one in self.findings if one["severity"] == "error"))
 
 
@@ -94,30 +89,16 @@ class Place(Struct):
     journals: list[Sequence[Entry]] = field(default_factory=list)
     findings: list[Mapping[str, Any]] = field(default_factory=list)
 
-    def evidence(self) -> Evidence:
-        """Return what the journals show."""
-        return evidence_of(self.journals, load_contract())
-
     @property
     def seconds(self) -> float:
         """How long the longest of its tests took."""
         return max((ended["seconds"] for ended in self.tests.values()), default=0.0)
 
     @property
-    def teams(self) -> list[str]:
-        """The ids of the Teams that called."""
-        found = {entry["credential"]["team"]["id"] for one in self.journals for entry in one if entry["credential"]}
-        return sorted(found)
-
-
-class Clean(Struct):
-    """How the command ended without a fault: with which status and output, and what it did in each place."""
-
-    status: int | None
-    seconds: float
-    output: str
-    places: Mapping[str, Place]
-    evidence: Mapping[str, Evidence]
+    def longest_pause_seconds(self) -> float:
+        """The longest time between two requests."""
+        arrivals = [[parse_timestamp(entry["arrived_at"]) for entry in journal] for journal in self.journals]
+        return max((after - before for times in arrivals for before, after in pairwise(times)), default=0) / 1000
 
 
 class Runner:
@@ -134,99 +115,103 @@ class Runner:
         timeout_seconds: float | None,
         environment: Mapping[str, str],
     ) -> None:
-        self._variables = environment
+        self._variables = {name: value for name, value in environment.items() if name not in CLIENT_VARIABLES}
         self._options, self._ignored, self._words = {"clock": "auto", **options}, frozenset(ignored), words
         self._timeout_seconds, self._longest_seconds = timeout_seconds, 0.0
+        self._pauses_seconds: dict[Cell, float] = {}
+        """Of trials that did not end in time: how long a client may pause at the next attempt."""
+        self.output: int | None = None
+        """Where the output of runs goes, as `subprocess` takes it; None: to that of this process."""
         self._folder = tempfile.TemporaryDirectory("sweep", ignore_cleanup_errors=True)
-        self._lock, self._is_stopped = threading.Lock(), False
-        self._processes: set[Process] = set()
+        self._is_stopped = threading.Event()
         self._emulator: Emulator | None = None
-        self._kinds: dict[str, str] = {}
-        self.number = 0
-        """How many runs there were."""
+        """The one beside all runs, if tests have sandboxes of their own."""
+        self.places: Mapping[str, Place] = {}
+        """What happened without a fault."""
+        self.evidence: Mapping[str, Evidence] = {}
+        """What that shows, by place."""
+        self.clean_seconds = 0.0
 
     def stop(self) -> None:
-        """End the runs that are under way. No other begins."""
-        with self._lock:
-            self._is_stopped = True
-            processes = list(self._processes)
-        for process in processes:
-            _end(process)
+        """End the runs that are under way."""
+        self._is_stopped.set()
 
     def close(self) -> None:
-        """Stop, and leave nothing."""
-        self.stop()
+        """End the emulator, and remove all files. No run may be under way."""
         if self._emulator is not None:
             self._emulator.close()
         self._folder.cleanup()
 
-    def clean(self) -> Clean:
-        """Run the command as it is. Raises CommandError."""
+    def clean(self) -> None:
+        """Run the command as it is. Raises UsageError if it fails, EmulatorError if no emulator starts."""
         with self._run_folder() as folder:
-            output, began_ms = folder / "output", host_elapsed_ms()
-            with output.open("wb") as file:
-                status, whole = self._execute(folder, self._options, file.fileno(), None)
-            seconds, text = (host_elapsed_ms() - began_ms) / 1000, output.read_text("utf-8", "replace")
-            places = self._places(folder)[0] or {WHOLE: whole}
-        evidence = {name: place.evidence() for name, place in places.items()}
-        self._clean = Clean(status, seconds, text, places, evidence)
-        self._longest_seconds = max(place.seconds for place in places.values()) if self.has_tests else seconds
-        self._kinds = {work.operation: work.kind for one in evidence.values() for work in one.works}
-        return self._clean
+            file, began_ms = folder / "output", host_elapsed_ms()
+            with file.open("wb") as output:
+                self.output = output.fileno()
+                status, whole = self._execute(folder, self._options, math.inf)
+                self.output = subprocess.DEVNULL
+            self.clean_seconds = (host_elapsed_ms() - began_ms) / 1000
+            if status != 0:
+                sys.stderr.write(file.read_text("utf-8", "replace"))
+                raise UsageError(f"the command must succeed without a fault; its clean run exited with status {status}")
+            places = self._places(folder)[0]
+        if places:
+            self._emulator = Emulator.start(**self._options)
+        self.places = places or {WHOLE: whole}
+        self.evidence = {name: evidence_of(place.journals) for name, place in self.places.items()}
+        self._kinds = {work.operation: work.kind for one in self.evidence.values() for work in one.works.values()}
+        tests_seconds = max(place.seconds for place in self.places.values())
+        self._longest_seconds = tests_seconds if places else self.clean_seconds
 
-    @property
-    def has_tests(self) -> bool:
-        """Whether tests have sandboxes of their own, so that one run can try several cells."""
-        return WHOLE not in self._clean.places
-
-    def run(
-        self, trials: Sequence[Trial], attempt: int = 1, output: int | None = subprocess.DEVNULL
-    ) -> dict[Trial, Run | None]:
+    def run(self, trials: Sequence[Cell], *, is_repetition: bool) -> dict[Cell, Run | None]:
         """Run the command once, with the cells of some trials, each of another test.
 
-        Return how each ended; None if it has to be tried again, as the run was ended because of another. Raises CommandError.
+        Return how each ended; None if it has to be tried again, as the run was ended because of another.
         """
+        limit_seconds = max(self._limit_seconds(trial, is_repetition=is_repetition) for trial in trials)
         with self._run_folder() as folder:
-            if self.has_tests:
-                return self._try_tests(folder, trials, attempt, output)
+            if self._emulator is not None:
+                return self._try_tests(self._emulator, folder, trials, limit_seconds)
             (trial,) = trials
-            return {trial: self._try_whole(folder, trial, attempt, output)}
+            options = {**self._options, "scenario": self._scenario(folder, trial)}
+            began_ms = host_elapsed_ms()
+            status, place = self._execute(folder, options, limit_seconds)
+            return {trial: self._judged(trial, place, status, (host_elapsed_ms() - began_ms) / 1000)}
 
-    def patience_seconds(self, cell: Cell, attempt: int) -> float:
-        """Return how long a test or command may take; after the first attempt three times as long."""
-        silence = SLOW_SECONDS + 1 if cell.is_silent else 0
+    def _limit_seconds(self, trial: Cell, *, is_repetition: bool) -> float:
+        """Return how long a test or command may take: when it is repeated three times as long, and its pauses do not count."""
         usual = max(_LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
-        return self._timeout_seconds or usual * (3 if attempt > 1 else 1) + silence
+        more = self._pauses_seconds.get(trial, 0) + (SLOW_SECONDS + 1 if trial.is_silent else 0)
+        return self._timeout_seconds or usual * (3 if is_repetition else 1) + more
 
     # Tests with sandboxes of their own ------------------------------------------------------------------------------
 
     def _try_tests(
-        self, folder: Path, trials: Sequence[Trial], attempt: int, output: int | None
-    ) -> dict[Trial, Run | None]:
-        tasks = {trial.test: self._task(trial) for trial in trials}
+        self, emulator: Emulator, folder: Path, trials: Sequence[Cell], limit_seconds: float
+    ) -> dict[Cell, Run | None]:
+        clean = {trial: self.places[trial.test] for trial in trials}
+        tasks = {
+            trial.test: {"scenario": trial.scenario(self._kinds), "tests": [*place.tests]}
+            for trial, place in clean.items()
+        }
         (folder / TASKS).write_bytes(json.encode(tasks))
-        with self._lock:
-            if self._emulator is None:
-                self._emulator = Emulator.start(**self._options)
-        process = self._start(self._words, self._environment(folder) | self._emulator.default.env, output)
-        limit_seconds = max(self.patience_seconds(trial.cell, attempt) for trial in trials)
-        was_ended = not self._wait(process, limit_seconds, folder / NOTES)
+        variables = dict(emulator.default.env)
+        if "control_token" in self._options:
+            variables["EMULATOR_CONTROL_TOKEN"] = self._options["control_token"]
+        late_seconds = self.clean_seconds + _START_SECONDS
+        has_ended = self._run(folder, self._words, variables, limit_seconds, late_seconds) is not None
         places, begun = self._places(folder)
-        runs: dict[Trial, Run | None] = {}
+        runs: dict[Cell, Run | None] = {}
         for trial in trials:
-            place, tests = places.get(trial.test, Place()), tasks[trial.test].tests
-            has_died = any(test in begun for test in tests)
-            has_failed = has_died or any(ended["failed"] for ended in place.tests.values())
-            if not has_died and place.tests.keys() < set(tests):
+            place, tests = places.get(trial.test, Place()), clean[trial].tests.keys()
+            is_cut_off = bool(begun & tests)
+            if not is_cut_off and place.tests.keys() < tests:
                 runs[trial] = None
                 continue
-            status = None if was_ended and has_died else int(has_failed)
+            has_failed = is_cut_off or any(ended["failed"] for ended in place.tests.values())
+            status = None if is_cut_off and not has_ended else int(has_failed)
             runs[trial] = self._judged(trial, place, status, place.seconds)
         return runs
-
-    def _task(self, trial: Trial) -> Task:
-        place = self._clean.places[trial.test]
-        return Task(trial.cell.scenario(self._kinds), place.teams, sorted(place.tests))
 
     def _places(self, folder: Path) -> tuple[dict[str, Place], set[str]]:
         """Return what the plugin noted, by place, and the tests that have begun and not ended."""
@@ -247,31 +232,18 @@ class Runner:
 
     # Any other command ----------------------------------------------------------------------------------------------
 
-    def _try_whole(self, folder: Path, trial: Trial, attempt: int, output: int | None) -> Run:
-        options = {**self._options, "scenario": self._scenario(folder, trial.cell)}
-        patience, began_ms = self.patience_seconds(trial.cell, attempt), host_elapsed_ms()
-        status, place = self._execute(folder, options, output, patience)
-        return self._judged(trial, place, status, (host_elapsed_ms() - began_ms) / 1000)
-
-    def _execute(
-        self, folder: Path, options: Mapping[str, Any], output: int | None, seconds: float | None
-    ) -> tuple[int | None, Place]:
+    def _execute(self, folder: Path, options: Mapping[str, Any], seconds: float) -> tuple[int | None, Place]:
         """Run the command by `exec`; return its status, None where it took too long, and what its journal shows."""
-        report, journal = folder / "report.json", folder / "journal.json"
+        report, journal, group = folder / "report.json", folder / "journal.json", folder / "group"
         files = ["--quiet", "--report", str(report), "--journal", str(journal)]
-        noting = (
-            []
-            if seconds is None or sys.platform == "win32"
-            else [sys.executable, "-I", "-S", "-c", _NOTING, str(folder / "pid")]
-        )
+        can_outlive = seconds < math.inf and sys.platform != "win32"
+        noting = [sys.executable, "-I", "-S", "-c", _NOTING, str(group)] if can_outlive else []
         words = [*flags(options), *files, "--", *noting, *self._words]
         program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
-        process = self._start(program, self._environment(folder), output)
-        status = process.returncode if self._wait(process, seconds, None) else None
-        place = Place()
-        if status is None and sys.platform != "win32":
-            with contextlib.suppress(OSError, ValueError):  # the command has ended, or never began
-                os.killpg(int((folder / "pid").read_text()), signal.SIGKILL)
+        status, place = self._run(folder, program, {}, seconds), Place()
+        if status is None and can_outlive:
+            with contextlib.suppress(FileNotFoundError, ValueError):  # the command did not begin
+                _kill_group(int(group.read_text()))
         with contextlib.suppress(OSError, ValueError):  # it was killed before it could write them
             place.journals += lives_of(json.decode(journal.read_bytes())["data"])
             content = json.decode(report.read_bytes())
@@ -297,72 +269,58 @@ class Runner:
         with tempfile.TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True) as folder:
             yield Path(folder)
 
-    def _environment(self, folder: Path) -> dict[str, str]:
-        """Return the environment of a run, in which nothing leads to another emulator."""
-        kept = {name: value for name, value in self._variables.items() if name not in CLIENT_VARIABLES}
-        return kept | {FOLDER_VARIABLE: str(folder), PLUGIN_VARIABLE: _PLUGIN}
+    def _run(
+        self, folder: Path, words: Sequence[str], variables: Mapping[str, str], seconds: float, late_seconds: float = 0
+    ) -> int | None:
+        """Run a program, and end all that it leaves; return its status, None if it did not end in time.
 
-    def _start(self, words: Sequence[str], environment: Mapping[str, str], output: int | None) -> "Process":
-        with self._lock:
-            if self._is_stopped:
-                raise CommandError("the sweep was stopped")
-            process = subprocess.Popen(  # noqa: S603
-                words,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,  # Ctrl-C is for the sweep
-            )
-            self._processes.add(process)
-            self.number += 1
-            return process
-
-    def _wait(self, process: "Process", seconds: float | None, notes: Path | None) -> bool:
-        """Wait for the end of a run; return whether it ended by itself in time.
-
-        `notes` that grow give it more time, and the first of them may be late.
+        Each time that the notes of a run of tests grow, it has that time again; the first may be some seconds late.
         """
-        began_ms, size = host_elapsed_ms(), 0
-        late_seconds = 0.0 if notes is None else self._clean.seconds + _START_SECONDS
-        while process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_POLL_SECONDS)
-            if notes is not None and (new := notes.stat().st_size if notes.exists() else 0) != size:
-                began_ms, size, late_seconds = host_elapsed_ms(), new, 0.0
-            past_seconds = (host_elapsed_ms() - began_ms) / 1000 - late_seconds
-            if self._is_stopped or (seconds is not None and past_seconds > seconds):
-                break
-        has_ended = process.poll() is not None and not self._is_stopped
-        if not has_ended:
-            _end(process)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_STOP_SECONDS)
-        _end(process, by_force=True)
-        process.wait()
-        with self._lock:
-            self._processes.discard(process)
-        return has_ended
+        process = subprocess.Popen(  # noqa: S603
+            words,
+            env={**self._variables, FOLDER_VARIABLE: str(folder), PLUGIN_VARIABLE: _PLUGIN, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=self.output,
+            stderr=self.output,
+            start_new_session=True,  # Ctrl-C is for the sweep
+        )
+        ends_at_ms, notes, size = host_elapsed_ms() + 1000 * (seconds + late_seconds), folder / NOTES, 0
+        try:
+            while process.poll() is None and host_elapsed_ms() < ends_at_ms:
+                if self._is_stopped.wait(_POLL_SECONDS):
+                    break
+                if late_seconds and notes.exists() and notes.stat().st_size > size:
+                    ends_at_ms, size = host_elapsed_ms() + 1000 * seconds, notes.stat().st_size
+            return process.poll()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_STOP_SECONDS)
+            _kill_group(process.pid) if sys.platform != "win32" else process.kill()
+            process.wait()
 
-    def _judged(self, trial: Trial, place: Place, status: int | None, seconds: float) -> Run:
+    def _judged(self, trial: Cell, place: Place, status: int | None, seconds: float) -> Run:
         """Judge what happened in a place. `status` is None where it did not end in time."""
-        cell, findings = trial.cell, [one for one in place.findings if one["rule"] not in self._ignored]
-        if cell.is_answered_once and not any(one["severity"] == "error" for one in findings):
-            findings += made_twice(self._clean.evidence[trial.test], place.evidence())
+        findings = [one for one in place.findings if one["rule"] not in self._ignored]
+        if trial.is_answered_once and not any(one["severity"] == "error" for one in findings):
+            findings += made_twice(self.evidence[trial.test], evidence_of(place.journals))
         harmful = any(one["severity"] == "error" for one in findings)
         outcome: Outcome = "hung" if status is None else "damaged" if harmful else "failed" if status else "survived"
-        if cell.operation == CLIENT:
+        if trial.operation == CLIENT:
             outcome = "unnoticed" if outcome == "survived" else "noticed"
         rules = (entry["rule"]["name"] for one in place.journals for entry in one if entry["rule"])
-        if status is not None and not cell.is_silent:
+        if status is None and not trial.is_silent:
+            self._pauses_seconds[trial] = _PAUSES * place.longest_pause_seconds
+        elif not trial.is_silent:
             self._longest_seconds = max(self._longest_seconds, seconds)
-        return Run(str(cell), trial.test, outcome, status, round(seconds, 3), findings, str(cell) in rules)
+        return Run(str(trial), trial.test, outcome, status, round(seconds, 3), findings, str(trial) in rules)
 
 
 def is_sure(run: Run) -> bool:
     """Tell whether chance cannot have ended a run so: a busy machine is slow, and a suite may be flaky."""
     if run.outcome == "failed":
-        return not run.trial.cell.is_recoverable
+        return not run.trial.is_recoverable
     return run.outcome != "hung" and MADE_TWICE not in run.errors
 
 
@@ -383,10 +341,6 @@ def flags(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _end(process: "Process", *, by_force: bool = False) -> None:
-    """Ask a run and everything that it started to end, or end it."""
+def _kill_group(group: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL if by_force else signal.SIGTERM)
+        os.killpg(group, signal.SIGKILL)

@@ -1,25 +1,26 @@
-"""The results of a sweep: what is to be fixed, each cause once, and all of it as a report.
+"""The results of a sweep: what is to be fixed, each cause once, and all of it as a report; and reports of shards joined again.
 
 A cause is an operation and what its client has to do, in the words of the catalogue's recovery; it names the section of
 docs/survive.md about it. Must not know how a run is made.
 """
 
 import shlex
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from msgspec import Struct, structs
+from msgspec import Struct, convert, json, structs
 
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
+from image_workflow_emulator.settings import SettingError
 from image_workflow_emulator.sweep.cells import DEFECTS, Cell
 from image_workflow_emulator.sweep.expected import Gate
-from image_workflow_emulator.sweep.plan import Plan, Trial
+from image_workflow_emulator.sweep.plan import Plan
 from image_workflow_emulator.sweep.runs import OUTCOMES, Outcome, Run
+from image_workflow_emulator.testing.options import read_file
 
 PROGRAM: Final = "image-workflow-emulator"
-NOT_RUN: Final = "not run"
 INCOMPLETE: Final = 3
 """The exit status where nothing is wrong in what was tried, but not everything was."""
 _SURVIVE: Final = "docs/survive.md, section"
@@ -42,17 +43,16 @@ class Cause(Struct, frozen=True):
 class Swept(Struct, eq=False):
     """A sweep so far. `repeat` holds the options that a repetition has to have; `why_stopped` says by what it was stopped.
 
-    `shard` is which part of the plan it was, such as `2/8`; `least_percent`: how many of the classes the gate asks for.
+    `shard` is which part of the plan it was, such as `2/8`.
     """
 
     plan: Plan
-    runs: dict[Trial, Run]
+    runs: dict[Cell, Run]
     words: Sequence[str]
     repeat: Sequence[str]
     gate: Gate
-    clean_seconds: float = 0.0
     shard: str | None = None
-    least_percent: float = 100.0
+    clean_seconds: float = 0.0
     why_stopped: str = ""
     number: int = 0
     """How many runs there were."""
@@ -62,12 +62,12 @@ class Swept(Struct, eq=False):
     @property
     def ended(self) -> list[Run]:
         """The runs that have ended, in the order of the plan."""
-        return [self.runs[trial] for trial in self.plan.trials if trial in self.runs]
+        return [self.runs[trial] for trial in self.plan.cells if trial in self.runs]
 
     @property
-    def not_run(self) -> list[Trial]:
+    def not_run(self) -> list[Cell]:
         """The trials that have not ended."""
-        return [trial for trial in self.plan.trials if trial not in self.runs]
+        return [trial for trial in self.plan.cells if trial not in self.runs]
 
     def line_to_repeat(self, cell: str, test: str) -> str:
         """Return the command line that repeats a cell."""
@@ -79,48 +79,46 @@ class Swept(Struct, eq=False):
         """What is to be fixed, the worst first, and of what is equal the most frequent."""
         groups: dict[tuple[str, ...], list[Run]] = {}
         ranks = {run.trial: OUTCOMES.index(run.outcome) for run in self.ended}
-        for run in filter(self.gate.is_weakness, self.ended):
-            once = structs.replace(run.trial, cell=structs.replace(run.trial.cell, lasts=False))
-            if once == run.trial or ranks.get(once, 0) < ranks[run.trial]:  # else it suffices that it happens once
-                groups.setdefault((run.trial.cell.operation, run.outcome, *_remedy(run)), []).append(run)
-        ordered = sorted(groups.values(), key=lambda runs: (-OUTCOMES.index(runs[0].outcome), -len(runs)))
-        return [*map(self._cause, ordered), *map(self._unnoticed_cause, self.unnoticed)]
+        unnoticed = self.unnoticed
+        for run in self.ended:
+            if self.gate.is_weakness(run) or run.cell in unnoticed:
+                once = structs.replace(run.trial, lasts=False)
+                if once == run.trial or ranks.get(once, 0) < ranks[run.trial]:  # else it suffices that it happens once
+                    groups.setdefault((run.trial.operation, run.outcome, *_remedy(run)), []).append(run)
+        return list(map(self._cause, sorted(groups.values(), key=lambda runs: (-ranks[runs[0].trial], -len(runs)))))
 
     def _cause(self, runs: Sequence[Run]) -> Cause:
-        first, (remedy, section) = runs[0], _remedy(runs[0])
+        first, cell, (remedy, section) = runs[0], runs[0].trial, _remedy(runs[0])
         endings = {"failed": "no recovery from", "hung": "no end after"}
         ending = endings.get(first.outcome) or f"{', '.join(first.errors)} after"
-        faults = first_of(list(dict.fromkeys(run.trial.cell.fault for run in runs)))
-        summary = f"{first.trial.cell.operation}: {ending} {faults}"
+        summary = f"{cell.operation}: {ending} {first_of(list(dict.fromkeys(run.trial.fault for run in runs)))}"
+        if first.outcome == "unnoticed":
+            summary = f"no test of yours would notice if {DEFECTS[cell.fault]}"
         cells = list(dict.fromkeys(run.cell for run in runs))
-        tests = list(dict.fromkeys(run.test for run in runs if run.test))
-        return Cause(summary, first.outcome, remedy, section, cells, tests, self.line_to_repeat(first.cell, first.test))
+        tests = list(dict.fromkeys(run.test for run in runs if run.test and first.outcome != "unnoticed"))
+        command = self.line_to_repeat(first.cell, first.test if tests else "")
+        return Cause(summary, first.outcome, remedy, section, cells, tests, command)
 
-    def _unnoticed_cause(self, cell: str) -> Cause:
-        summary = f"no test of yours would notice if {DEFECTS[Cell.read(cell).fault]}"
-        remedy = "add a test that fails then, or a limit for the conduct of the client"
-        return Cause(summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], self.line_to_repeat(cell, ""))
+    @property
+    def unnoticed(self) -> set[str]:
+        """The cells of a broken client that no test noticed, although requests were changed."""
+        struck = {run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck}
+        noticed = {run.cell for run in self.ended if run.outcome == "noticed"}
+        return struck - noticed - {str(trial) for trial in self.not_run}
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
-        planned = {trial.cell.class_name for trial in self.plan.trials} if self.shard else self.plan.classes.keys()
-        left = {trial.cell.class_name for trial in self.not_run}
-        return 100 * len({run.trial.cell.class_name for run in self.ended} - left) / max(len(planned), 1)
-
-    @property
-    def unnoticed(self) -> list[str]:
-        """The cells of a broken client that no test noticed, although requests were changed."""
-        left, struck = {str(trial.cell) for trial in self.not_run}, {run.cell for run in self.ended if run.struck}
-        worst = {name: self._outcome(cells) for name, cells in self.plan.classes.items()}
-        return [cell for cell, outcome in worst.items() if outcome == "unnoticed" and cell in struck - left]
+        planned = {trial.class_name for trial in self.plan.cells} if self.shard else self.plan.classes.keys()
+        left = {trial.class_name for trial in self.not_run}
+        return 100 * len({run.trial.class_name for run in self.ended} - left) / max(len(planned), 1)
 
     def report(self) -> Report:
         """Return the report."""
         causes, failing = self.causes, {run.cell for run in self.ended if self.gate.fails(run)}
         if self.gate.strict == "all":
-            failing |= set(self.unnoticed)
-        is_left = self.least_percent == 100 and bool(self.not_run or self.missing)
-        is_short = is_left or self.percent() < self.least_percent
+            failing |= self.unnoticed
+        is_left = self.gate.least_percent == 100 and bool(self.not_run or self.missing)
+        is_short = is_left or self.percent() < self.gate.least_percent
         findings = [
             ReportFinding(
                 rule=cause.outcome,
@@ -154,7 +152,7 @@ class Swept(Struct, eq=False):
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
                 "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
                 "left_out": [{"cell": str(cell), "why": why} for cell, why in plan.left_out.items()],
-                "not_run": [{"cell": str(trial.cell), "test": trial.test} for trial in self.not_run],
+                "not_run": [{"cell": str(trial), "test": trial.test} for trial in self.not_run],
                 "command": list(self.words),
                 "options": list(self.repeat),
                 "clean_seconds": round(self.clean_seconds, 3),
@@ -187,14 +185,51 @@ class Swept(Struct, eq=False):
         """Return the faults of each operation by outcome; `+` marks those that last."""
         found: dict[tuple[str, str], dict[str, None]] = {}
         for run in self.ended:
-            operation, _, fault = run.trial.cell.class_name.partition(":")
+            operation, _, fault = run.trial.class_name.partition(":")
             found.setdefault((operation, run.outcome), {})[fault] = None
         return [[*place, ", ".join(faults)] for place, faults in sorted(found.items())]
 
 
+def merged(files: Sequence[str], gate: Gate) -> Swept:
+    """Join the reports of the shards of one sweep. Raises SettingError, UnusableFileError."""
+    reports = [_read(name) for name in files]
+    first = reports[0]
+    for name, report in zip(files, reports, strict=True):
+        if any(report[key] != first[key] for key in ("command", "options")) or _classes(report) != _classes(first):
+            raise SettingError("--merge", name, f"the report of a shard of the same sweep as {files[0]}")
+    runs = {run.trial: run for report in reports for run in convert(report["cells"], list[Run])}
+    left = {Cell.read(row["cell"], row["test"]) for report in reports for row in report["not_run"]}
+    plan = Plan([*runs, *(left - runs.keys())])
+    plan.classes = _classes(first)
+    plan.left_out = {Cell.read(row["cell"]): row["why"] for row in first["left_out"]}
+    plan.order()
+    swept = Swept(plan, runs, first["command"], first["options"], gate, None, first["clean_seconds"])
+    swept.number = sum(report["counts"]["runs"] for report in reports)
+    shards = {report["shard"] for report in reports} - {None}
+    number = int(max(shards, default="/0").partition("/")[2])
+    swept.missing = [f"{one}/{number}" for one in range(1, number + 1) if f"{one}/{number}" not in shards]
+    swept.why_stopped = "in the shards that were merged"
+    return swept
+
+
+def _classes(report: Mapping[str, Any]) -> dict[str, list[Cell]]:
+    return {row["class"]: list(map(Cell.read, row["stands_for"])) for row in report["classes"]}
+
+
+def _read(name: str) -> dict[str, Any]:
+    try:
+        report: dict[str, Any] = json.decode(read_file(name))
+        _ = report["cells"], report["not_run"], _classes(report)
+    except (ValueError, TypeError, KeyError):
+        raise SettingError("--merge", name, "a JSON report of sweep") from None
+    return report
+
+
 def _remedy(run: Run) -> tuple[str, str]:
     """Return what would mend a run, and the section about it."""
-    cell = run.trial.cell
+    cell = run.trial
+    if run.outcome == "unnoticed":
+        return f"add a test that fails if {DEFECTS[cell.fault]}, or fail it by its conduct", "docs/conduct.md"
     if run.outcome == "damaged":
         return next(str(one["remedy"]) for one in run.findings if one["severity"] == "error"), f"{_SURVIVE} 1"
     if run.outcome == "hung" and cell.is_silent:
@@ -204,5 +239,6 @@ def _remedy(run: Run) -> tuple[str, str]:
     if cell.group == "outputs":
         return "poll until `completed` or `failed`, and look at each output", f"{_SURVIVE} 7"
     if cell.fault not in CATALOGUE or cell.fault in MENDED_BY_TIME - _WAITING:
-        return CATALOGUE["internal_error"].recovery, f"{_SURVIVE} 2"
-    return CATALOGUE[cell.fault].recovery, f"{_SURVIVE} {11 if cell.fault in MENDED_BY_CLIENT else 4}"
+        deletion = "; a DELETE that is repeated and finds 404 is done" if cell.operation.startswith("delete") else ""
+        return CATALOGUE["internal_error"].recovery + deletion, f"{_SURVIVE} 2"
+    return CATALOGUE[cell.fault].recovery, f"{_SURVIVE} {11 if cell.fault in MENDED_BY_CLIENT else 9}"
