@@ -178,19 +178,25 @@ def _prose(text: str) -> str:
 
 def _form(operation: OperationContract, described: Part) -> str:
     """Write the form of `Try it`, with an example in it."""
-    faults = "".join(f"<option>{code}</option>" for code in [*sorted(operation.all_codes - {_DEFECT}), _DEFECT])
-    fields = ['<label class="field">Credential<select name="credential"></select></label>']
+
+    def field(label: str, name: str, element: str, attributes: str = "", content: str = "") -> str:
+        place = f"try-{operation.id}-{name}"
+        end = "" if element == "input" else f"{content}</{element}>"
+        control = f'<{element} id="{place}" name="{name}" {attributes}>{end}'
+        return f'<div class="field try-{element}"><label for="{place}">{label}</label>{control}</div>'
+
+    fields = [field("Credential", "credential", "select")]
     for one in described["parameters"]:
         example = one.get("example", one["schema"].get("example", "")) if one.get("required") else ""
-        attributes = f'name="{one["name"]}" data-in="{one["in"]}" value="{escape(str(example))}" autocomplete="off"'
         required = "required" if one.get("required") else ""
-        fields.append(f'<label class="field">{one["name"]}<input {attributes} {required}></label>')
-    options = f'<option value="">none</option>{faults}'
-    fields.append(f'<label class="field">Fault (Emulator-Fault)<select name="fault">{options}</select></label>')
+        attributes = f'data-in="{one["in"]}" {required} autocomplete="off" value="{escape(str(example))}"'
+        fields.append(field(one["name"], one["name"], "input", attributes))
+    faults = [*sorted(operation.all_codes - {_DEFECT}), _DEFECT]
+    choices = '<option value="">none</option>' + "".join(f"<option>{code}</option>" for code in faults)
+    fields.append(field("Fault (Emulator-Fault)", "fault", "select", "", choices))
     for content in described.get("requestBody", {"content": {}})["content"].values():
         examples = (json.dumps(one["value"], indent=2, ensure_ascii=False) for one in content["examples"].values())
-        area = f'<textarea name="body" rows="10" spellcheck="false">{escape(min(examples, key=len))}</textarea>'
-        fields.append(f'<label class="field try-textarea">Body{area}</label>')
+        fields.append(field("Body", "body", "textarea", 'rows="10" spellcheck="false"', escape(min(examples, key=len))))
     new_key = '<button type="button" data-act="new-key">New Idempotency-Key</button>' if operation.takes_key else ""
     return (
         f'<details class="try"><summary>Try it</summary><div class="try-content">'

@@ -220,10 +220,7 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         (record.sequence, _request_facts(sandbox, record), _work_facts(sandbox, record))
         for record in islice(sandbox.journal.newest_first(), tried)
     ]
-    return {
-        "scenario": scenario.name,
-        "rules": await in_slices(scenario.rules, lambda rule: _checked(rule, recent)),
-    }
+    return {"scenario": scenario.name, "rules": await in_slices(scenario.rules, lambda rule: _checked(rule, recent))}
 
 
 def _checked(rule: Rule, recent: Iterable[tuple[int, Facts, Facts | None]]) -> dict[str, Any]:
