@@ -653,8 +653,9 @@ def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     expect(region.get_by_role("heading", name="Scenarios: failures on demand")).to_be_visible()
     expect(region.locator("pre").first).to_contain_text("scenario: busy-team")
     region.get_by_role("link", name="All pages").click()
-    region.get_by_role("link", name="conduct", exact=False).first.click()
-    assert "#help/conduct.md" in visit.page.url
+    region.get_by_role("link", name="Rules of conduct").click()
+    assert "#help/reference/conduct-rules.md" in visit.page.url
+    expect(region.get_by_role("heading", name="Rules of conduct")).to_be_visible()
 
 
 # The scenario workbench and files -------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ function article(finding, senders) {
       ${more > 0 && html`<p class="soft">and ${counted(more, "more place")}</p>`}
       ${client && html`<p class="soft">Client: <bdi>${client}</bdi></p>`}
       ${remedy(finding.remedy)}
-      <p class="soft">${finding.source} <a href="#help/conduct.md">All rules of conduct</a></p>
+      <p class="soft">${finding.source} <a href="#help/reference/conduct-rules.md">All rules of conduct</a></p>
       <p class="finding-requests">
         <span class="faint">${counted(requests.length, "request")}</span>
         ${shown.map((number) => html`<a href=${`#requests/${number}`}>#${number}</a>`)}

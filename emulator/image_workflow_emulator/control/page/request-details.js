@@ -76,9 +76,11 @@ function faint(text) {
 }
 
 function top(title, state, close) {
+  // An operation id breaks between its words only.
+  const words = title.split(/(?=[A-Z])/).map((word) => [html`<wbr />`, word]);
   return html`
     <div class="details-head">
-      ${state}<h2 class="details-title">${title}</h2>
+      ${state}<h2 class="details-title">${words}</h2>
       <button type="button" class="quiet close" aria-label="Close" onClick=${close}>✕</button>
     </div>
   `;
