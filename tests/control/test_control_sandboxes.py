@@ -54,11 +54,6 @@ def test_sandboxes_are_listed_in_the_order_of_their_making(emulator: EmulatorUnd
     assert listed[0] == emulator.told("GET", "/sandboxes/default")
 
 
-@pytest.mark.parametrize("identifier", ["a", "0", "a-b-", "a" * 40])
-def test_these_are_ids(emulator: EmulatorUnderTest, identifier: str) -> None:
-    assert emulator.told("POST", "/sandboxes", {"id": identifier})["id"] == identifier
-
-
 @pytest.mark.emulator(
     clock="x60",
     start="2026-05-01T00:00:00.000Z",
@@ -101,14 +96,6 @@ def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(emulator: Emu
     assert team["id"] != emulator.team("Demo")["id"]
     assert emulator.items("/poses", "own_mine") == []
     assert {emulator.get("/team", "own_mine").status for _ in range(130)} == {200}
-
-
-@pytest.mark.parametrize("switch", ["on", True])
-def test_rate_limits_are_on_if_said_so(emulator: EmulatorUnderTest, switch: Any) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine", "rate_limits": switch})
-    assert emulator.get("/team", "iwe_demo_full_mine").status == 200
-    emulator.told("PATCH", "/teams/Demo", {"requests_per_minute": 1}, sandbox="mine")
-    assert emulator.get("/team", "iwe_demo_full_mine").status == 429
 
 
 def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(emulator: EmulatorUnderTest) -> None:

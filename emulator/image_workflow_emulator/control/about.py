@@ -31,7 +31,7 @@ def get_health(call: ControlCall) -> dict[str, Any]:
 def get_contract(call: ControlCall) -> dict[str, Any]:
     """GET /contract and /contract.json; its server is the address that was asked."""
     document = call.plane.contract.document
-    server = {**document["servers"][0], "url": call.origin + BASE_PATH, "description": "This emulator"}
+    server = {**document["servers"][0], "url": call.head.origin + BASE_PATH, "description": "This emulator"}
     return {**document, "servers": [server]}
 
 
@@ -40,7 +40,7 @@ get_contract_as_json = get_contract
 
 def get_contract_as_yaml(call: ControlCall) -> Response:
     """GET /contract.yaml: the document as it is shipped, but for its server."""
-    servers = f"servers:\n  - url: {call.origin}{BASE_PATH}\n    description: This emulator\n"
+    servers = f"servers:\n  - url: {call.head.origin}{BASE_PATH}\n    description: This emulator\n"
     text = _SERVERS.sub(lambda _: servers, shipped_path(DOCUMENT).read_text(encoding="utf-8"), count=1)
     return Response(text, media_type="application/yaml")
 
@@ -53,7 +53,7 @@ def list_readings(call: ControlCall) -> dict[str, Any]:
 
 def get_scenario_schema(call: ControlCall) -> Response:
     """GET /scenario.schema.json, and /world.schema.json."""
-    name = call.request.url.path.rpartition("/")[2]
+    name = call.head.path.rpartition("/")[2]
     return Response(shipped_path(f"contract/{name}").read_bytes(), media_type="application/schema+json")
 
 
@@ -93,7 +93,7 @@ list_pages = get_page
 
 def get_llms_text(call: ControlCall) -> Response:
     """GET /llms.txt: where a program begins to read, with the addresses of this emulator."""
-    text, here = shipped_path("llms.txt").read_text(encoding="utf-8"), call.origin + PREFIX
+    text, here = shipped_path("llms.txt").read_text(encoding="utf-8"), call.head.origin + PREFIX
     for file, address in (("docs/", "docs/"), ("contract/openapi.yaml", "contract.yaml"), (_SKILL, "docs/SKILL.md")):
         text = text.replace(f"]({file}", f"]({here}/{address}")
     return Response(text, media_type="text/plain")

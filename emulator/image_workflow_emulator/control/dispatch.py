@@ -1,13 +1,10 @@
-"""A request to the control plane: its body and query are read, its sandbox found and settled, its handler called.
+"""What the functions of the control plane work on: everything there is, the request as far as it is read, and the contract.
 
-Starlette routes, streams and answers; bodies and queries are read as the contract of the control plane has them. Between the
-read body and the answer nothing waits, so an action is carried out as a whole (only a move of the clock may let held requests
-go on in between). Must not know what an endpoint does.
+Must not know what such a function does.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
@@ -15,20 +12,16 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import orjson
 from msgspec import Struct
-from starlette.requests import Request
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents import shipped_document
-from image_workflow_emulator.documents.complaints import DocumentError, clause
+from image_workflow_emulator.documents.complaints import clause
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
 from image_workflow_emulator.documents.values import FORMATS, MAX_INTEGER
-from image_workflow_emulator.domain.problems import Problem, invalid_request
+from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import Readings
-from image_workflow_emulator.http import requests
-from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.problem_responses import internal_error
-from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Scope, read_query
+from image_workflow_emulator.http.requests import Request, Scope, read_query
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
@@ -115,24 +108,16 @@ class ControlCall:
     """An endpoint being called: the request as far as it is read, for the handler."""
 
     plane: ControlPlane
-    request: Request
+    head: Request
     sandbox: Sandbox
     now: int
+    parameters: Mapping[str, str]
+    """The parts of the path that the contract names."""
     query: Mapping[str, Any]
     body: bytes
     fields: Mapping[str, Any]
     """Of a body that is JSON and nothing else."""
     store: Store
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The parts of the path that the route names; a slash within one came as `%2F`."""
-        return {name: value.replace("%2F", "/") for name, value in self.request.path_params.items()}
-
-    @property
-    def origin(self) -> str:
-        """How the addresses in an answer start."""
-        return _head_of(self.request).origin
 
     def check_unchanged(self) -> None:
         """Check after a wait that the sandbox was not reset. Raises Problem with status 409: it was reset or deleted."""
@@ -146,12 +131,8 @@ Handler: TypeAlias = Callable[[ControlCall], Any]
 """Returns (or promises) what is answered: a value for JSON, None for no body, or a response of another kind."""
 JSON: Final = "application/json"
 STATE_FILE: Final = "application/zip"
-MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
-"""The limit of an upload."""
 
 _DESCRIBED_AT_ONCE: Final = 10
-_MAX_VALUES: Final = 50_000
-"""Values in a body of JSON: more than twice those that a scenario may have."""
 
 
 class Action(Struct, frozen=True):
@@ -189,69 +170,6 @@ async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -
         if number % _DESCRIBED_AT_ONCE == 0:
             await asyncio.sleep(0)
     return described
-
-
-def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-    """Return the endpoint of one path, for all of its methods."""
-
-    async def answer(request: Request) -> Response:
-        action = actions["GET" if request.method == "HEAD" else request.method]
-        try:
-            response = await _call(plane, action, request)
-        except (Problem, DocumentError, ClientDisconnectedError):
-            raise
-        except Exception as error:
-            raise internal_error(error, _head_of(request), request.state.request_id) from error
-        response.headers["Request-Id"] = request.state.request_id
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        # The state of a sandbox must not be cached.
-        response.headers.setdefault("Cache-Control", "no-store")
-        return response
-
-    return answer
-
-
-def _head_of(request: Request) -> requests.Request:
-    """Return the head of a request as all surfaces read it."""
-    head: requests.Request = request.state.head
-    return head
-
-
-async def _call(plane: ControlPlane, action: Action, request: Request) -> Response:
-    async with plane.taking_file if STATE_FILE in action.body else nullcontext():
-        body, fields = await _read_body(plane, action, request), dict[str, Any]()
-        if action.schema is not None and (body or action.needs_body):
-            fields = parse_json(body, _head_of(request).headers.get(b"content-type"), _MAX_VALUES)
-        query = read_parameters(request.scope["query_string"], action.query)
-        sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
-        if action.schema is not None:
-            fields = read_fields(action.schema, fields, len(body))
-        now = engine.enter(sandbox)
-        value = action.handler(ControlCall(plane, request, sandbox, now, query, body, fields, sandbox.store))
-        if isinstance(value, Awaitable):
-            value = await value
-    if isinstance(value, Response):
-        return value
-    return Response(status_code=action.status) if value is None else JsonResponse(value, action.status)
-
-
-async def _read_body(plane: ControlPlane, action: Action, request: Request) -> bytes:
-    """Read the body. Raises Problem invalid_request, with status 413 for one that is too large."""
-    body: Body = request.state.body
-    if not body.has_more:
-        return b""
-    limit_bytes, expected, remedy = MAX_BODY_BYTES, "fewer", "send a smaller body"
-    if "image/png" in action.body:
-        limit_bytes = MAX_IMAGE_BYTES
-    elif STATE_FILE in action.body:
-        limit_bytes = plane.settings.max_memory
-        expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
-    content = await body.read(limit_bytes) if _head_of(request).announced_bytes() <= limit_bytes else None
-    if not action.body:
-        check_no_body(content)
-    if content is None:
-        raise invalid_request("(body)", f"more than {limit_bytes} bytes", expected, remedy, status=413)
-    return content
 
 
 # What the contract says of bodies and queries ---------------------------------------------------------------------------

@@ -48,7 +48,7 @@ async def stream_events(call: ControlCall) -> Response:
     """
     feed = call.sandbox.feed
     number = _last_number(call, feed)
-    if call.request.method == "HEAD":
+    if call.head.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
     if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
         detail = f"There are {MAX_STREAMS} streams of events already; close one of them."
@@ -59,7 +59,8 @@ async def stream_events(call: ControlCall) -> Response:
 
 def _last_number(call: ControlCall, feed: Feed) -> int:
     """Return the number after which to begin. Raises Problem invalid_request."""
-    value = call.request.headers.get("last-event-id")
+    header = call.head.headers.get(b"last-event-id")
+    value = None if header is None else header.decode("latin-1")
     number = feed.last_number if value is None else number_in(value, MAX_INTEGER)
     if number is None:
         raise unfit("Last-Event-ID", value, "the id of an event")

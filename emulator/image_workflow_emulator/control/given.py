@@ -168,7 +168,7 @@ async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Ma
         content = b"" if body is None else json_bytes(body)
     except TypeError as error:  # an integer beyond 64 bits, which YAML can write
         raise Problem("invalid_request", f"(body): found what JSON cannot hold ({error})") from None
-    answer = await call.plane.ask_off_record(call.sandbox, call.request.scope, keys[0], method, f"/v1{path}", content)
+    answer = await call.plane.ask_off_record(call.sandbox, call.head.scope, keys[0], method, f"/v1{path}", content)
     call.check_unchanged()
     return answer
 

@@ -53,7 +53,7 @@ def get_request(call: ControlCall) -> dict[str, Any]:
         expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox.credentials)
-    curl = as_curl(record, masks, call.origin)
+    curl = as_curl(record, masks, call.head.origin)
     explanation = masks.of_bytes(orjson.dumps(explain(journal, record)))
     return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
 

@@ -79,11 +79,11 @@ def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
     now = engine.enter(sandbox)
     return {
         "id": sandbox.id,
-        "base_url": call.origin + BASE_PATH,
+        "base_url": call.head.origin + BASE_PATH,
         "env": {
-            "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
+            "IMAGE_WORKFLOW_BASE_URL": call.head.origin + BASE_PATH,
             "IMAGE_WORKFLOW_API_KEY": key_for_clients(sandbox, now),
-            "EMULATOR_URL": call.origin,
+            "EMULATOR_URL": call.head.origin,
             "EMULATOR_SANDBOX": sandbox.id,
         },
         "teams": describe_teams(sandbox),

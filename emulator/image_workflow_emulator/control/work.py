@@ -38,7 +38,7 @@ def list_all_assets(call: ControlCall) -> dict[str, Any]:
 async def create_asset(call: ControlCall) -> dict[str, Any]:
     """POST /assets: the file in the body becomes an Asset, as an upload does, of the Team that the query names."""
     sandbox, account = call.sandbox, account_of_query(call)
-    content_type = (call.request.headers.get("content-type") or "").partition(";")[0].strip().lower()
+    content_type = call.head.headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
     if content_type not in _CONTENT_TYPES:
         expected = f"one of {', '.join(_CONTENT_TYPES)}"
         raise Problem("invalid_request", f"Content-Type: found {excerpt(content_type)}; expected {expected}")
