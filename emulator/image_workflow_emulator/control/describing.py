@@ -6,12 +6,12 @@ comment above it says what and why. No key of a sandbox is ever shown whole. Wha
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
 import orjson
-from msgspec import Struct, structs, to_builtins
+from msgspec import Struct, to_builtins
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control.explanations import describe_rule
@@ -41,10 +41,6 @@ class Masks:
         """Return a text without whole keys."""
         return self._in_text.sub(lambda key: mask_key(key[0]), text)
 
-    def of_optional(self, text: str | None) -> str | None:
-        """Return a text without whole keys, if there is one."""
-        return None if text is None else self.of_text(text)
-
     def of_bytes(self, data: bytes) -> bytes:
         """Return JSON without whole keys."""
         return self._in_bytes.sub(lambda key: mask_key(key[0].decode()).encode(), data)
@@ -66,41 +62,37 @@ def shown(data: Struct, *names: str) -> dict[str, Any]:
 # As JSON --------------------------------------------------------------------------------------------------------------
 
 
-_AS_IT_IS: Final = ("sequence", "method", "operation", "status", "code", "connection", "last_arrival")
-_MAY_HOLD_A_KEY: Final = ("path", "content_type", "emulator_fault", "user_agent", "idempotency_key")
 _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 
 def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
     rule, notes = record.rule if record.has_rule_acted else record.work_rule, _notes(record)
-    masked: dict[str, Any] = {name: masks.of_optional(getattr(record, name)) for name in _MAY_HOLD_A_KEY}
     headers = record.response_headers
-    recorded = RecordedRequest(
-        **{name: getattr(record, name) for name in _AS_IT_IS},
-        **masked,
-        at=format_timestamp(record.at),
-        arrived_at=format_timestamp(record.arrived_at),
-        query=masks.of_text(record.query.decode("latin-1")),
-        bytes=record.byte_surface,
-        credential=_describe_credential(record.credential, record.team),
-        request_id=record.answered_id,
-        replayed=record.replay_of is not None,
-        lost=record.loss is not None,
-        abandoned=record.outcome == "abandoned" or record.is_unheard,
-        committed=record.is_committed,
-        work=record.work_id,
-        timed=record.is_timed,
-        rule=describe_rule(rule) if rule else None,
-        duration_ms=None if record.duration_ms is None else round(record.duration_ms, 3),
-        request_body=_describe_body("request", record.request_body, record.request_body_bytes, masks, notes.append),
-        response_headers=None
+    fields = {name: getattr(record, name, None) for name in RecordedRequest.__struct_fields__} | {
+        "at": format_timestamp(record.at),
+        "arrived_at": format_timestamp(record.arrived_at),
+        "query": _text(record.query),
+        "bytes": record.byte_surface,
+        "credential": _describe_credential(record.credential, record.team),
+        "request_id": record.answered_id,
+        "replayed": record.replay_of is not None,
+        "lost": record.loss is not None,
+        "abandoned": record.outcome == "abandoned" or record.is_unheard,
+        "committed": record.is_committed,
+        "work": record.work_id,
+        "timed": record.is_timed,
+        "rule": describe_rule(rule) if rule else None,
+        "duration_ms": None if record.duration_ms is None else round(record.duration_ms, 3),
+        "request_body": _describe_body("request", record.request_body, record.request_body_bytes, masks, notes),
+        "response_headers": None
         if headers is None
-        else {_text(name): masks.of_text(_text(value)) for name, value in headers},
-        response_body=_describe_body("answer", record.response_body, record.response_body_bytes, masks, notes.append),
-        note="; ".join(notes) or None,
-    )
-    return structs.asdict(recorded)
+        else {_text(name): masks.of_text(_text(one)) for name, one in headers},
+        "response_body": _describe_body("answer", record.response_body, record.response_body_bytes, masks, notes),
+    }
+    fields["note"] = "; ".join(notes) or None
+    # A client may have put a key anywhere.
+    return {name: masks.of_text(value) if isinstance(value, str) else value for name, value in fields.items()}
 
 
 def _text(header: bytes) -> str:
@@ -123,21 +115,20 @@ def _describe_credential(credential: Credential | None, team: Team | None) -> di
 
 
 def _describe_body(
-    whose: str, body: bytes | None, size_bytes: int, masks: Masks, add_note: Callable[[str], None]
+    whose: str, body: bytes | None, size_bytes: int, masks: Masks, notes: list[str]
 ) -> orjson.Fragment | str | None:
     """Return a body's JSON as it was sent, or its text if it is not JSON; else note the number of its bytes."""
     if not body:
         if size_bytes:
-            add_note(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")
+            notes.append(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")
         return None
-    masked = masks.of_bytes(body)
     try:
         orjson.loads(body)
-        return orjson.Fragment(masked)
+        return orjson.Fragment(masks.of_bytes(body))
     except orjson.JSONDecodeError:
-        add_note(f"the {whose}'s body of {count_of(len(body), 'byte')} is not JSON")
+        notes.append(f"the {whose}'s body of {count_of(len(body), 'byte')} is not JSON")
     try:
-        return masked.decode()
+        return body.decode()
     except UnicodeDecodeError:
         return None
 

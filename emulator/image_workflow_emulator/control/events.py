@@ -7,7 +7,6 @@ Owns how a change is worded.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 import orjson
@@ -90,19 +89,13 @@ async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int)
                 pause_seconds = PAUSE_SECONDS * (3 if len(changes) == BATCH else 1)
                 is_stopping = await plane.stop.cut_short(asyncio.sleep(pause_seconds))
             else:
-                is_stopping = await plane.stop.cut_short(_woken_within(woken, _patience_seconds(sandbox)))
+                is_stopping = await plane.stop.cut_short(woken.wait(), _patience_seconds(sandbox))
                 if not woken.is_set():
                     yield b": still here\n\n"
             if is_stopping:
                 return
     finally:
         feed.listeners.discard(woken.set)
-
-
-async def _woken_within(woken: asyncio.Event, seconds: float) -> None:
-    """Wait for a change, but not for long."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(woken.wait(), seconds)
 
 
 def _patience_seconds(sandbox: Sandbox) -> float:

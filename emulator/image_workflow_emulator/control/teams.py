@@ -1,6 +1,7 @@
 """Teams and their credentials: shown, created and changed at once."""
 
 import re
+from itertools import count
 from typing import Any, Final
 
 from image_workflow_emulator.control.describing import shown
@@ -132,11 +133,9 @@ def _add_credential(
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
     ending = _ENDS_OF_KEYS[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
-    sandbox, number = call.sandbox, 1
-    key = f"iwe_{slug}_{ending}"
-    while call.plane.sandboxes.find_caller(sandbox.key_of(key)) is not None:
-        number += 1
-        key = f"iwe_{slug}_{ending}_{number}"
+    sandbox, find_caller = call.sandbox, call.plane.sandboxes.find_caller
+    keys = (f"iwe_{slug}_{ending}_{number}".removesuffix("_1") for number in count(1))
+    key = next(key for key in keys if find_caller(sandbox.key_of(key)) is None)
     added = sandbox.add_credential(account, WorldCredential(key, profile=profile, expires_at=expires_at), call.now)
     call.plane.sandboxes.register(sandbox)
     return added

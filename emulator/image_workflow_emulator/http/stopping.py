@@ -24,15 +24,15 @@ class Stop:
         """Wait for a span of real time; a stop of the emulator ends the wait."""
         await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
 
-    async def cut_short(self, awaitable: Awaitable[Any]) -> bool:
-        """Wait for something; a stop of the emulator ends the wait. Return whether it did."""
+    async def cut_short(self, awaitable: Awaitable[Any], timeout_seconds: float | None = None) -> bool:
+        """Wait for something, but not longer than a timeout; a stop of the emulator ends the wait. Return whether it did."""
         waiting = asyncio.ensure_future(awaitable)
         self._waiting.add(waiting)
         if self.has_begun:
             waiting.cancel()
         try:
-            await asyncio.wait([waiting])
-            if not waiting.cancelled():
+            await asyncio.wait([waiting], timeout=timeout_seconds)
+            if waiting.done() and not waiting.cancelled():
                 waiting.result()  # raises what went wrong
             return waiting.cancelled()
         finally:
