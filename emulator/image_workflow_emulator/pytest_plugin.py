@@ -5,7 +5,6 @@ not need.
 """
 
 import os
-import re
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +21,6 @@ NAME: Final = "image_workflow"
 URL: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
 READINGS: Final = "--image-workflow-readings"
-SESSIONS: Final = "--image-workflow-sessions"
 OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
 """What the marker takes."""
 READINGS_INI: Final = "image_workflow_readings"
@@ -34,8 +32,6 @@ SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
 MAX_SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
-_MAX_NAME_CHARACTERS: Final = 150
-"""Limit of the characters in the name of a file."""
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
 
@@ -59,8 +55,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(URL, metavar="URL", help=url)
     group.addoption(COVERAGE, metavar="FILE", help=coverage)
     group.addoption(READINGS, metavar="READINGS", help=readings)
-    sessions = "save the sandboxes of each test that failed as sessions, which the page shows with `Open file`"
-    group.addoption(SESSIONS, metavar="FOLDER", help=sessions)
     unless = "of every sandbox, unless its marker says otherwise"
     parser.addini(f"{NAME}_clock", f"the clock {unless}", default="auto")
     parser.addini(f"{NAME}_scenario", f"the scenario {unless}", default="")
@@ -250,25 +244,9 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         if error.code != "not_found":  # it was deleted at the end of the test
             yield SECTION + name, f"the journal cannot be read: {error}"
         return
-    yield SECTION + name, "\n".join([*lines, *_session_lines(item, fixture, sandbox)])
+    yield SECTION + name, "\n".join(lines)
     if findings:
         yield CONDUCT_SECTION, "\n".join(map(str, findings))
-
-
-def _session_lines(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> Iterator[str]:
-    """Save a session where that is asked for, and name its file."""
-    folder = item.config.getoption(SESSIONS)
-    if not folder:
-        return
-    from image_workflow_emulator.testing import EmulatorError
-
-    file = Path(folder, re.sub(r"[^\w.=-]+", "-", f"{item.nodeid}-{fixture}")[-_MAX_NAME_CHARACTERS:] + ".json")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        sandbox.save(file)
-        yield f"session: {file}"
-    except (EmulatorError, OSError) as error:
-        yield f"session: {file} cannot be written: {error}"
 
 
 def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:

@@ -330,19 +330,6 @@ def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(tmp_path: 
     assert "control.py" not in output
 
 
-def test_a_session_of_each_test_that_failed_is_saved(tmp_path: Path) -> None:
-    text = """
-@pytest.mark.parametrize("wanted", [200, 500])
-def test_it(image_workflow, wanted):
-    assert ask(image_workflow) == wanted
-"""
-    output = told(tmp_path, text, "--image-workflow-sessions", "failed")
-    (file,) = (tmp_path / "failed").iterdir()
-    assert f"session: failed/{file.name}" in output
-    assert file.name.startswith("test_mine.py-test_it-500-")
-    assert [entry["status"] for entry in json.loads(file.read_text())["answers"]["requests"]["data"]] == [200]
-
-
 def test_a_marker_without_the_fixture_is_a_warning(tmp_path: Path) -> None:
     text = """
 @pytest.mark.image_workflow(clock="manual")
