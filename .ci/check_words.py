@@ -53,6 +53,8 @@ PATH: Final = re.compile(r"[\w./-]*/[\w.-]+\.(?:py|md|ya?ml|js|mjs|ts|json|toml|
 NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 SPAN: Final = re.compile(r"`([^`\n]+)`")
 NOTES: Final = ("emulator/README.md", "emulator/where-things-belong.md", "tests/README.md")
+PROGRAMS: Final = {"nohup", "sha256sum"}
+"""Programs of other people that are named in backticks."""
 FOLDERS: Final = ("", "emulator", "emulator/image_workflow_emulator", "tests")
 
 
@@ -131,8 +133,9 @@ def complaints_about(text: Text) -> Iterator[tuple[int, str]]:
     if text.kind == "name":
         yield text.line, f"{text.text}: write {HOUSE_NAMES[text.text]}"
     elif not (is_test and text.kind == "message"):
+        prose = SPAN.sub(lambda span: " " * len(span[0]), text.text)
         for pattern, plainer in PLAINER.items():
-            for found in re.finditer(pattern, text.text, re.IGNORECASE):
+            for found in re.finditer(pattern, prose, re.IGNORECASE):
                 yield text.line + text.text.count("\n", 0, found.start()), f"{found[0]!r}: write {plainer}"
     if text.kind == "docstring" and (opening := NO_NOUN.match(text.text)):
         yield text.line, f"a docstring begins with a noun or a verb, not with {opening[0]!r}"
@@ -149,7 +152,7 @@ def _is_gone(span: str, file: str) -> str:
         places = [beside, *(ROOT / folder / span for folder in FOLDERS)]
         is_there = any(place.exists() for place in places) or any(path.endswith(f"/{span}") for path in _all_files())
         return "" if is_there else "file"
-    if NAME.fullmatch(span) and len(span) > 2:
+    if NAME.fullmatch(span) and len(span) > 2 and span not in PROGRAMS:
         words = span.removesuffix("()").split(".")
         return "" if names().issuperset(words) else "name"
     return ""

@@ -45,7 +45,7 @@ def prove(command: str) -> tuple[bool, str]:
             timeout=TIMEOUT_SECONDS,
         )
         if done.returncode:
-            print(done.stdout)  # what failed, for whoever mends it
+            print(done.stdout)  # what failed
         counted = f": {_counts(report)}, in {time.monotonic() - began:.0f} s.\n" if report.exists() else None
     verdict = ", **not proved**" if done.returncode else ""
     figures = counted or f":\n\n```text\n{_table(done.stdout)}\n```\n"

@@ -157,15 +157,6 @@ def test_links_lead_somewhere(document: str) -> None:
         assert not place or place in anchors(found), target
 
 
-def test_what_the_design_notes_name_is_there() -> None:
-    notes = (ROOT / "emulator/README.md").read_text(encoding="utf-8")
-    named = [
-        span for span in CODE.findall(notes) if re.fullmatch(r"[a-z_/-]+(\.(py|md|json|yaml|js|ts)|/[a-z_]+)", span)
-    ]
-    folders = (ROOT, ROOT / "emulator/image_workflow_emulator")
-    assert [] == [span for span in named if not any((folder / span).exists() for folder in folders)]
-
-
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_table_has_nothing_but_short_facts(document: str) -> None:
     cells = [cell for row in rows((ROOT / document).read_text(encoding="utf-8")) for cell in row]

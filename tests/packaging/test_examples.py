@@ -117,8 +117,3 @@ def test_the_tests_in_another_language_pass_and_a_careless_client_fails_its_test
     outcome = run_tests_of(language, folder, PATH=path)
     assert outcome.status == 1
     assert "credential-in-request" in outcome.output
-
-
-@pytest.mark.parametrize("path", [EXAMPLES / "java/Sandbox.java", EXAMPLES / "go/emulator.go"], ids=str)
-def test_a_helper_in_another_language_has_less_than_150_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 150

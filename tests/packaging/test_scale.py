@@ -67,8 +67,7 @@ def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those
             here, there = journals(first), journals(second)
             assert dict.fromkeys(SANDBOXES, 2) == here | there
             assert min(len(here), len(there)) > 20
-            base_urls = {name: CLIENT.get(f"{url}/_emulator/sandboxes/{name}").json()["base_url"] for name in SANDBOXES}
-            assert {f"{addresses[name in there]}/v1" == address for name, address in base_urls.items()} == {True}
+            base_urls = {name: f"{addresses[name in there]}/v1" for name in SANDBOXES}
             assert {200} == {read_team(base_urls[name], key) for name, key in keys.items()}
 
             others.close()
