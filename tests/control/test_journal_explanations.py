@@ -68,7 +68,7 @@ def test_the_check_that_decided_tells_what_it_saw_and_needed(emulator: EmulatorU
     why = _why(emulator, answer)
     (decided,) = [check for check in why["checks"] if check["result"] == DECIDED]
     assert ("Credits", answer.json["detail"]) == (decided["check"], decided["detail"])
-    assert "found 0 Credits available; expected at least 1" in decided["detail"]
+    assert "has 0 Credits available; this request costs 1" in decided["detail"]
     assert {"section": "4", "decisions": ["D10", "D29", "D30"]} == decided["source"]
     expected = {"check": "Credits", "detail": decided["detail"], "source": decided["source"]}
     assert {**expected, "who": "the service", "timeline": None} == why["decided_by"]

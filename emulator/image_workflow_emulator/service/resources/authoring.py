@@ -50,7 +50,7 @@ def _check_state(call: Call, ingredient: Ingredient) -> Ingredient:
     """409: no unfinished work replaces its sources."""
     for operation in work.unfinished_operations(call):
         if operation.target_id == ingredient.id:
-            replaces = f"{ingredient.id}, whose sources the unfinished Operation {operation.id} replaces"
+            replaces = f"the unfinished Operation {operation.id} replaces the sources of {ingredient.id}"
             raise work.operation_in_progress(f"{ingredient.kind}_id", replaces, operation)
     return ingredient
 

@@ -96,7 +96,7 @@ def _check_unused(call: Call, asset: Asset) -> Asset:
     """409: no unfinished authoring work has the Asset as a source (D23)."""
     for operation in work.unfinished_operations(call):
         if asset.id in operation.outcome.source_keys:
-            used = f"{asset.id}, a source of the unfinished Operation {operation.id}"
+            used = f"{asset.id} is a source of the unfinished Operation {operation.id}"
             raise work.operation_in_progress("asset_id", used, operation)
     return asset
 

@@ -84,11 +84,8 @@ def check_window(session: UploadSession, now: int) -> None:
     """
     if now >= session.expires_at:
         _check_present(session)
-        closed = format_timestamp(session.expires_at)
-        raise Problem(
-            "upload_expired",
-            f"the window of {session.id}: found the time {format_timestamp(now)}; expected one before its end, {closed}",
-        )
+        closed, time = format_timestamp(session.expires_at), format_timestamp(now)
+        raise Problem("upload_expired", f"the window of {session.id} closed at {closed}; it is {time}")
 
 
 def check_bytes(session: UploadSession, digest: str, now: int) -> None:
@@ -196,7 +193,7 @@ def _check_present(session: UploadSession) -> None:
     if session.status in lifecycles.TERMINAL:
         raise Problem(
             "upload_not_found",
-            f"the session {session.id} has {session.status}; expected an open one",  # D45
+            f"the session {session.id} has {session.status} already",  # D45
         )
 
 

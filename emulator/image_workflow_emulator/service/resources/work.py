@@ -60,12 +60,12 @@ def unfinished_operations(call: Call) -> list[Operation]:
     return [operations[one] for one in call.caller.account.budget.places if one in operations]
 
 
-def operation_in_progress(where: str, found: str, operation: Operation) -> Problem:
+def operation_in_progress(where: str, why: str, operation: Operation) -> Problem:
     """Return the refusal of what an unfinished Operation is in the way of, and say what to do about it."""
     remedy = f"reset the sandbox: a scenario stalls {operation.id} for ever"
     if operation.outcome.finishes_at is not None:
         remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
-    detail = f"{where}: found {found}; expected it to be finished"
+    detail = f"{where}: {why}"
     return Problem("resource_operation_in_progress", detail, active_operation_id=operation.id, remedy=remedy)
 
 

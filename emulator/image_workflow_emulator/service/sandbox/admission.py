@@ -21,11 +21,8 @@ def check_credential(call: Call) -> None:
     credential = call.caller.credential
     state = credential.state_at(call.now)
     if state != "active":
-        ended = "was revoked; expected an active one"
-        if state == "expired":
-            ended = f"expired at {format_timestamp(credential.expires_at)}; expected one that has not"
-        found = f"Authorization: found the credential {credential.name!r}, which {ended}"
-        raise _credential_problem(call, f"credential_{state}", found)
+        ended = "was revoked" if state == "revoked" else f"expired at {format_timestamp(credential.expires_at)}"
+        raise _credential_problem(call, f"credential_{state}", f"the credential {credential.name!r} {ended}")
 
 
 def _credential_problem(call: Call, code: str, detail: str, only_full: bool = False) -> Problem:
@@ -54,15 +51,12 @@ def check_rate(call: Call) -> None:
     wait_ms = rate.wait_ms(now, limit)
     team_wait_ms = team_rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
     if wait_ms or team_wait_ms:
-        whose = (
-            f"this credential: found {count_of(limit, 'request')}"
-            if wait_ms >= team_wait_ms
-            else f"this Team: found {TEAM_REQUESTS_PER_MINUTE} requests"
-        )
-        wait_ms = max(wait_ms, team_wait_ms)
+        whose, reached = "credential", limit
+        if wait_ms < team_wait_ms:
+            whose, reached, wait_ms = "Team", TEAM_REQUESTS_PER_MINUTE, team_wait_ms
         raise Problem(
             "rate_limited",
-            f"{whose} within 60 s; expected a wait of {wait_ms} ms",
+            f"rate limit of the {whose} reached: {count_of(reached, 'request')} in 60 s; retry in {wait_ms} ms",
             retry_after=seconds_up(wait_ms),
             retry_wait_ms=wait_ms,
         )
@@ -79,9 +73,9 @@ def forget_request(call: Call) -> None:
 
 def check_profile(call: Call) -> None:
     """403: only a full credential writes (section 5, rule 2)."""
-    profile = call.caller.credential.profile
-    if profile != "full":
-        detail = f"Authorization: found a {profile} credential; expected a full one, for a write"
+    credential = call.caller.credential
+    if credential.profile != "full":
+        detail = f"the credential {credential.name!r} is {credential.profile}; a write needs a full one"
         raise _credential_problem(call, "permission_denied", detail, only_full=True)
 
 
@@ -91,7 +85,7 @@ def check_records(call: Call) -> None:
     if full_until is not None:
         raise Problem(
             "service_unavailable",
-            f"Idempotency-Key: found {MAX_RECORDS} that were first used in the last 24 hours; expected fewer",
+            f"{MAX_RECORDS} Idempotency-Keys were first used in the last 24 hours: no more can be remembered",
             retry_after=seconds_up(full_until - call.now),
         )
 
@@ -101,10 +95,10 @@ def check_pause(call: Call) -> None:
     for pause in (call.sandbox.pause, call.caller.account.pause):
         if pause.paused:
             name = call.caller.account.team.name
-            where = "all Teams" if pause is call.sandbox.pause else f"the Team {name!r}"
+            whose = "all Teams" if pause is call.sandbox.pause else f"the Team {name!r}"
             raise Problem(
                 "service_unavailable",
-                f"{where}: found new writes paused; expected a wait until they are let in again",
+                f"new writes are paused for {whose}; retry later",
                 retry_after=None if call.sandbox.readings.pause_hint == "silent" else pause.retry_after,  # D66
                 retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or call.now) - call.now),
                 remedy=f"wait until {format_timestamp(pause.opens_at)}" if pause.opens_at is not None else None,
@@ -118,7 +112,7 @@ def check_subscription(call: Call) -> None:
     if not team.subscription_active:
         raise Problem(
             "subscription_required",
-            f"the Team {team.name!r}: found an inactive Subscription; expected an active one",
+            f"the Team {team.name!r} has no active Subscription",
             cause=call.sandbox.causes.get(("subscription_active", team.id)),
         )
 
@@ -142,8 +136,8 @@ def check_budget(call: Call, order: SomeOrder) -> SomeOrder:
         wait_ms = budget.wait_ms(call.now)
         raise Problem(
             "concurrency_limit_reached",
-            f"the Team {team.name!r}: found {count_of(budget.used, 'piece')} of creative work in progress; "
-            f"expected fewer than {team.concurrency_limit}",
+            f"the Team {team.name!r} has {count_of(budget.used, 'piece')} of creative work in progress; "
+            f"its limit is {team.concurrency_limit}",
             retry_after=max(seconds_up(wait_ms), 1),
             retry_wait_ms=wait_ms,
         )
@@ -157,8 +151,7 @@ def check_credits(call: Call, order: SomeOrder) -> SomeOrder:
     if available < price:
         raise Problem(
             "insufficient_credits",
-            f"the Team {account.team.name!r}: found {count_of(available, 'Credit')} available; "
-            f"expected at least {price}, the full price of this request",
+            f"the Team {account.team.name!r} has {count_of(available, 'Credit')} available; this request costs {price}",
             remedy=f"add {count_of(price - available, 'Credit')}",
             cause=call.sandbox.causes.get(("credits", account.team.id)),
         )

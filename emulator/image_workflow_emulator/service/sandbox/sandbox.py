@@ -289,7 +289,7 @@ class Sandbox(SandboxState):
             )
             raise Problem(
                 "service_unavailable",
-                f"the emulator holds {self.memory.held_bytes} image bytes, and needs {size_bytes} more; expected at most "
+                f"the emulator holds {self.memory.held_bytes} image bytes; {size_bytes} more exceed "
                 f"--max-memory {self.memory.limit_bytes}: delete Assets, reset, or raise it",
                 retry_after=MEMORY_RETRY_SECONDS,
             )
