@@ -6,6 +6,7 @@ Knows no more of a document than where its words stand.
 
 import json
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -197,10 +198,10 @@ def decisions_page(_document: dict[str, Any]) -> str:
 
 def _decision(entry: Mapping[str, Any]) -> str:
     lines = [f"### {entry['id']}: {entry['title']}", "", _steps(entry["emulator"]), ""]
-    lines.append(f"- **Client**: {_line(entry['client'])}")
+    lines.append(_wrapped(f"- **Client**: {entry['client']}"))
     for reading in entry.get("readings", ()):
         name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
-        lines.append(f"- {name}: {_line(reading['emulator'])} Breaks: {_line(reading['client'])}")
+        lines.append(_wrapped(f"- {name}: {reading['emulator']} Breaks: {reading['client']}"))
     return "\n".join([*lines, ""])
 
 
@@ -216,6 +217,12 @@ def _steps(text: str) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _wrapped(text: str) -> str:
+    """Write a paragraph or an item of a list in lines of at most 120 characters."""
+    indent = "  " if text.startswith("- ") else ""
+    return textwrap.fill(_line(text), 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 DOCUMENTS: Final = {
