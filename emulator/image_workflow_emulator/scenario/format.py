@@ -73,7 +73,7 @@ def parse_scenario(text: str | bytes, file: str, contract: Contract, world: Worl
 
 @cache
 def _schemas() -> Schemas:
-    return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth, "resource": parse_resource, "glob": glob})
+    return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth, "resource": parse_resource})
 
 
 def _suggest(steps: Steps, given: Any) -> list[str]:
@@ -181,8 +181,10 @@ class _Reader:
 
     def _match(self, steps: Steps, given: Mapping[str, Any], default: Kind) -> Match:
         kind = next((kind for kind in KINDS if kind in given), default)
-        names = given.get(kind, EVERY)
-        match = Match(kind, frozenset([names] if isinstance(names, str) else names), **_without(given, kind))
+        names, others = given.get(kind, EVERY), _without(given, kind)
+        if "idempotency_key" in given:
+            others["idempotency_key"] = glob(given["idempotency_key"])
+        match = Match(kind, frozenset([names] if isinstance(names, str) else names), **others)
         self._check_names(steps, given)
         for violation in self._violations(match) if match.body else ():
             where, is_unknown = (*steps, "body", *violation.steps), violation.kind == "unknown"
