@@ -87,7 +87,7 @@ def test_a_replay_can_be_lost_or_replaced_as_well(emulator: EmulatorUnderTest) -
     emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
     assert [500, 500, 202] == [emulator.send(call).status for _ in range(3)]
     assert {"the rule": (3, 2)} == emulator.rules()
-    assert (1, 1) == (emulator.spent(), emulator.count("/generations"))
+    assert (99, 1) == (emulator.credits(), emulator.count("/generations"))
 
 
 def test_a_real_402_that_is_lost_has_bound_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:

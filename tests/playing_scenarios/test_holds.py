@@ -22,7 +22,7 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(emulator: EmulatorUnd
     assert [IN_PROGRESS, IN_PROGRESS] == [early.outcome, late.outcome]
     assert (202, "2026-01-01T00:00:10.000Z") == (first.status, first.json["created_at"])
     assert [200, 200] == [moved.status, end.status]
-    assert (1, 1) == (emulator.spent(), emulator.count("/generations"))
+    assert (99, 1) == (emulator.credits(), emulator.count("/generations"))
 
 
 def test_a_refusal_that_comes_before_admission_is_not_held(emulator: EmulatorUnderTest) -> None:

@@ -26,7 +26,7 @@ from image_workflow_emulator.documents.values import parse_clock
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.settings import Settings
 from tests.support.contract_check import ContractChecker, ControlChecker, Exchange, read_contract, shipped_checker
 from tests.support.pictures import picture
@@ -51,8 +51,6 @@ FROM_ROOT: Final = ("/v1", "/files", "/direct-uploads", "/_emulator")
 CONTROL: Final = f"http://{HOST}/_emulator"
 FOR_PEOPLE: Final = re.compile("/?|/reference|/page/.*")
 """Routes of the control plane's page, which its contract leaves out: programs have no use for them."""
-PATIENCE: Final = 20
-"""Attempts after which a client gives a write up."""
 
 Json = dict[str, Any]
 Result = TypeVar("Result")
@@ -304,17 +302,6 @@ class Client(ABC):
                 return found
             cursor = f"&after={page['page']['next_cursor']}"
 
-    def insist(self, call: Call, statuses: tuple[int, ...] = (429, 503)) -> tuple[Answer, list[int]]:
-        """Send a request with one key until it is let in, waiting as told; return the answer, and the waits in
-        seconds.
-        """
-        waits: list[int] = []
-        while (answer := self.send(call)).status in statuses:
-            assert len(waits) < PATIENCE, answer.body
-            waits.append(answer.retry_after or 0)
-            self.advance(waits[-1])
-        return answer, waits
-
     def count(self, target: str, key: str = OWN) -> int:
         return len(self.items(target, key))
 
@@ -470,31 +457,12 @@ class EmulatorUnderTest(Client):
     def advance(self, seconds: float) -> None:
         engine.advance(self.sandbox, self.now() + round(seconds * 1000))
 
-    def advance_to(self, timestamp: str) -> None:
-        engine.advance(self.sandbox, parse_timestamp(timestamp))
-
-    def pause(self, retry_after: int = 5) -> None:
-        self.sandbox.pause.paused = True
-        self.sandbox.pause.retry_after = retry_after
-
     def set_team(self, name: str = "Demo", *, credits_available: int | None = None, **changes: Any) -> None:
         """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
             account.ledger.grant(credits_available - account.ledger.available)
         account.team = structs.replace(account.team, **changes)
-
-    def set_credential(self, key: str, **changes: Any) -> None:
-        held = self.sandbox.credentials[key]
-        held.credential = structs.replace(held.credential, **changes)
-
-    def account(self, name: str = "Demo") -> TeamAccount:
-        (account,) = self.sandbox.find_accounts(name)
-        return account
-
-    def spent(self, name: str = "Demo") -> int:
-        ledger = self.account(name).ledger
-        return ledger.charged + ledger.reserved
 
     # The wire -------------------------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ def hurried(emulator: EmulatorUnderTest) -> Answer:
 
 
 def paused(emulator: EmulatorUnderTest) -> Answer:
-    emulator.pause()
+    emulator.told("PUT", "/admission", {"state": "paused"})
     return emulator.post("/uploads", UPLOAD)
 
 

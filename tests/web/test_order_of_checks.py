@@ -38,7 +38,14 @@ def exhausted(key: str = FULL) -> Step:
 
 
 def changed(key: str, **changes: Any) -> Step:
-    return lambda emulator: emulator.set_credential(key, **changes)
+    def change(emulator: EmulatorUnderTest) -> Any:
+        return emulator.told("PATCH", f"/credentials/{emulator.sandbox.credentials[key].credential.id}", changes)
+
+    return change
+
+
+def paused(emulator: EmulatorUnderTest) -> None:
+    emulator.told("PUT", "/admission", {"state": "paused"})
 
 
 def team(**changes: Any) -> Step:
@@ -86,7 +93,6 @@ def late_repeat(data: bytes) -> Step:
     return repeat
 
 
-paused: Step = EmulatorUnderTest.pause
 poor, full = team(credits_available=0), (team(concurrency_limit=1), photograph())
 of_nothing = ingredient_body("pose", [GHOST])
 
@@ -94,7 +100,7 @@ ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
     "an unknown path before the credential": ("not_found", sent("POST", "/nothing", UPLOAD, key=None)),
     "the credential before the rate": ("credential_revoked", exhausted(), changed(FULL, state="revoked"), sent("GET", "/team")),
     "the credential before the profile": ("credential_revoked", changed(READ_ONLY, state="revoked"), upload(READ_ONLY)),
-    "revocation before expiry": ("credential_revoked", changed(REVOKED, expires_at=0), sent("GET", "/team", key=REVOKED)),
+    "revocation before expiry": ("credential_revoked", changed(REVOKED, expires_at="2020-01-01T00:00:00Z"), sent("GET", "/team", key=REVOKED)),
     "the rate before the profile": ("rate_limited", exhausted(READ_ONLY), upload(READ_ONLY)),
     "a missing Idempotency-Key before the body": ("invalid_request", sent("POST", "/uploads", {}, idempotency_key=None)),
     "the query before the body": ("invalid_request", sent("POST", "/uploads?x=1", {})),
