@@ -112,7 +112,7 @@ class Application:
     @cached_property
     def _control(self) -> "ASGIApp":
         # Imported when the first request comes: the start does not wait for Starlette.
-        from image_workflow_emulator.control.application import Control
+        from image_workflow_emulator.control.application import create_control
         from image_workflow_emulator.control.dispatch import ControlPlane
 
         plane = ControlPlane(
@@ -125,7 +125,7 @@ class Application:
             self._stop,
             given=self._given,
         )
-        return Control(plane)
+        return create_control(plane)
 
     def _load_state(self, file: str) -> None:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""

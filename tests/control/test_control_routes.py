@@ -10,17 +10,11 @@ PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 
 
+FILLING = {"sandbox": "default", "team": "Demo", "credential": "none", "request": "1", "scenario": "some-outputs-fail"}
+
+
 def _filled(path: str) -> str:
-    return path.format(
-        sandbox="default",
-        team="Demo",
-        credential="none",
-        request="1",
-        scenario="some-outputs-fail",
-        file="icon.svg",
-        path="reference/sweep.md",
-        picture=PICTURE,
-    )
+    return path.format(**FILLING, file="icon.svg", path="reference/sweep.md", picture=PICTURE)
 
 
 PAGES = {"": ["GET"], "/reference": ["GET"], "/page/{file}": ["GET"]}

@@ -12,3 +12,8 @@ REQUEST_ID_KIND: Final = "ctl"
 
 DOCUMENTS: Final = (PREFIX, f"{PREFIX}/reference")
 """The paths that a person follows a link to: the page and the reference."""
+
+
+def is_own_file(path: str) -> bool:
+    """Tell whether a path leads to a file of the page, which holds no data and needs no control token."""
+    return path in DOCUMENTS or path.startswith(f"{PREFIX}/page/")

@@ -1,6 +1,6 @@
 """What the emulator is: its health and versions, the contract with its decisions and schemas, and the documentation.
 
-The documentation is Markdown, for programs and people who have no clone: each page, their index, and `llms.txt`.
+The documentation is Markdown, for programs and people without a clone: each page, their index, and `llms.txt`.
 """
 
 import re

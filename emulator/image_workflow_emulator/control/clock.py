@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from image_workflow_emulator.control.dispatch import ControlCall, unfit
+from image_workflow_emulator.control.dispatch import ControlCall, invalid_value
 from image_workflow_emulator.documents.values import RATE_WORDS, clock_setting
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
@@ -25,8 +25,8 @@ MAX_STEPS: Final = 10_000
 """Steps of one move: more means that clients order new work as fast as the clock moves."""
 _TURNS: Final = 20
 """Turns of the event loop within which a request is admitted after its hold, if it has no image to decode."""
-_MAX_DECODING_LOOKS: Final = 10_000
-_LOOK_SECONDS: Final = 0.001
+_MAX_DECODING_POLLS: Final = 10_000
+_POLL_SECONDS: Final = 0.001
 """How often, and how many times at most, to check whether one that has an image to decode is admitted."""
 
 
@@ -89,7 +89,7 @@ def clock_of(given: ClockSetting | Mapping[str, Any], where: str = "") -> ClockS
     try:
         return clock_setting(fields["mode"], fields.get("rate"))
     except ValueError:
-        raise unfit(f"{where}/rate", fields["rate"], RATE_WORDS) from None
+        raise invalid_value(f"{where}/rate", fields["rate"], RATE_WORDS) from None
 
 
 def get_clock(call: ControlCall) -> dict[str, Any]:
@@ -117,12 +117,12 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
         case {"seconds": seconds}:
             longest = (LATEST_INSTANT - now) // SECOND_MS
             if not 0 <= seconds <= longest:
-                raise unfit("/seconds", seconds, f"seconds from 0 to {longest}, the end of the year 9999")
+                raise invalid_value("/seconds", seconds, f"seconds from 0 to {longest}, the end of the year 9999")
             return int(now + round(seconds * SECOND_MS))
         case {"to": int(target)}:
             if target < now:
                 expected = f"an instant from {format_timestamp(now)} on: a clock never runs backwards"
-                raise unfit("/to", format_timestamp(target), expected)
+                raise invalid_value("/to", format_timestamp(target), expected)
             return target
         case {"next_event": _}:
             next_due = sandbox.timeline.next_due
@@ -139,7 +139,7 @@ async def move_to(sandbox: Sandbox, target: int | None) -> int:
     for _ in range(MAX_STEPS):
         hold_ends_at, instant = _next_hold_end(sandbox), engine.idle_at(sandbox) if target is None else target
         if hold_ends_at is not None and (instant is None or hold_ends_at <= instant):
-            fired += await _let_go_on(sandbox, hold_ends_at)
+            fired += await _end_hold(sandbox, hold_ends_at)
         elif instant is not None and (target is None or sandbox.clock.now() < target):
             fired += await _advance(sandbox, instant)
         else:
@@ -150,22 +150,22 @@ async def move_to(sandbox: Sandbox, target: int | None) -> int:
 async def _advance(sandbox: Sandbox, instant: int) -> int:
     """Move to an instant in slices, between which other requests are answered; return how many events fired.
 
-    It ends early where such a request is held in admission, and its hold ends before that instant.
+    It ends early if such a request is held in admission and its hold ends before that instant.
     """
     timeline = sandbox.timeline
     fired = engine.settle(sandbox, instant, engine.SLICE_MS)
     while (next_due := timeline.next_due) is not None and next_due <= instant:
         await asyncio.sleep(0)
-        _check_goes_on(sandbox, timeline)
+        _check_not_reset(sandbox, timeline)
         if (_next_hold_end(sandbox) or instant) < instant:
             return fired
         fired += engine.settle(sandbox, instant, engine.SLICE_MS)
     fired += engine.advance(sandbox, instant)
-    await asyncio.sleep(0)  # who waits for changes sees this one before the next
+    await asyncio.sleep(0)  # watchers see this change before the next
     return fired
 
 
-def _check_goes_on(sandbox: Sandbox, timeline: Timeline) -> None:
+def _check_not_reset(sandbox: Sandbox, timeline: Timeline) -> None:
     """Raise Problem invalid_request with status 409 if the sandbox was reset while its clock moved."""
     if sandbox.timeline is not timeline:
         raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
@@ -176,7 +176,7 @@ def _next_hold_end(sandbox: Sandbox) -> int | None:
     return min((held.due for held in sandbox.held_admissions.values()), default=None)
 
 
-async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
+async def _end_hold(sandbox: Sandbox, instant: int) -> int:
     """Move to the end of a hold, and let the request that waited for it be admitted at this very instant.
 
     Raises:
@@ -185,10 +185,10 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
     timeline, records = sandbox.timeline, sandbox.idempotency
     held = {request.scope for request in sandbox.held_admissions.values()}
     fired = await _advance(sandbox, instant)
-    for look in range(_TURNS + _MAX_DECODING_LOOKS):
+    for poll in range(_TURNS + _MAX_DECODING_POLLS):
         released = held - {request.scope for request in sandbox.held_admissions.values()}
-        if look >= _TURNS and not any(scope is not None and records.is_held(scope) for scope in released):
+        if poll >= _TURNS and not any(scope is not None and records.is_held(scope) for scope in released):
             break
-        await asyncio.sleep(0 if look < _TURNS else _LOOK_SECONDS)
-    _check_goes_on(sandbox, timeline)
+        await asyncio.sleep(0 if poll < _TURNS else _POLL_SECONDS)
+    _check_not_reset(sandbox, timeline)
     return fired

@@ -23,7 +23,7 @@ from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.records.record import RequestRecord
 
 _SHORTEST_SECRET: Final = 8
-"""A shorter key is a word that may stand anywhere; it is masked only where it stands as a key."""
+"""A shorter key may be part of any word; it is masked only where it is shown as a key."""
 _MAX_SHOWN: Final = 8
 """Limit of the characters of a key that are shown."""
 

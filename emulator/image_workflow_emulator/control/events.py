@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from image_workflow_emulator.control.clock import describe_clock
 from image_workflow_emulator.control.describing import Masks, describe_request
-from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, number_in, unfit
+from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, invalid_value, number_in
 from image_workflow_emulator.control.scenarios import describe_scenario
 from image_workflow_emulator.control.teams import describe_team
 from image_workflow_emulator.documents.values import MAX_INTEGER
@@ -62,7 +62,7 @@ def _last_number(call: ControlCall, feed: Feed) -> int:
     value = None if header is None else header.decode("latin-1")
     number = feed.last_number if value is None else number_in(value, MAX_INTEGER)
     if number is None:
-        raise unfit("Last-Event-ID", value, "the id of an event")
+        raise invalid_value("Last-Event-ID", value, "the id of an event")
     return number
 
 
@@ -111,7 +111,7 @@ def _patience_seconds(sandbox: Sandbox) -> float:
 
 
 def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
-    """Return changes as events; those of what is no longer there are left out."""
+    """Return changes as events, without those whose subject is gone."""
     masks, parts = Masks(sandbox.credentials), []
     for number, (kind, subject) in changes:
         data = _describe_change(sandbox, kind, subject, masks)

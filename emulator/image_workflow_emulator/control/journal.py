@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from image_workflow_emulator.control.describing import Masks, as_curl, describe_request
-from image_workflow_emulator.control.dispatch import ControlCall, in_slices, number_in, unfit
+from image_workflow_emulator.control.dispatch import ControlCall, in_slices, invalid_value, number_in
 from image_workflow_emulator.control.explanations import explain
 from image_workflow_emulator.control.teams import no_such_team
 from image_workflow_emulator.documents.complaints import nearest
@@ -27,7 +27,7 @@ from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.records.record import RequestRecord
 
 NONE: Final = "none"
-"""Stands in filters for the operation, status or code that a request does not have."""
+"""In filters: a request without an operation, status or code."""
 
 
 # The endpoints --------------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def _selected(call: ControlCall) -> list[RequestRecord]:
 def _word(query: Mapping[str, Any], name: str, words: Collection[str], expected: str) -> str | None:
     value: str | None = query[name]
     if value is not None and value != NONE and value not in words:
-        raise unfit(name, value, f"{expected}, or {NONE}", nearest(value, words))
+        raise invalid_value(name, value, f"{expected}, or {NONE}", nearest(value, words))
     return value
 
 

@@ -19,7 +19,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.control import DOCUMENTS, PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.problems import Problem
@@ -36,11 +35,6 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
 }
-
-
-def is_own_file(path: str) -> bool:
-    """Tell whether a path leads to a file of the page, which needs no control token."""
-    return path in DOCUMENTS or path.startswith(f"{PREFIX}/page/")
 
 
 def show_page(call: ControlCall) -> Response:

@@ -13,7 +13,7 @@ from image_workflow_emulator.kernel.signing import without_signature
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True):
-    """One request of the journal. What is not known yet, or does not apply, is None.
+    """One request of the journal. A field is None while it is unknown, and where it does not apply.
 
     `Sandbox.requests` returns them; as a text, one is a line with time, status, operation and duration.
     """
@@ -28,7 +28,7 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
     query: str = ""
     """As it was sent, without the `?`."""
     operation: str | None = None
-    """The operation id; None for uploads and files, and for what is no operation."""
+    """The operation id; None for uploads and files, and for paths without an operation."""
     bytes: str | None = None
     """`upload` or `download` for a request that carries an image."""
     content_type: str | None = None
