@@ -37,7 +37,7 @@ _SHARD: Final = "image_workflow_coverage"
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
 _SEEN = pytest.StashKey[dict[str, int]]()
-"""By the id of a sandbox that tests share: the number of its last request when the last test ended."""
+"""The number of the last request of a shared sandbox when the last test ended, by the sandbox's id."""
 _CONDUCT = pytest.StashKey[str]()
 """What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()

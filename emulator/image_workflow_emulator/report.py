@@ -1,7 +1,7 @@
 """The report that every command which judges makes: `exec`, `conduct`, `coverage`, `sweep`, `drift`, `scenario check`.
 
-Owns its form as JSON. `cli/emitters.py` writes any report as text, JSON, JUnit XML or HTML, and knows no rule; whoever
-judges fills a report, and knows no format.
+Owns its form as JSON. `cli/emitters.py` writes any report as text, JSON, JUnit XML or HTML, and knows no rule. A judge
+fills a report, and knows no format.
 """
 
 from collections.abc import Mapping, Sequence

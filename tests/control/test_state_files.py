@@ -161,7 +161,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "an event of work that is gone": (put([[0, "operation_started", "op_x", 0]], "events"), "KeyError: 'op_x'"),
     "an answer that is no status": (put(99, "records", 0, 1, 2), "`$[1][2]`"),
 }  # fmt: skip
-"""By what they make of a state: a change, and the complaint about it."""
+"""Changes of a state, and the complaints about them, by what they break."""
 
 
 @pytest.fixture(scope="module")
@@ -260,7 +260,7 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "another version": (lambda file: zipped(members_of(file), comment=b"other"), 'found "other", expected "image-workflow-emulator state 11"'),
     "an empty zip": (lambda _: b"PK\x05\x06" + bytes(18), "not a state file"),
 }  # fmt: skip
-"""By what they are: what becomes of a state file, and the complaint about it."""
+"""Changes of a state file, and the complaints about them, by their names."""
 
 
 @pytest.mark.parametrize("name", BOMBS)

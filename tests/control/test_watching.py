@@ -103,7 +103,7 @@ def test_a_file_becomes_an_asset_of_the_first_team_or_of_the_one_named(emulator:
     assert emulator.get(f"/assets/{made.json['id']}", READ_ONLY).json["width"] == made.json["width"]
     emulator.told("POST", "/assets?team=Other", content=picture(), headers=PNG)
     assert [asset["team"]["name"] for asset in listed(emulator, "/assets")] == ["Other", "Demo"]
-    assert untouched(emulator)[0] == before + 1  # the look at the Asset over /v1
+    assert untouched(emulator)[0] == before + 1  # the read of the Asset over /v1
 
 
 @pytest.mark.parametrize(

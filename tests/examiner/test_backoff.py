@@ -1,4 +1,4 @@
-"""Backoff is judged by chance: whoever backs off as libraries do is accused less than once in 10,000 times."""
+"""Backoff is judged by chance: a client that backs off as libraries do is accused less than once in 10,000 times."""
 
 import random
 from collections.abc import Callable

@@ -12,7 +12,7 @@ from tests.packaging.pages import fences
 from tests.support.served import ROOT
 
 SPEED = 60
-"""Of a clock that runs by itself: the client's pauses are so much shorter."""
+"""The rate of a clock that runs by itself, by which the client's pauses are shorter."""
 CASES = list(itertools.product(LIBRARY, ("manual", "auto", f"x{SPEED}"), (False, True)))
 USUAL = [case for case in CASES if case[0] not in SLOW and not case[1].startswith("x")][::19]
 """The others belong to the long verification."""

@@ -126,7 +126,7 @@ HABITS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         (PATIENCE, "patience: float = 61.0"),
     ),
 }
-"""By what it does: the changes."""
+"""The changes, by what they do."""
 
 CASES = list(itertools.product(LIBRARY, HABITS, ("manual", "auto")))
 USUAL = [case for case in CASES[::19] if case[0] not in SLOW]

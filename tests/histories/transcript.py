@@ -212,7 +212,7 @@ class Begun:
     work: list[str]
     """The paths of work that is not done yet."""
     cursor: str
-    """Of the first page of the Assets."""
+    """The first page of the Assets."""
 
 
 def begin(recorder: Recorder) -> Begun:

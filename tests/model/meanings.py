@@ -21,7 +21,7 @@ KINDS = {
     "generations": "generation",
     "uploads": "upload",
 }
-"""By the first step of a path: the kind of resource behind it."""
+"""The kind of resource behind a path, by its first step."""
 COLLECTIONS = {kind: collection for collection, kind in KINDS.items()}
 INGREDIENTS = ("photography_style", "background", "pose", "fashion_model")
 WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_images", "upscale": "upscale"}

@@ -27,7 +27,7 @@ from tests.support.pictures import encode
 
 USUAL_STEPS: Final = 40
 TURNS: Final = 20
-"""Of the event loop, which image work takes here: more than any request needs that comes between."""
+"""Turns of the event loop that image work takes here: more than a request in between needs."""
 
 _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "jpeg": ("L", {}),

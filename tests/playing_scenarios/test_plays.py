@@ -208,7 +208,7 @@ def wait(seconds: float) -> Step:
 
 
 def control(method: str, path: str, body: Any = None) -> Step:
-    """Ask the control plane, as whoever operates the service would."""
+    """Ask the control plane, as the operator of the service would."""
     return lambda player: str(player.client.ask(method, path, body).status)
 
 

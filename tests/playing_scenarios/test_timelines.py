@@ -1,4 +1,4 @@
-"""Timelines: changes of state, each at its own instant of the emulator's clock, whoever looks and whenever."""
+"""Timelines: changes of state, each at its own instant of the emulator's clock, whenever a client asks."""
 
 import time
 

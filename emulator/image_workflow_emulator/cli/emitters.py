@@ -120,7 +120,7 @@ def _wrapped(text: str, width: int, margin: str = "") -> list[str]:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """Return a report as JSON: what its kind has beside the others stands under names of its own."""
+    """Return a report as JSON: the members that only its kind has are under their own names."""
     document: dict[str, Any] = to_builtins(report)
     del document["status"]
     details: dict[str, Any] = document.pop("details")

@@ -20,7 +20,7 @@ class Command(NamedTuple):
     arguments: Arguments = _NONE
     home: str = ""
     """The function that runs it, such as `cli.serving.serve`, or its module: the function has the name of the command there,
-    such as `sandboxes_list`. A verb has that of its command unless it says otherwise.
+    such as `requests_list`. A verb has that of its command unless it says otherwise.
 
     The function gets an Invocation, and returns the exit status; None is 0. That of a command that `reports` gets its options
     and the environment, and returns a Report.

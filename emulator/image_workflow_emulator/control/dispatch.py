@@ -124,7 +124,7 @@ class ControlCall:
     query: Mapping[str, Any]
     body: bytes
     fields: Mapping[str, Any]
-    """Of a body that is JSON and nothing else."""
+    """The content of a JSON body."""
     store: Store
 
     def check_unchanged(self) -> None:

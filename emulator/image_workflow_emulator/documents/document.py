@@ -1,6 +1,6 @@
 """A document under reading: its data with the places in its text, and all complaints about it.
 
-First all that breaks its schema is reported, and then, by whoever knows what it is about, all that no schema can express.
+First all that breaks its schema is reported, and then, by the room whose document it is, all that no schema can express.
 Must not know what a document is about, nor its notation.
 """
 
@@ -37,7 +37,7 @@ class Document:
     where: str = ""
     """The place in a body that it was found at."""
     nouns: Mapping[str, str] = field(default_factory=dict)
-    """By the name of an array at the top: what a complaint calls its items, such as `rule`, where they have places."""
+    """What a complaint calls the items of an array at the top, such as `rule`, by the name of the array."""
     value: Any = None
     """What the data means, once it has passed `check`."""
     _complaints: list[Complaint] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Readings: the other meanings that the specification leaves open, as switches of a sandbox.
 
-Owns which readings there are, how they are named, and the sets of them. What each one changes stands at the place that
-obeys its decision, which asks its field here. The words about them stand in the ledger (`contract/decisions.yaml`),
+Owns which readings there are, how they are named, and the sets of them. What each one changes is at the place that
+obeys its decision, which asks its field here. The words about them are in the ledger (`contract/decisions.yaml`),
 which a test binds to this table both ways.
 """
 

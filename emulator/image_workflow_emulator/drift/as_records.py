@@ -33,7 +33,7 @@ class RecordedConduct(Struct, frozen=True):
     not_checked: Mapping[str, str]
     """By rule: why the recording cannot show it."""
     places: Mapping[int, str]
-    """By the number of a request: where it was recorded."""
+    """Where each request was recorded, by its number."""
 
 
 class _Record(RequestRecord, eq=False):

@@ -47,7 +47,7 @@ DEFAULTS: Final = (*PHOTOGRAPHY_DEFAULTS, "image_count")
 """The fields that the service may fill in (D33)."""
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 _CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProducts"}
-"""By the call that creates something at once: the list that shows it."""
+"""The list that shows a new resource, by the operation that creates it at once."""
 _WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
 _TOLERANCE: Final = 0.25
 """How far a window may be off: the clocks of the service and of the client are not the same."""

@@ -49,7 +49,7 @@ _REFERRED: Final = {
     **{f"{kind}_id{plural}": kind for kind in ("asset", "product", *INGREDIENT_TYPES) for plural in ("", "s")},
     "primary_asset_id": "asset",
 }
-"""By the name of a parameter or member that holds ids: the kind of resource that they name."""
+"""The kind of resource that ids name, by the name of their parameter or member."""
 _PICTURE: Final[Mapping[str, Any]] = {"format": "png", "width": 1_000, "height": 1_000}
 
 _Request: TypeAlias = tuple[str, str, dict[str, str], bytes]

@@ -103,7 +103,7 @@ def shown_status(record: RequestRecord) -> str | None:
 
 
 def next_cursor(record: RequestRecord) -> str | None:
-    """Return the cursor to the next page, which stands at the end of an answer."""
+    """Return the cursor to the next page, which is at the end of an answer."""
     end = record.response_body or record.response_end
     start = end.rfind(_CURSOR)
     return None if start < 0 else end[start + len(_CURSOR) :].partition(b'"')[0].decode() or None

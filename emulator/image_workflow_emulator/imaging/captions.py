@@ -13,7 +13,7 @@ from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wra
 _LETTERS, _CARD_LETTERS = 1 / 28, 1 / 18  # of the longer edge; cards are shown small
 _SMALLEST_WITH_WORDS = 160  # pixels of the shorter edge; below it no word can be read
 _DRAWN_EDGE = 2048  # pixels; larger pictures are stretched, which is seen only there
-_WIDE = 1.4  # from this width by height on, the plaque stands beside the picture
+_WIDE = 1.4  # from this width by height on, the plaque is beside the picture
 _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)  # tried in turn until a plaque fits
 _SWATCH_EDGE = 96  # pixels
 _QUIET, _PILL = mix(INK, WHITE, 0.66), mix(INK, WHITE, 0.13)

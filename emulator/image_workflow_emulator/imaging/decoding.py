@@ -45,7 +45,7 @@ FORMATS: Mapping[SourceFormat, tuple[re.Pattern[bytes], Callable[[io.BytesIO], I
     "webp": (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), WebPImagePlugin.WebPImageFile),
     "avif": (re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL), AvifImagePlugin.AvifImageFile),
 }
-"""Of each format how its files begin, and what opens them."""
+"""How the files of each format begin, and what opens them."""
 
 
 def sniff(data: bytes) -> SourceFormat | None:

@@ -31,7 +31,7 @@ _LOOKS: Mapping[str, Look] = {
 
 
 def named_look(words: str) -> Look | None:
-    """The look that words name."""
+    """The style of drawing that words name."""
     return next((look for word, look in _LOOKS.items() if word in words.casefold()), None)
 
 

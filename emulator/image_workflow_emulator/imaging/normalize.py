@@ -30,9 +30,9 @@ CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for sourc
 _DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
 """Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they may have."""
 MAX_SCANS = 12
-"""Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
+"""Limit of the scans of a progressive JPEG at the pixel limit; smaller ones may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
-"""Of a JPEG, whose decoder reads them more than once."""
+"""Limit of the fill bytes of a JPEG, whose decoder reads them more than once."""
 
 _START_OF_SCAN = b"\xff\xda"
 

@@ -38,7 +38,7 @@ class Stance(Struct, frozen=True):
     ankles: tuple[Point, Point]
     holds: tuple[bool, bool] = (True, True)
     turn: float = 0.0
-    """Of the head and shoulders, as in `draw_figure`."""
+    """Draws head and shoulders, as in `draw_figure`."""
 
 
 STANCES: Mapping[str, Stance] = {

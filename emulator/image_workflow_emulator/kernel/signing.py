@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _SIGNATURE: Final = re.compile(r"(?<=[/-])[0-9a-f]{32}(?=$|\.[a-z]+$)")
-"""As it stands at the end of a link: after a slash, or between an id and the ending of a file's name."""
+"""Its form at the end of a link: after a slash, or between an id and the ending of a file's name."""
 
 
 class Signer:

@@ -46,7 +46,7 @@ FAULTS: Final[Mapping[str, Callable[..., Fault]]] = {
     "deprecated": DeprecatedFault,
     "client": ClientFault,
 }
-"""By the word under `then` of a rule about requests: what makes its fault of the value and the options beside it."""
+"""What makes the fault of a rule about requests of its value and options, by its word under `then`."""
 _IN_MS: Final = {"from": "from_ms", "until": "until_ms", "every": "every_ms", "for": "for_ms"}
 """By their words, the fields of `When` that are spans."""
 _NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)

@@ -7,6 +7,6 @@ faults at each call; a cell is a scenario with one rule. `plan` chooses which ar
 
 With pytest and the plugin, each test has a sandbox of its own, so one run tries a different cell in every test. The plugin
 puts the scenario of a cell in force for the Teams of a sandbox: it goes before what the test itself plays. Any other command
-is run by `exec`, with one cell in a run, as the first rule of its scenario. Stands on `testing`, scenario files and the
+is run by `exec`, with one cell in a run, as the first rule of its scenario. Uses `testing`, scenario files and the
 JSON of the journal; nothing below knows it.
 """

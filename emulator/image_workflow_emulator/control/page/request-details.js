@@ -16,7 +16,7 @@ export function createDetails(close, draw) {
   /** the request as it was read last */
   let entry = null;
   let missing = "";
-  /** What stands below the buttons: a form to send it again, or to compare it. */
+  /** The form below the buttons: to send it again, or to compare it. */
   let tool = "";
   let root = null;
   let content = null;

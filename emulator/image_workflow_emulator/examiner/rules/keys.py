@@ -222,7 +222,7 @@ def credential_in_request(history: History) -> Verdicts:
     """The key of a credential stands in the query of an operation, or in an Idempotency-Key.
 
     The credential belongs to the header Authorization. Addresses and Idempotency-Keys are written to logs, shown to support
-    and kept by the service: whoever reads them there has the key.
+    and kept by the service: anyone who reads them there has the key.
     """
     for record in history.records:
         if record.byte_surface is None and (record.query or record.key_header):

@@ -23,9 +23,9 @@ _MAX_REPETITIONS: Final = 20
 _ROW: Final = 4
 _MAX_PAUSES: Final = 12
 _GROWN: Final = 1.3
-"""Pauses grow if those of the last third are together so many times those of the first third, or more."""
+"""Pauses grow if the sum of their last third is at least this many times that of the first third."""
 _SPREADS: Final = {4: 1.02, 5: 1.06, 6: 1.12, 7: 1.15, 8: 1.18, 9: 1.27, 10: 1.35, 11: 1.4, 12: 1.4}
-"""By the number of pauses: how many times the shortest the others are at most, if they are equal."""
+"""How many times the shortest the others are at most, if pauses are equal, by their number."""
 _NOTHING_MS: Final = ((3, 6), (4, 40), (6, 200), (8, 400))
 """Numbers of successive pauses, each with the limit of their sum up to which they count as no pause."""
 
@@ -158,7 +158,7 @@ def has_no_pause(pauses: Sequence[float]) -> bool:
 def retries_without_end(history: History) -> Verdicts:
     """A request is repeated again and again after the same kind of failure.
 
-    Whoever has tried 20 times, or for an hour, has to tell somebody. The time that Retry-After asked for does not count
+    A client that has tried 20 times, or for an hour, has to tell somebody. The time that Retry-After asked for does not count
     for the hour, nor does any time on an auto clock. What has no key and comes again after ten minutes of emulator time is
     a new attempt, as of a job that runs now and then.
     """

@@ -22,7 +22,7 @@ _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 
 
 class NetworkFault(Fault, frozen=True):
-    """The answer is lost, comes later, or at so many bytes a second, as does the body of the request.
+    """The answer is lost, comes later, or at a limited rate, as does the body of the request.
 
     A latency before the commit delays the processing of the request, and after it the answer. `latency_ms` is a range.
     """
@@ -87,7 +87,7 @@ class NetworkFault(Fault, frozen=True):
 
 
 def network_fault(lost_by: str | None = None, at: Moment = "before_commit", **options: Any) -> NetworkFault:
-    """Make the fault of what stands under `network`: a loss, or options, of which one can be a loss."""
+    """Make the fault of the options of `network`: a loss, or options, of which one can be a loss."""
     lost_by = lost_by or next((loss for loss in LOSSES if loss in options), None)
     return NetworkFault(lost_by, at, options.get("latency", (0, 0)), options.get("rate"))
 

@@ -208,7 +208,7 @@ class Sandbox(SandboxState):
         self.opened_at = self.clock.now()
         """When it began, or its state was loaded."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
-        """By the names of scenario and rule: the counts of scenarios that have ended."""
+        """The counts of scenarios that have ended, by the names of scenario and rule."""
 
     def take_place_of(self, old: "Sandbox") -> None:
         """Count the image bytes in the memory budget of another sandbox from now on, and notify its watchers."""
