@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.drift.as_records import examine_recording
+from image_workflow_emulator.drift.as_records import conduct_report
 from image_workflow_emulator.drift.recordings import RecordedExchange, read_recording
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, as_har, photoshoot_of
@@ -39,9 +39,9 @@ def order_of(service: RecordedService) -> dict[str, Any]:
 
 
 def rules_of(exchanges: list[RecordedExchange]) -> list[str]:
-    found = examine_recording(exchanges, CONTRACT)
+    found = conduct_report(exchanges, CONTRACT)
     assert found is not None
-    return [finding.rule for finding in found.conduct.findings]
+    return [finding.rule for finding in found.findings]
 
 
 def pays_twice(service: RecordedService) -> None:
@@ -156,11 +156,11 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(make_emulator: MakeEmulat
     ExampleClient(service).play(EXAMPLES[rule][0])
     running = service.told("GET", "/conduct?ended=true")
     journal = service.told("GET", "/requests?limit=1000")
-    recorded = examine_recording(read_recording(json.dumps(journal).encode(), "journal.json"), CONTRACT)
+    recorded = conduct_report(read_recording(json.dumps(journal).encode(), "journal.json"), CONTRACT)
     assert recorded is not None
-    hidden = set(recorded.not_checked) - set(running["not_checked"])
+    hidden = set(recorded.details["not_checked"]) - set(running["not_checked"])
     assert {"credential-sent-to-bytes"} == hidden
-    seen = [(finding.rule, finding.severity, finding.requests) for finding in recorded.conduct.findings]
+    seen = [(finding.rule, finding.severity, finding.requests) for finding in recorded.findings]
     assert [
         (finding["rule"], finding["severity"], finding["requests"])
         for finding in running["findings"]
@@ -175,6 +175,6 @@ def test_each_sandbox_of_a_journal_is_judged_by_itself(names: Sequence[str], mak
         service = make_emulator(clock="manual")
         service.get("/assets/none")
         entries += [{**entry, "sandbox": name} for entry in service.told("GET", "/requests")["data"]]
-    recorded = examine_recording(read_recording(json.dumps({"data": entries}).encode(), "journal.json"), CONTRACT)
+    recorded = conduct_report(read_recording(json.dumps({"data": entries}).encode(), "journal.json"), CONTRACT)
     assert recorded is not None
-    assert ([], 3) == (recorded.conduct.findings, len(recorded.places))
+    assert ([], "3 calls, 0 findings") == (recorded.findings, recorded.summary)

@@ -4,6 +4,7 @@ Sound clients stay clean, whatever their habits, under every scenario of the lib
 """
 
 import itertools
+import time
 from contextlib import closing
 from typing import Final
 
@@ -11,7 +12,7 @@ import httpx
 import pytest
 
 from image_workflow_emulator.testing import Emulator, Sandbox
-from tests.examiner.example_client import ONCE, PHOTO, POLL, SEND, UPSCALE, enlarging, errands, load, play
+from tests.examiner.example_client import ONCE, PHOTO, POLL, SEND, UPSCALE, enlarging, errands, load, play, tour
 from tests.examiner.examples import LIBRARY, SLOW, ExampleClient, rules_found
 from tests.examiner.rule_examples import Ask, Example, Wait, upscale
 from tests.support.emulator_client import EmulatorUnderTest
@@ -128,8 +129,14 @@ HABITS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 }
 """The changes, by what they do."""
 
-CASES = list(itertools.product(LIBRARY, HABITS, ("manual", "auto")))
-USUAL = [case for case in CASES[::19] if case[0] not in SLOW]
+CLOCKS: Final = ("manual", "auto")
+SPEED: Final = 60
+"""Of a clock that runs by itself: the client's pauses are so much shorter."""
+CASES = [
+    *itertools.product(LIBRARY, HABITS, CLOCKS),
+    *itertools.product(LIBRARY, ["waits as it is told"], [f"x{SPEED}"]),
+]
+USUAL = [case for case in CASES[::19] if case[0] not in SLOW and case[2] in CLOCKS]
 """Every client under some scenarios of the library; all cases belong to the long verification."""
 
 
@@ -138,6 +145,7 @@ USUAL = [case for case in CASES[::19] if case[0] not in SLOW]
     [pytest.param(*case, marks=() if case in USUAL else pytest.mark.verify) for case in CASES],
 )
 def test_a_sound_client_is_clean(server: Emulator, scenario: str, habit: str, clock: str) -> None:
-    with server.sandbox(scenario=scenario, clock=clock) as sandbox:
-        play(load(*HABITS[habit]), sandbox, errands, sandbox.clock.advance)
+    with server.sandbox(scenario=scenario, clock=clock, evolution=clock == "auto") as sandbox:
+        pause = sandbox.clock.advance if clock in CLOCKS else lambda seconds: time.sleep(seconds / SPEED)
+        play(load(*HABITS[habit]), sandbox, errands if HABITS[habit] else tour, pause)
         assert [] == list(map(str, sandbox.conduct().findings))

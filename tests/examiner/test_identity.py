@@ -22,14 +22,17 @@ LEFT_OPEN: Final = ("abandoned-upload",)
 """What these programs leave undone besides."""
 
 
-def limited(sandbox: Sandbox) -> None:
-    """Let every read of the Team be refused for ten seconds."""
-    rule = {
-        "match": {"operation": "getTeam"},
-        "when": {"nth": "1-9"},
-        "then": {"problem": "rate_limited", "retry_after": 10},
-    }
-    sandbox.use({"scenario": "limited", "rules": [rule]})
+def limited(sandbox: Sandbox, seconds: int, **operations: str) -> None:
+    """Let some calls of operations be refused for so many seconds."""
+    rules = [
+        {
+            "match": {"operation": name},
+            "when": {"nth": nth},
+            "then": {"problem": "rate_limited", "retry_after": seconds},
+        }
+        for name, nth in operations.items()
+    ]
+    sandbox.use({"scenario": "limited", "rules": rules})
 
 
 def get(sandbox: Sandbox, path: str) -> Message:
@@ -52,7 +55,7 @@ def post(sandbox: Sandbox, path: str, body: Any, key: str | None = None) -> Mess
 
 def two_programs_are_limited(sandbox: Sandbox) -> None:
     """Two programs, of which each waits as long as it is told."""
-    limited(sandbox)
+    limited(sandbox, 10, getTeam="1-9")
     for pause in (0, 3, 7, 3, 7):
         sandbox.clock.advance(pause)
         get(sandbox, "/team")
@@ -107,19 +110,7 @@ def hedged_write_is_refused(sandbox: Sandbox) -> None:
 def five_programs_do_the_same(sandbox: Sandbox) -> None:
     """Five programs do the same errand at the same time, each as it is told, and each asks for what is missing."""
     body = {"content_type": "image/png", "size_bytes": 100}
-    rules = [
-        {
-            "match": {"operation": "getTeam"},
-            "when": {"nth": "2-4"},
-            "then": {"problem": "rate_limited", "retry_after": 9},
-        },
-        {
-            "match": {"operation": "createUpload"},
-            "when": {"nth": "1-3"},
-            "then": {"problem": "rate_limited", "retry_after": 9},
-        },
-    ]
-    sandbox.use({"scenario": "limited", "rules": rules})
+    limited(sandbox, 9, getTeam="2-4", createUpload="1-3")
     path, clock = admitted(sandbox), Lock()
 
     def wait(seconds: float) -> None:
@@ -142,7 +133,7 @@ def five_programs_do_the_same(sandbox: Sandbox) -> None:
 
 def hammers(sandbox: Sandbox) -> None:
     """A program that does not wait, and opens a connection for each attempt."""
-    limited(sandbox)
+    limited(sandbox, 10, getTeam="1-9")
     for _ in range(10):
         get(sandbox, "/team")
 
@@ -187,12 +178,7 @@ def polls_for_completed_alone(sandbox: Sandbox) -> None:
 
 def is_limited_and_takes_a_new_key(sandbox: Sandbox) -> None:
     """A program that is refused, and orders again after a second, under another key."""
-    rule = {
-        "match": {"operation": "createUpload"},
-        "when": {"nth": 1},
-        "then": {"problem": "rate_limited", "retry_after": 9},
-    }
-    sandbox.use({"scenario": "limited", "rules": [rule]})
+    limited(sandbox, 9, createUpload="1")
     for _ in range(2):
         post(sandbox, "/uploads", {"content_type": "image/png", "size_bytes": 0x100})
         sandbox.clock.advance(1)

@@ -1,16 +1,15 @@
-"""Recordings of the real service as the examiner wants them: records of requests, and what became of the work.
+"""The conduct of a recorded client: recordings become records of requests and their work, which the examiner judges.
 
-Owns what a recording can show of the client's conduct, and says of each rule that it cannot show why not. Judges nothing.
+Owns which rules a recording cannot show, and why. Has no rule of its own.
 """
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
 import orjson
-from msgspec import Struct
 
 from image_workflow_emulator.contract import BASE_PATH, Contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
@@ -18,22 +17,14 @@ from image_workflow_emulator.domain.resources import Generation, Operation, Outp
 from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
 from image_workflow_emulator.examiner.conduct import judge
-from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding
+from image_workflow_emulator.examiner.findings import SEVERITIES
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
+from image_workflow_emulator.kernel.wording import count_of, first_of
+from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.service.records.record import RequestRecord, digest
 
 _EARLIER_MS: Final = MINUTE_MS
 """How much earlier than its request work may seem to be created: two clocks are not the same."""
-
-
-class RecordedConduct(Struct, frozen=True):
-    """What a recording shows of a client's conduct."""
-
-    conduct: Conduct
-    not_checked: Mapping[str, str]
-    """By rule: why the recording cannot show it."""
-    places: Mapping[int, str]
-    """Where each request was recorded, by its number."""
 
 
 class _Record(RequestRecord, eq=False):
@@ -48,9 +39,9 @@ class _Record(RequestRecord, eq=False):
         return "lost" if self.status is None else None
 
 
-def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract) -> RecordedConduct | None:
+def conduct_report(exchanges: Sequence[RecordedExchange], contract: Contract) -> Report | None:
     """Judge the client that was recorded, each sandbox by itself; None if no exchange is a call of the service."""
-    findings, checked = list[Finding](), Counter[str]()
+    findings, checked = list[ReportFinding](), Counter[str]()
     reasons, places = dict[str, str](), dict[int, str]()
     for run in _runs(exchanges):
         traffic = Traffic(run, contract)
@@ -58,15 +49,26 @@ def examine_recording(exchanges: Sequence[RecordedExchange], contract: Contract)
             records = list(_records(traffic, max(places, default=0)))
             now = max(record.left_at for record in records)
             conduct = judge(records, _RecordedWorks(traffic, records), now, has_ended=True)
-            findings += conduct.findings
+            places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
+            findings += [
+                one.reported(first_of(map(places.get, one.requests), separator="; ")) for one in conduct.findings
+            ]
             checked.update(conduct.checked)
             reasons |= _not_checked(traffic, conduct.not_checked)
-            places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
-    if not places:
-        return None
-    judged = {"requests": len(places), "left": 0}
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))
-    return RecordedConduct(Conduct(findings=findings, checked=checked, judged=judged), reasons, places)
+    has_errors = any(finding.severity == "error" for finding in findings)
+    table = ReportTable(title="Not checked", columns=["rule", "reason"], rows=list(reasons.items()))
+    report = Report(
+        kind="conduct",
+        ok=not has_errors,
+        summary=f"{count_of(len(places), 'call')}, {count_of(len(findings), 'finding')}",
+        findings=findings,
+        checked={rule: number for rule, number in checked.items() if rule not in reasons},
+        tables=[table] if reasons else [],
+        details={"not_checked": reasons},
+        status=int(has_errors),
+    )
+    return report if places else None
 
 
 def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedExchange]]:

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.readings import NO_READINGS
-from image_workflow_emulator.drift.as_records import examine_recording
+from image_workflow_emulator.drift.as_records import conduct_report
 from image_workflow_emulator.drift.judgement import DecisionRow, Judgement, judge
 from image_workflow_emulator.drift.recordings import read_recordings
 from image_workflow_emulator.kernel.timestamps import format_timestamp
@@ -126,20 +126,7 @@ def _message(row: DecisionRow) -> str:
 
 def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
     """Judge what the recorded client does wrong. Raises UsageError and UnusableFileError as `drift` does."""
-    found = examine_recording(read_recordings(options.files), load_contract())
-    if found is None:
+    report = conduct_report(read_recordings(options.files), load_contract())
+    if report is None:
         raise _nothing_to_judge(options.files)
-    judged = found.conduct
-    places = (first_of(map(found.places.get, one.requests), separator="; ") for one in judged.findings)
-    findings = [one.reported(where) for one, where in zip(judged.findings, places, strict=True)]
-    reasons = [(rule, reason) for rule, reason in found.not_checked.items()]
-    return Report(
-        kind="conduct",
-        ok=not judged.errors,
-        summary=f"{count_of(len(found.places), 'call')}, {count_of(len(findings), 'finding')}",
-        findings=findings,
-        checked={rule: number for rule, number in judged.checked.items() if rule not in found.not_checked},
-        tables=[ReportTable(title="Not checked", columns=["rule", "reason"], rows=reasons)] if reasons else [],
-        details={"not_checked": dict(found.not_checked)},
-        status=int(bool(judged.errors)),
-    )
+    return report

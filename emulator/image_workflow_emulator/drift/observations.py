@@ -296,10 +296,8 @@ def file_delivery(traffic: Traffic) -> Evidence:
     """D19: whether a file is answered itself, or by a redirect."""
     targets = {call.response_headers.get("location") for call in traffic.of("download")}
     for call in traffic.of("download"):
-        if call.status in REDIRECTS:
-            yield Seen(["redirects"], call)
-        elif call.status in (200, 206, 304) and call.url not in targets:  # no redirect led here
-            yield Seen(["plain"], call)
+        if call.status in (200, 206, 304, *REDIRECTS) and call.url not in targets:  # no redirect led here
+            yield Seen(["redirects" if call.status in REDIRECTS else "plain"], call)
 
 
 def picture_limit(traffic: Traffic) -> Evidence:
@@ -445,30 +443,29 @@ def team_credits(traffic: Traffic) -> Evidence:
     """D29: whether a Team's Credits fall with a reservation, or only when they are charged."""
     reads = [call for call in traffic.whole("getTeam") if "credits" in call.answer]
     for earlier, later in pairwise(reads):
-        accounts = [(_account(work, earlier), _account(work, later)) for work in traffic.works.values()]
-        spent = {"plain": 0, "gross": 0}
-        for before, after in accounts:
-            if before is None or after is None:
-                break
-            spent["plain"] += sum(after) - sum(before)
-            spent["gross"] += after[1] - before[1]
-        else:
-            change = earlier.answer["credits"] - later.answer["credits"]
+        before, after = _account(traffic, earlier), _account(traffic, later)
+        change = earlier.answer["credits"] - later.answer["credits"]
+        if before is not None and after is not None:
+            spent = {reading: after[reading] - before[reading] for reading in before}
             if change >= min(0, *spent.values()):  # else somebody added Credits
                 what = f"{change} Credits were taken where {spent['plain']} were expected"
                 yield Seen(_by_value(change, spent), later, what)
 
 
-def _account(work: RecordedWork, call: RecordedCall) -> tuple[int, int] | None:
-    """Return what work had reserved and charged when a call was made; None if the recording does not tell."""
-    match _stage(work, call), work.credits("reserved"), work.credits("charged"):
-        case "before", _, _:
-            return 0, 0
-        case "open", int(reserved), _:
-            return reserved, 0
-        case "finished", _, int(charged):
-            return 0, charged
-    return None
+def _account(traffic: Traffic, call: RecordedCall) -> dict[str, int] | None:
+    """Return the Credits taken until a call was made, by reading; None if the recording does not tell."""
+    taken = {"plain": 0, "gross": 0}
+    for work in traffic.works.values():
+        match _stage(work, call), work.credits("reserved"), work.credits("charged"):
+            case "before", _, _:
+                pass
+            case "open", int(reserved), _:
+                taken["plain"] += reserved
+            case "finished", _, int(charged):
+                taken = {"plain": taken["plain"] + charged, "gross": taken["gross"] + charged}
+            case _:
+                return None
+    return taken
 
 
 def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
