@@ -181,12 +181,18 @@ def test_a_glob_has_a_limit_of_characters_and_stars(glob: str) -> None:
 
 @pytest.mark.parametrize(
     "place",
-    ["{}", "rules: [{{then: {}}}]", "rules: [{{match: {}, then: {{hold: 1}}}}]", "timeline: [{{at: 0, set: {}}}]"],
+    [
+        "{}",
+        "rules: [{{then: {{{}}}}}]",
+        "rules: [{{match: {{{}}}, then: {{hold: 1}}}}]",
+        "rules: [{{match: {{work: upscale}}, then: {{outputs: {{{}}}}}}}]",
+        "timeline: [{{at: 0, set: {{{}}}}}]",
+    ],
 )
 def test_thousands_of_unknown_fields_are_told_in_linear_time(place: str) -> None:
     fields = ", ".join(f"k{number}: 1" for number in range(9000))
     began_at = time.process_time()
-    complaints_of("{scenario: x, " + place.format(f"{{{fields}}}").removeprefix("{") + "}"[: place != "{}"])
+    complaints_of(f"{{scenario: x, {place.format(fields)}}}")
     assert time.process_time() - began_at < 5
 
 
