@@ -16,6 +16,7 @@ from image_workflow_emulator.domain.pricing import AUTHORING_PRICES, generation_
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.scenario.format import FAULTS
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
@@ -77,10 +78,38 @@ def scenario_schema(document: dict[str, Any]) -> str:
     of_service = [code for code, kind in CATALOGUE.items() if kind.status >= 500]
     waiting = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
     then = definitions["then"]
+    words = then["x-words"]
+    requests, work = [*FAULTS], [word for word in words if word not in FAULTS]
+    then |= _exclusive(words, [name for name in then["properties"] if name not in words])
+    definitions["then_of_requests"] = _without(work, requests, 'requests; for work, match "work"')
+    definitions["then_of_work"] = _without(requests, work, "work")
+    of_bytes = ["problem", "network"]
+    others = [word for word in words if word not in of_bytes]
+    definitions["then_of_bytes"] = _without(others, of_bytes, "bytes")
     then["dependentSchemas"]["retry_after"] |= _problem_of(waiting, 'the problems that have "retry_after"')
     then["dependentSchemas"]["at"]["then"] = _problem_of(of_service, 'the problems that go with "at: after_commit"')
     definitions["then_of_bytes"] |= _problem_of(of_service, "the problems of byte surfaces")
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _exclusive(words: dict[str, list[str]], options: Sequence[str]) -> dict[str, Any]:
+    """What makes an object have one of some words, and beside it only its options: a word goes before those below it."""
+    any_word = {"anyOf": [{"required": [word]} for word in words], "x-expected": f"one of {', '.join(words)}"}
+    schema = {"if": {"propertyNames": {"enum": options}}, "then": any_word, "else": _closed([*words, *options])}
+    for word in reversed(words):
+        schema = {"if": {"required": [word]}, "then": _closed([word, *words[word]]), "else": schema}
+    return schema
+
+
+def _closed(names: Sequence[str]) -> dict[str, Any]:
+    """The schema of an object that has no fields but these: one error tells all others."""
+    return {"properties": dict.fromkeys(names, True), "additionalProperties": False}
+
+
+def _without(others: Sequence[str], words: Sequence[str], subject: str) -> dict[str, Any]:
+    """The schema of a `then` that has none of the words for other subjects."""
+    expected = f"one of {', '.join(words)}, as this rule is about {subject}"
+    return {"propertyNames": {"not": {"enum": others}, "x-expected": expected}}
 
 
 def _problem_of(codes: Sequence[str], which: str) -> dict[str, Any]:
