@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.served import ROOT
+from tests.support.served import EMULATOR, ROOT, run_program
 from tests.sweep.test_sweep import report_of, suite, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are those of POSIX")
@@ -115,12 +115,13 @@ def test_endless(image_workflow):
     except AssertionError: time.sleep(600)
 def test_other(image_workflow): get(image_workflow, 2)
 """
-    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited", "--timeout", "1", status=1)
+    found = outcomes(tmp_path, tests, "--only", "getTeam#1:rate_limited", "--timeout", "3", status=1)
     assert found["getTeam#1:rate_limited", "test_endless"] == "hung"
+    assert [True, True] == [row["struck"] for row in found[""]["cells"]]
     assert found["getTeam#1:rate_limited", "test_other"] == "survived"
 
 
-def test_what_a_test_leaves_undone_or_makes_twice_is_its_own(tmp_path: Path) -> None:
+def test_what_a_test_leaves_undone_is_its_own_also_behind_a_control_token(tmp_path: Path) -> None:
     tests = """
 def make(sandbox, keys):
     headers = {"Authorization": f"Bearer {sandbox.api_key}"}
@@ -131,21 +132,23 @@ def make(sandbox, keys):
         except httpx.RequestError: pass
 def test_it(image_workflow): make(image_workflow, "ab")
 """
-    found = outcomes(tmp_path, tests, "--only", "createUpload#1:lost-after-commit")
+    found = outcomes(tmp_path, tests, "--only", "createUpload#1:lost-after-commit", "--control-token", "open sesame")
     (row,) = found[""]["cells"]
     assert "write-retried-with-new-key" in [one["rule"] for one in row["findings"]]
 
 
 @pytest.mark.verify
-def test_what_one_change_of_the_client_mends_is_one_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHOP_DEFECTS", "DELETE once")
-    command = suite(Path(__file__).with_name("shop_suite.py"), "--noconftest")
-    _, report = report_of(tmp_path, ["--only", "deleteProduct#1:[lc]*"], command)
-    (cause,) = report["causes"]
-    assert ["cut", "lost-after-commit", "lost-before-commit"] == sorted(
-        cell.partition(":")[2] for cell in cause["cells"]
-    )
-    assert "section 2" in cause["section"]
+def test_a_client_with_growing_pauses_does_not_hang(tmp_path: Path) -> None:
+    tests = """
+def test_patient(image_workflow):
+    for pause in (1, 2, 4, 8, 8, 8, 4):
+        try: return get(image_workflow)
+        except AssertionError: time.sleep(pause)
+"""
+    file = tmp_path / "test_it.py"
+    file.write_text(CLIENT + tests)
+    words = ("sweep", "--only", "getTeam#1+:rate_limited", "--", *suite(file))
+    assert "1 survived" in run_program(*EMULATOR, *words, seconds=240, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1").output
 
 
 CLIENT_TESTS = """

@@ -238,6 +238,7 @@ def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first()
         "getGeneration: no recovery from rate_limited, cut",
     ]
     assert (found[0].remedy, found[4].remedy) == ("same key", CATALOGUE["upload_expired"].recovery)
+    assert found[3].remedy.endswith("a DELETE that is repeated and finds 404 is done")
     assert all(cause.section.startswith("docs/survive.md, section ") for cause in found)
     assert (
         found[3].command

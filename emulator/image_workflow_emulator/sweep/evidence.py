@@ -77,14 +77,12 @@ def evidence_of(journals: Sequence[Sequence[Entry]]) -> Evidence:
 
 def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
     """Divide the requests to all sandboxes by sandbox; a reset begins the journal of one again."""
-    lives: list[list[Entry]] = []
-    current: dict[str, list[Entry]] = {}
+    lives: dict[tuple[str, int], list[Entry]] = {}
+    begun: Counter[str] = Counter()
     for entry in entries:
-        if entry["sequence"] == 1 or entry["sandbox"] not in current:
-            current[entry["sandbox"]] = []
-            lives.append(current[entry["sandbox"]])
-        current[entry["sandbox"]].append(entry)
-    return lives
+        begun[entry["sandbox"]] += entry["sequence"] == 1
+        lives.setdefault((entry["sandbox"], begun[entry["sandbox"]]), []).append(entry)
+    return [*lives.values()]
 
 
 def made_twice(clean: Evidence, run: Evidence) -> Iterator[dict[str, Any]]:

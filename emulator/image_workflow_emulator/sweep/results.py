@@ -88,12 +88,12 @@ class Swept(Struct, eq=False):
         return list(map(self._cause, sorted(groups.values(), key=lambda runs: (-ranks[runs[0].trial], -len(runs)))))
 
     def _cause(self, runs: Sequence[Run]) -> Cause:
-        first, cell, (remedy, section) = runs[0], runs[0].trial, _remedy(runs[0])
+        first, trial, (remedy, section) = runs[0], runs[0].trial, _remedy(runs[0])
         endings = {"failed": "no recovery from", "hung": "no end after"}
         ending = endings.get(first.outcome) or f"{', '.join(first.errors)} after"
-        summary = f"{cell.operation}: {ending} {first_of(list(dict.fromkeys(run.trial.fault for run in runs)))}"
+        summary = f"{trial.operation}: {ending} {first_of(list(dict.fromkeys(run.trial.fault for run in runs)))}"
         if first.outcome == "unnoticed":
-            summary = f"no test of yours would notice if {DEFECTS[cell.fault]}"
+            summary = f"no test of yours would notice if {DEFECTS[trial.fault]}"
         cells = list(dict.fromkeys(run.cell for run in runs))
         tests = list(dict.fromkeys(run.test for run in runs if run.test and first.outcome != "unnoticed"))
         command = self.line_to_repeat(first.cell, first.test if tests else "")
@@ -117,8 +117,8 @@ class Swept(Struct, eq=False):
         causes, failing = self.causes, {run.cell for run in self.ended if self.gate.fails(run)}
         if self.gate.strict == "all":
             failing |= self.unnoticed
-        is_left = self.gate.least_percent == 100 and bool(self.not_run or self.missing)
-        is_short = is_left or self.percent() < self.gate.least_percent
+        least, columns = self.gate.least_percent, ("operation", "outcome", "faults")
+        is_short = self.percent() < least or (least == 100 and bool(self.not_run or self.missing))
         findings = [
             ReportFinding(
                 rule=cause.outcome,
@@ -130,7 +130,6 @@ class Swept(Struct, eq=False):
             )
             for cause in causes
         ]
-        plan = self.plan
         return Report(
             kind="sweep",
             ok=not failing and not is_short,
@@ -138,20 +137,18 @@ class Swept(Struct, eq=False):
             findings=findings,
             counts={**self._counts, "not_run": len(self.not_run), "runs": self.number},
             checked={outcome: len(self.ended) for outcome in OUTCOMES[1:]},
-            tables=[
-                ReportTable(title="Calls by outcome", columns=("operation", "outcome", "faults"), rows=self._rows())
-            ],
+            tables=[ReportTable(title="Calls by outcome", columns=columns, rows=self._rows())],
             next=[cause.command for cause in causes[:1]],
             details={
                 "cells": [structs.asdict(run) for run in self.ended],
                 "classes": [
                     {"class": name, "stands_for": list(map(str, cells)), "outcome": self._outcome(cells)}
-                    for name, cells in plan.classes.items()
+                    for name, cells in self.plan.classes.items()
                 ],
                 "causes": [structs.asdict(cause) for cause in causes],
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
                 "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
-                "left_out": [{"cell": str(cell), "why": why} for cell, why in plan.left_out.items()],
+                "left_out": [{"cell": str(cell), "why": why} for cell, why in self.plan.left_out.items()],
                 "not_run": [{"cell": str(trial), "test": trial.test} for trial in self.not_run],
                 "command": list(self.words),
                 "options": list(self.repeat),

@@ -189,11 +189,9 @@ class Runner:
     def _try_tests(
         self, emulator: Emulator, folder: Path, trials: Sequence[Cell], limit_seconds: float
     ) -> dict[Cell, Run | None]:
-        clean = {trial: self.places[trial.test] for trial in trials}
-        tasks = {
-            trial.test: {"scenario": trial.scenario(self._kinds), "tests": [*place.tests]}
-            for trial, place in clean.items()
-        }
+        tests = {trial.test: self.places[trial.test].tests.keys() for trial in trials}
+        scenarios = {trial.test: trial.scenario(self._kinds) for trial in trials}
+        tasks = {name: {"scenario": scenario, "tests": [*tests[name]]} for name, scenario in scenarios.items()}
         (folder / TASKS).write_bytes(json.encode(tasks))
         variables = dict(emulator.default.env)
         if "control_token" in self._options:
@@ -203,9 +201,9 @@ class Runner:
         places, begun = self._places(folder)
         runs: dict[Cell, Run | None] = {}
         for trial in trials:
-            place, tests = places.get(trial.test, Place()), clean[trial].tests.keys()
-            is_cut_off = bool(begun & tests)
-            if not is_cut_off and place.tests.keys() < tests:
+            place = places.get(trial.test, Place())
+            is_cut_off = bool(begun & tests[trial.test])
+            if not is_cut_off and place.tests.keys() < tests[trial.test]:
                 runs[trial] = None
                 continue
             has_failed = is_cut_off or any(ended["failed"] for ended in place.tests.values())

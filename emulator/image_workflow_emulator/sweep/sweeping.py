@@ -67,6 +67,8 @@ class _Sweeping:
     def __init__(self, options: Namespace, environment: Mapping[str, str]) -> None:
         """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
         self._options = options
+        self._first: dict[Cell, Run] = {}
+        """How trials that are to be tried again ended the first time."""
         timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
         self._shard = _shard(options.shard) if options.shard else None
         self._faults = tuple(options.faults.split(",")) if options.faults else ()
@@ -120,17 +122,17 @@ class _Sweeping:
 
     def run(self, swept: Swept) -> None:
         """Run what has not been run, until all has ended or the time is over."""
-        waiting, running, first = swept.not_run, _Running(), dict[Cell, Run]()
+        waiting, running = swept.not_run, _Running()
         if len(swept.plan.cells) == 1 and self._options.format == "text":
             self.runner.output = None
         if len(waiting) > 1:
             print(f"{len(waiting)} cells to try", file=sys.stderr, flush=True)
-        self._most_silent = math.ceil(sum(trial.is_silent for trial in waiting) / _SILENT_RUNS)
+        self._most_silent = math.ceil(sum(trial.is_silent for trial in waiting) / _SILENT_RUNS) or 1
         pool = ThreadPoolExecutor(self._jobs + _SILENT_RUNS)
         try:
             while waiting or running:
                 while batch := self._batch(waiting, running, swept.number):
-                    is_repetition = any(trial in first for trial in batch)
+                    is_repetition = any(trial in self._first for trial in batch)
                     future = pool.submit(self.runner.run, batch, is_repetition=is_repetition)
                     running[future] = batch
                     swept.number += 1
@@ -141,37 +143,41 @@ class _Sweeping:
                     return
                 for future in ended:
                     del running[future]
-                    waiting[:0] = self._take(swept, future.result(), first)
+                    waiting[:0] = self._take(swept, future.result())
         finally:
             self.runner.stop()
             pool.shutdown(cancel_futures=True)
 
-    def _take(self, swept: Swept, runs: Mapping[Cell, Run | None], first: dict[Cell, Run]) -> Iterator[Cell]:
-        """Note and print how trials ended; yield those that have to be tried again. `first`: how they ended the first time."""
+    def _take(self, swept: Swept, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
+        """Note and print how trials ended; yield those that have to be tried again."""
         for trial, run in runs.items():
             if run is None:
                 if any(runs.values()):  # the run ended with another test; else no test began
                     yield trial
-            elif trial in first or is_sure(run):
-                swept.runs[trial] = agreed(first[trial], run) if trial in first else run
+            elif trial in self._first or is_sure(run):
+                swept.runs[trial] = agreed(self._first[trial], run) if trial in self._first else run
                 self._tell(swept, swept.runs[trial])
             else:
-                first[trial] = run
+                self._first[trial] = run
                 yield trial
+
+    def _waits(self, trial: Cell) -> bool:
+        """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
+        return trial.is_silent or (trial in self._first and self._first[trial].outcome == "hung")
 
     def _batch(self, waiting: list[Cell], running: _Running, begun: int) -> list[Cell]:
         """Take the trials of the next run, one of each test; empty if none may begin beside those that are `running`.
 
-        Those whose client waits for an answer have runs of their own, and more of these the more runs have `begun`.
+        Those whose client waits have runs of their own, and more of these the more runs have `begun`.
         """
-        silent = sum(batch[0].is_silent for batch in running.values())
+        silent = sum(self._waits(batch[0]) for batch in running.values())
         places = ((False, self._jobs - len(running) + silent), (True, min(_SILENT_RUNS, begun) - silent))
-        for is_silent, free in places:
+        for waits, free in places:
             found: dict[str, Cell] = {}
             for trial in waiting if free > 0 else ():
-                if trial.is_silent == is_silent:
+                if self._waits(trial) == waits:
                     found.setdefault(trial.test, trial)
-            if batch := [*found.values()][: self._most_silent if is_silent else None]:
+            if batch := [*found.values()][: self._most_silent if waits else None]:
                 waiting[:] = [trial for trial in waiting if trial not in batch]
                 return batch
         return []
