@@ -93,6 +93,14 @@ def test_files_after_an_option_are_judged_too(tmp_path: Path) -> None:
     assert json.loads(report.read_text())["compared"] == 18
 
 
+def test_a_breach_is_in_the_json_with_its_sentence_and_place(tmp_path: Path) -> None:
+    exchanges = [structs.replace(one, response_headers={}) for one in tour()[:1]]
+    report = json.loads(run_command("drift", written(exchanges, tmp_path / "a.har"), "--format", "json").output)
+    breaches = [(one["sentence"], one["exchange"]) for one in report["breaches"]]
+    assert [("Every response carries a Request-Id (section 4)", "a.har, entry 1")] == breaches
+    assert [] == report["bugs"]
+
+
 def test_an_unknown_reading_is_answered_with_those_of_its_decision(tmp_path: Path) -> None:
     outcome = run_command("drift", written(tour()[:9], tmp_path / "a.har"), "--readings", "D02=no-such-reading")
     assert (2, True) == (outcome.status, "expected one of D02=clamps, D02=plain" in outcome.complaint)

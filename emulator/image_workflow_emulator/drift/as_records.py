@@ -35,7 +35,7 @@ class _Record(RequestRecord, eq=False):
 
     @property
     def loss(self) -> str | None:
-        """How the answer was lost: nobody knows."""
+        """How the answer was lost, which a recording does not tell."""
         return "lost" if self.status is None else None
 
 
@@ -153,7 +153,7 @@ def _latin(text: str) -> bytes:
 
 
 def _path(call: RecordedCall, traffic: Traffic) -> str:
-    """Return the path as the emulator would have it: below its own base path; of an upload, with the id of its session."""
+    """Return the path that the emulator would use: below its own base path, and with the session's id for an upload."""
     address = call.url.partition("?")[0]
     if call.operation is not None:
         return BASE_PATH + address.partition(BASE_PATH)[2]

@@ -198,7 +198,7 @@ class Replay:
         return call.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
 
     def _headers(self, call: RecordedCall) -> dict[str, str]:
-        """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
+        """Return the headers to send; those that an exporter dropped are restored where the answer shows that they were sent."""
         assert call.operation is not None
         headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
         if call.key is not None:

@@ -20,10 +20,10 @@ _MAX_COUNT: Final = 2**53
 
 def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
-    operations: dict[str, Any] = {}
-    for name, points in all_points(contract).items():
-        rows = [_point(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]
-        operations[name] = {"points": rows}
+    operations = {
+        name: {"points": [_point(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]}
+        for name, points in all_points(contract).items()
+    }
     return _with_totals(operations)
 
 

@@ -1,4 +1,4 @@
-"""What the examiner asks of the record of a request: who sent it, what it is about, and what its client knows of it."""
+"""Questions about the record of a request: its client, its subject, and the answer as the client knows it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The history of a sandbox as rules of conduct ask about it: which request repeats which, which client read which work.
+"""The history of a sandbox, as the rules of conduct need it: repetitions of requests, reads of work, orders.
 
 Made from records for one examination, and then discarded. Must not know any rule.
 """
@@ -50,9 +50,7 @@ class History:
         self.records: Records = sorted(records, key=_sequence_of)
         self.by_operation: Mapping[str | None, Records] = facts.grouped(self.records, attrgetter("operation"))
         """The records of each operation, and under None of what came to no operation."""
-        self.with_key = [
-            record for record in self.records if record.key_header is not None and record.operation is not None
-        ]
+        self.with_key = [one for one in self.records if one.key_header is not None and one.operation is not None]
         """The records of the requests to operations that had an Idempotency-Key."""
         failing = {record.path for record in self.records if not facts.is_success(record)}
         self.by_intent = facts.grouped((record for record in self.records if record.path in failing), self.intent)

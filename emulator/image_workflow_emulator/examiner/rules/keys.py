@@ -1,4 +1,4 @@
-"""How a client uses its keys: whether a write whose effect is unknown is repeated, and under which; who sees the credential."""
+"""Rules about Idempotency-Keys and the credential: which key a repeated write has, and who sees the credential."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a client leaves behind: uploads and work that it began, pictures that it paid for, subjects that are not in them."""
+"""Rules about unfinished business: abandoned uploads and work, pictures never fetched, subjects left out."""
 
 import re
 from itertools import chain

@@ -1,4 +1,4 @@
-"""How a client asks again: whether it waits, backs off, stops and does not give up, and how it polls what takes its time."""
+"""Rules about repeated requests: waits, backoff, limits of retries, and the polling of work."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -84,11 +84,11 @@ def _by_worker(history: History, records: Records, wait_of: WaitOf, harmless: in
     workers, is_sure = facts.workers_of(records)
     for worker in workers:
         pairs = [(record, history.next_knowing(worker, record)) for record in worker if wait_of(record)]
-        is_told = is_sure or history.unexplained(worker, wait_of) > harmless
+        is_certain = is_sure or history.unexplained(worker, wait_of) > harmless
         yield from (
             (record, again)
             for record, again in pairs
-            if again is not None and (is_told or facts.has_waited(record, again, wait_of(record)))
+            if again is not None and (is_certain or facts.has_waited(record, again, wait_of(record)))
         )
 
 

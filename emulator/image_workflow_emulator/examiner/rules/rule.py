@@ -1,4 +1,4 @@
-"""What a rule of conduct is: a name, a sentence of the specification, and a function from a history to its verdicts.
+"""A rule of conduct: a name, a sentence of the specification, and a function from a history to its verdicts.
 
 Theory of operation. A rule looks at the whole history of a sandbox (examiner/history.py), and yields a verdict
 for each time that it could have been broken: KEPT, or a Breach. It keeps nothing from one examination to the next, so a
