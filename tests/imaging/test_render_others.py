@@ -76,7 +76,7 @@ def test_long_instructions_cover_no_input(width: int, height: int) -> None:
 
 
 def test_an_edit_shows_what_was_and_what_became_of_it() -> None:
-    image = edited(product(RED), instructions="Black and white.")
+    image = edited(product(RED), instructions="Make it lime.")
     assert count_of(image, RED, 12) > 500
     assert count_of(image.crop((200, 0, 512, 400)), RED, 12) == 0
 

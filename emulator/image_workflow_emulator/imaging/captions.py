@@ -93,7 +93,7 @@ def _draw_plaque(plaque: Plaque, width: int, most_height: int, letters: float) -
 def _rows(plaque: Plaque, width: int, size: int, gap: int, *, is_beside: bool) -> Iterator[list[Image.Image]]:
     """The rows of a plaque, each in cells: sign, title and facts, chips, words."""
     large, small = Face(round(size * 1.3)), Face(max(8, round(size * 0.8)))
-    sign = [label(plaque.sign, plaque.accent, size * 2)] if plaque.sign else []
+    sign = [label(plaque.sign, Face(round(size * 1.4)), size * 2, plaque.accent)] if plaque.sign else []
     facts = [_person(round(size * 1.3))] * plaque.people
     facts += [_line(text, small, _QUIET) for text in wrap(plaque.facts, small, width, 1)]
     free = width - sum(cell.width + gap for cell in sign)
@@ -103,7 +103,9 @@ def _rows(plaque: Plaque, width: int, size: int, gap: int, *, is_beside: bool) -
     yield [*sign, _line(first, large, WHITE), *([Image.new("RGB", (spare, 1), INK), *facts] if is_one_row else ())]
     for text in others:
         yield [_line(text, large, WHITE)]
-    chips = [_chip(*chip, small, round(size * 1.45), width) for chip in plaque.chips]
+    high = round(size * 1.45)
+    named = [(shorten(plain_text(name), small, width - 2 * high), swatch) for name, swatch in plaque.chips]
+    chips = [label(name, small, high, _PILL, swatch) for name, swatch in named]
     row: list[Image.Image] = []
     for cell in chips if is_one_row else (*facts, *chips):
         if row and sum(other.width + gap for other in row) + cell.width > width:
@@ -132,25 +134,14 @@ def _person(height: int) -> Image.Image:
     return image
 
 
-def _chip(name: str, swatch: Image.Image, face: Face, height: int, room: int) -> Image.Image:
-    """A pill with a swatch and a name."""
-    spare = height + (height // 2 if name else 0)
-    name = shorten(plain_text(name), face, room - spare)
-    pill = Canvas(_pill(spare + round(face.length(name)), height, height / 2, _PILL))
-    pill.paint(swatch, Box(0, 0, height, height).grown(-height * 0.08))
-    face.draw(pill.image, height * 1.2, height / 2, name, WHITE)
-    return pill.image
-
-
-def _pill(width: int, height: int, radius: float, color: Color) -> Image.Image:
+def label(text: str, face: Face, height: int, color: Color, swatch: Image.Image | None = None) -> Image.Image:
+    """A few characters on a colour, in white on a dark one; with a `swatch`, that and a name on a pill."""
+    margin = height * 0.22
+    left, radius = (height * 1.2, height / 2) if swatch else (margin, margin)
+    width = round(left + face.length(text) + margin) if text else height
     image = Image.new("RGB", (width, height), INK)
     ImageDraw.Draw(image).rounded_rectangle((0, 0, width - 1, height - 1), radius, fill=color)
-    return image
-
-
-def label(text: str, color: Color, height: int) -> Image.Image:
-    """A few characters on a colour; on that of ink, they are white."""
-    face, margin = Face(round(height * 0.7)), height * 0.22
-    image = _pill(round(face.length(text) + 2 * margin), height, margin, color)
-    face.draw(image, margin, height / 2, text, WHITE if color == INK else INK)
+    face.draw(image, left, height / 2, text, WHITE if max(color) < 128 else INK)
+    if swatch:
+        Canvas(image).paint(swatch, Box(0, 0, height, height).grown(-height * 0.08))
     return image

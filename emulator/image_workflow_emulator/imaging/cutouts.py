@@ -89,12 +89,10 @@ def _inside(steps: Image.Image) -> Image.Image:
 
 
 def recolored(image: Image.Image, color: Color, solid: Image.Image | None = None) -> Image.Image:
-    """A picture whose lights and shadows stay, and whose middle is a colour; the middle is that of its `solid` part."""
+    """A picture whose lights and shadows stay, and whose mean is a colour; the mean is that of its `solid` part."""
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
-    solid = solid or alpha
-    mask = solid and solid.point([255 * (level == 255) for level in range(256)])
     grey = opaque(image).convert("L")
-    middle = round(ImageStat.Stat(grey, mask).mean[0]) if mask is None or mask.getbbox() else 127
+    middle = round(ImageStat.Stat(grey, solid or alpha).mean[0])
     result = ImageOps.colorize(grey, mix(color, BLACK, 0.8), mix(color, WHITE, 0.85), color, midpoint=middle)
     if alpha is not None:
         result.putalpha(alpha)

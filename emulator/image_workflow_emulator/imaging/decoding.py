@@ -9,7 +9,7 @@ import io
 import re
 import struct
 from collections.abc import Callable, Mapping
-from typing import Concatenate, Literal, ParamSpec
+from typing import Literal
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
@@ -18,7 +18,6 @@ try:
 except ImportError:  # no wheel for this platform: Pillow's own reader serves
     from PIL import AvifImagePlugin
 
-_Options = ParamSpec("_Options")
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
 MAX_EDGE = 65_500
@@ -93,17 +92,15 @@ def header_of(data: bytes) -> tuple[SourceFormat, int, int] | None:
         return None
 
 
-def remembered(
-    prepare: Callable[Concatenate[bytes, _Options], Image.Image],
-) -> Callable[Concatenate[bytes, _Options], Image.Image]:
+def remembered(prepare: Callable[..., Image.Image]) -> Callable[..., Image.Image]:
     """Keep what was made of the last few pictures, by their digests: the slots of a Generation have the same inputs."""
     kept: dict[tuple[object, ...], Image.Image] = {}
 
-    def prepared(data: bytes, /, *options: _Options.args, **named: _Options.kwargs) -> Image.Image:
-        key = hashlib.blake2b(data).digest(), options, *named.items()
-        kept[key] = result = kept.pop(key, None) or prepare(data, *options, **named)
+    def prepared(data: bytes, *options: object) -> Image.Image:
+        key = hashlib.blake2b(data).digest(), options
+        kept[key] = result = kept.pop(key, None) or prepare(data, *options)
         if len(kept) > MAX_REMEMBERED:
-            kept.pop(next(iter(kept)), None)
+            kept.pop(next(iter(kept)))
         return result
 
     return prepared

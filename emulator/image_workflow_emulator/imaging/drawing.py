@@ -5,6 +5,7 @@ Must not know any recipe, nor what a picture shows.
 
 import hashlib
 from collections.abc import Sequence
+from colorsys import hsv_to_rgb
 from functools import lru_cache
 from itertools import pairwise
 
@@ -31,14 +32,15 @@ def chance(*words: object) -> float:
 
 
 def color_of(text: str) -> Color:
-    """The colour that Pillow knows by this text: a name in lower case, or six hex digits after a #."""
-    red, green, blue, *_ = ImageColor.getrgb(text)
+    """The colour of a name, in lower case as CSS has it, or of six hex digits, with or without a #."""
+    red, green, blue, *_ = ImageColor.getrgb(text if text in ImageColor.colormap else f"#{text.removeprefix('#')}")
     return red, green, blue
 
 
 def color_of_hue(hue: float, saturation: float, value: float) -> Color:
     """A colour by hue, saturation and value, each from 0 to 1."""
-    return color_of(f"hsv({hue % 1 * 360:f},{saturation:%},{value:%})")
+    red, green, blue = (round(level * 255) for level in hsv_to_rgb(hue % 1, saturation, value))
+    return red, green, blue
 
 
 def mix(first: Color, second: Color, share: float) -> Color:
@@ -56,6 +58,12 @@ def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> 
             ends = Image.frombytes("RGB", (1, 2), bytes((*first, *second)))
             column.paste(ends.resize((1, bottom - top), Image.Resampling.BILINEAR, (0, 0.5, 1, 1.5)), (0, top))
     return column
+
+
+def backdrop(hue: float) -> Image.Image:
+    """A plain wall and floor, as a column."""
+    wall, floor, front = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84), color_of_hue(hue, 0.14, 0.92)
+    return gradient_column(((0.0, wall), (_HORIZON - 0.02, wall), (_HORIZON + 0.04, floor), (1.0, front)))
 
 
 @lru_cache(maxsize=16)
@@ -125,12 +133,6 @@ class Canvas:
         if ground.width == 1:
             return cls(stretched(ground, size))
         return cls(ImageOps.fit(ground, size, Image.Resampling.BILINEAR, centering=(0.5, _HORIZON)))
-
-    @classmethod
-    def pale(cls, size: tuple[int, int], hue: float) -> "Canvas":
-        """A plain backdrop, a little darker at the bottom."""
-        stops = (0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))
-        return cls.of(size, gradient_column(stops))
 
     def paint(self, image: Image.Image, box: Box) -> None:
         """Paint a picture in RGB or RGBA, stretched into a box, which may reach beyond the canvas."""

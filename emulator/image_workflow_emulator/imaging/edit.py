@@ -9,18 +9,9 @@ from image_workflow_emulator.domain.recipes import EditRecipe
 from image_workflow_emulator.imaging.captions import Plaque, facts_of, with_plaque
 from image_workflow_emulator.imaging.cutouts import SUBJECT_EDGE, subject_in
 from image_workflow_emulator.imaging.decoding import load
-from image_workflow_emulator.imaging.drawing import (
-    BLACK,
-    Canvas,
-    Color,
-    chance,
-    color_of_hue,
-    gradient_column,
-    mix,
-    opaque,
-)
+from image_workflow_emulator.imaging.drawing import Canvas, backdrop, chance, opaque
 from image_workflow_emulator.imaging.layout import Box
-from image_workflow_emulator.imaging.looks import filtered, named_color, named_look
+from image_workflow_emulator.imaging.looks import named_color
 
 _SEVERAL_EDGE = 480  # pixels of each of several inputs; more makes no visible difference
 _GROUNDS = r"wall|background|backdrop|ground|floor|surface|table"
@@ -34,31 +25,25 @@ def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Image.Image:
 
     A colour beside a word for the ground is the ground's; another one is the subject's.
     """
-    words, look = recipe.instructions[:600].casefold(), named_look(recipe.instructions)
+    words = recipe.instructions[:600].casefold()
     about = _ABOUT_GROUND.search(words)
     ground = named_color(about[0].split()) if about else None
     rest = words.replace(about[0], "") if about and ground else words
-    color = None if look else named_color(re.findall(r"\w+", rest))
+    color = named_color(re.findall(r"\w+", rest))
+    wall = _checkered() if _REMOVAL.search(words) else ground or backdrop(chance(words, *recipe.inputs))
 
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
         is_wide = room.width > room.height
         gap, share = min(room.width, room.height) * 0.05, 0.26 * max(room.width, room.height)
         before, after = room.split("left" if is_wide else "top", share, gap)
-        canvas = Canvas.of(size, _checkered() if _REMOVAL.search(words) else _wall(recipe, ground))
+        canvas = Canvas.of(size, wall)
         photos = [load(data, _SEVERAL_EDGE if len(inputs) > 1 else SUBJECT_EDGE) for data in inputs]
         canvas.paint_all([subject_in(photo, color) for photo in photos], after, 0.8)
-        if look:
-            canvas.image = filtered(canvas.image, look)
         canvas.paint_all([opaque(photo) for photo in photos], before)
         return canvas.image
 
     title = f"{len(inputs)} input{'s' * (len(inputs) > 1)}"
     return with_plaque(recipe, Plaque(title, facts_of(recipe), (), recipe.instructions, "Edit", (150, 186, 255)), draw)
-
-
-def _wall(recipe: EditRecipe, color: Color | None) -> Image.Image:
-    color = color or color_of_hue(chance("edit", recipe.instructions, *recipe.inputs), 0.12, 0.92)
-    return gradient_column(((0.0, color), (1.0, mix(color, BLACK, 0.16))))
 
 
 def _checkered() -> Image.Image:

@@ -12,6 +12,7 @@ from image_workflow_emulator.imaging.captions import Plaque, swatch, with_plaque
 from image_workflow_emulator.imaging.decoding import load
 from image_workflow_emulator.imaging.drawing import (
     Canvas,
+    backdrop,
     chance,
     color_of_hue,
     gradient_column,
@@ -38,7 +39,7 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
         if isinstance(recipe, PremadeRecipe):
             return _DRAWINGS[recipe.kind](recipe, size, room)
-        canvas = Canvas.pale(size, chance(recipe.name, *recipe.inputs))
+        canvas = Canvas.of(size, backdrop(chance(recipe.name, *recipe.inputs)))
         canvas.paint_all([trimmed(main)] if main else (), room)
         return canvas.image
 
@@ -107,23 +108,22 @@ _PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _
 def _style(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     """A photo that was taken in the style."""
     photo, look = _shirt(f"{recipe.name} {recipe.index}"), named_look(recipe.name)
-    canvas = Canvas.pale(size, chance("style", recipe.name))
+    canvas = Canvas.of(size, backdrop(chance("style", recipe.name)))
     canvas.paint_all([filtered(photo, look) if look else photo], room)
     return canvas.image
 
 
 def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     hue = chance("pose", recipe.name)
-    canvas = Canvas.pale(size, hue)
-    figure = draw_figure(stance_of(recipe.name), person_of(index=round(hue * 255)))
+    canvas = Canvas.of(size, backdrop(hue))
+    figure = draw_figure(stance_of(recipe.name), person_of(round(hue * 255)))
     canvas.paint_all([figure], room.part(0.98))
     return canvas.image
 
 
 def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
-    gender, age_range, *_ = (*recipe.attributes, "neutral", "25-35")
     canvas = Canvas.of(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
-    paint_portrait(canvas, person_of(gender, age_range, recipe.index), arrange([1.0], room, 0)[0])
+    paint_portrait(canvas, person_of(recipe.index, next(iter(recipe.attributes), None)), arrange([1.0], room, 0)[0])
     return canvas.image
 
 

@@ -6,7 +6,7 @@ Owns which word of a name selects which look; a style without one of them has th
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
-from PIL import Image, ImageColor, ImageEnhance
+from PIL import Image, ImageColor
 
 from image_workflow_emulator.imaging.drawing import WHITE, Color, color_of, mix
 
@@ -17,7 +17,6 @@ class Look(Struct, frozen=True):
     tint: Color = WHITE
     gamma: float = 1.0
     contrast: float = 1.0
-    is_grey: bool = False
 
 
 _LOOKS: Mapping[str, Look] = {
@@ -25,8 +24,6 @@ _LOOKS: Mapping[str, Look] = {
     "flash": Look((246, 250, 255), 0.95, 1.45),
     "golden": Look((255, 206, 132), 0.9, 1.05),
     "low key": Look((150, 138, 132), 1.5, 1.1),
-    "black and white": Look(contrast=1.2, is_grey=True),
-    "monochrome": Look(contrast=1.2, is_grey=True),
 }
 
 
@@ -50,8 +47,6 @@ def look_of(preview: Image.Image) -> Look:
 
 def filtered(image: Image.Image, look: Look) -> Image.Image:
     """A picture in RGB or RGBA with a look; its transparency stays."""
-    if look.is_grey:
-        image = ImageEnhance.Color(image).enhance(0)
     curve = [min(1.0, max(0.0, ((level / 255) ** look.gamma - 0.5) * look.contrast + 0.5)) for level in range(256)]
     table = [round(share * white) for white in look.tint for share in curve]
     return image.point([*table, *range(256)] if image.mode == "RGBA" else table)

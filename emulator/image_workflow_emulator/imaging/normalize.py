@@ -86,21 +86,17 @@ def _check_size(size: tuple[int, int], source: SourceFormat) -> None:
 
 
 def _normalized(data: bytes, source: SourceFormat, stored_as: PictureFormat | None) -> NormalizedImage:
-    opened = open_as(data, source)
+    image: Image.Image = open_as(data, source)
     if source == "jpeg":
-        _check_jpeg(data, opened)
-    upright = _turned(opened)
-    image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
-    del opened, upright  # and with them what the decoder holds, which is more than the picture
+        _check_jpeg(data, image)
+    profile = image.info.get("icc_profile")
+    image.load()
+    with contextlib.suppress(Exception):  # broken metadata raises several of them
+        ImageOps.exif_transpose(image, in_place=True)
+    image = _to_eight_bits(image)  # and no longer what the decoder holds, which is more than the picture
+    image = _to_srgb(image, profile)
     target = stored_as or _target_format(source, image)
     return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
-
-
-def _turned(opened: Image.Image) -> Image.Image:
-    opened.load()
-    with contextlib.suppress(Exception):  # broken metadata raises several of them
-        ImageOps.exif_transpose(opened, in_place=True)
-    return opened
 
 
 def _check_jpeg(data: bytes, opened: Image.Image) -> None:

@@ -23,12 +23,10 @@ _HALF_ARM = 0.125
 _HEAD = Box(-0.095, -0.008, 0.19, 0.19)
 
 _SKINS: tuple[Color, ...] = ((224, 178, 144), (136, 90, 64), (244, 213, 190), (188, 134, 98), (98, 62, 46))
-_HAIRS: tuple[Color, ...] = ((58, 42, 34), (30, 28, 30), (120, 78, 44), (92, 56, 40), (70, 44, 40))
+_HAIRS: tuple[Color, ...] = ((58, 42, 34), (30, 28, 30), (120, 78, 44), (182, 178, 174), (70, 44, 40))
 _CLOTHES: tuple[Color, ...] = ((92, 112, 138), (168, 110, 96), (104, 128, 108), (198, 164, 112), (120, 104, 140))
 _TOP: Color = (238, 234, 228)
 _SHOES: Color = (52, 50, 54)
-_GREY: Mapping[str, float] = {"45-55": 0.55, "55+": 1.0}
-"""How grey the hair is, by age range."""
 
 
 class Stance(Struct, frozen=True):
@@ -59,10 +57,11 @@ class Person(Struct, frozen=True):
     cloth: Color
 
 
-def person_of(gender: str = "neutral", age_range: str = "25-35", index: int = 0, skin: Color | None = None) -> Person:
-    """Somebody, whose colours `index` chooses; that of the skin only if `skin` is None."""
-    hair = mix(_HAIRS[index % len(_HAIRS)], (196, 194, 194), _GREY.get(age_range, 0.0))
-    return Person(gender, hair, skin or _SKINS[index % len(_SKINS)], _CLOTHES[index % len(_CLOTHES)])
+def person_of(index: int, gender: str | None = None, skin: Color | None = None) -> Person:
+    """Somebody; `index` chooses what is None, and the other colours."""
+    genders = ("female", "neutral", "male")
+    skin = skin or _SKINS[index % len(_SKINS)]
+    return Person(gender or genders[index % 3], _HAIRS[index % len(_HAIRS)], skin, _CLOTHES[index % len(_CLOTHES)])
 
 
 def stance_of(name: str | None) -> Stance:

@@ -7,7 +7,7 @@ scene of its own.
 from collections.abc import Sequence
 
 from msgspec import Struct
-from PIL import Image, ImageOps, ImageStat
+from PIL import Image, ImageStat
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
 from image_workflow_emulator.imaging.captions import Chip, Plaque, facts_of, swatch, with_plaque
@@ -16,11 +16,11 @@ from image_workflow_emulator.imaging.decoding import load, remembered
 from image_workflow_emulator.imaging.drawing import (
     Canvas,
     Color,
+    backdrop,
     chance,
     color_of,
     color_of_hue,
     disc,
-    gradient_column,
     opaque,
 )
 from image_workflow_emulator.imaging.layout import Box
@@ -45,11 +45,15 @@ class View(Struct, frozen=True):
     across: float = 0.5
     turn: float = 0.0
     """As in `draw_figure`."""
-    is_detail: bool = False
+
+    @property
+    def is_detail(self) -> bool:
+        """Whether products reach beyond the edges of the picture."""
+        return self.share > 1
 
 
 _DISTANCES = {"close": View(0.5, 1.0), "medium": View(0.6, 0.82), "far": View(1.5, 0.55)}
-_PHOTOSHOOT = (View(1.02, 0.74), View(0.5, 1.0), View(0.6, 0.84, 0.3, 1.0), View(0.5, 1.7, is_detail=True))
+_PHOTOSHOOT = (View(1.02, 0.74), View(0.5, 1.0), View(0.6, 0.84, 0.3, 1.0), View(0.5, 1.7))
 """By slot: full, close, three-quarter, detail."""
 _PLACES = (0.5, 0.2, 0.8, 0.35, 0.65, 0.5)
 """Of single shots, by slot, as `across`; each shows less than the one before, and turned to the middle."""
@@ -76,13 +80,14 @@ class _Shot:
     def plaque(self) -> Plaque:
         recipe, count = self._recipe, len(self._subjects)
         chips: list[Chip] = [("", swatch(subject)) for subject in self._subjects] if count > 1 else []
-        chips += [(name, swatch(head)) for name, head in zip(recipe.model_names, self._heads, strict=False)]
-        if self._scene is not None and recipe.background_name is not None:
-            chips.append((recipe.background_name, swatch(self._scene)))
         names = (name for name in (recipe.photography_style, recipe.pose) if name is not None)
-        chips += [(name, swatch(preview)) for name, preview in zip(names, self._previews, strict=True)]
-        if recipe.colorway is not None and self._color is not None:
-            chips.append((recipe.colorway, swatch(self._color)))
+        chosen = [
+            *zip(recipe.model_names, self._heads, strict=False),
+            (recipe.background_name, self._scene),
+            *zip(names, self._previews, strict=True),
+            (recipe.colorway, self._color),
+        ]
+        chips += [(name, swatch(content)) for name, content in chosen if name is not None and content is not None]
         return Plaque(
             title=", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}",
             facts=facts_of(recipe, recipe.camera_distance),
@@ -98,9 +103,7 @@ class _Shot:
         view, others = self._view, self._subjects
         canvas = Canvas.of(size, self._ground())
         room = Box(*room[:3], min(room.height, size[1] * _FLOOR - room.top))
-        if view.is_detail:  # of one product, beyond the edges of the picture
-            others, room = others[:1], room.grown(min(room.width, room.height) * 0.3)
-        elif self._recipe.people:
+        if self._recipe.people and not view.is_detail:
             others, room = self._paint_people(canvas, room)
         else:
             room = room.part(view.share, view.across, 1.0)
@@ -116,17 +119,14 @@ class _Shot:
         return chance(*words, *self._recipe.inputs, "" if self._recipe.is_photoshoot else self._recipe.slot)
 
     def _ground(self) -> Image.Image | Color | None:
-        recipe, view = self._recipe, self._view
+        recipe = self._recipe
         if self._scene is not None:
-            ground = self._scene.resize((12, 12), Image.Resampling.BOX) if view.is_detail else self._scene
-            return ImageOps.mirror(ground) if view.turn and recipe.is_photoshoot else ground
+            return self._scene
         if recipe.background_kind == "transparent":
             return None
         if recipe.background_kind == "color":
-            return _color_of_hex(recipe.background_hex or "")
-        hue = self._chance("backdrop")
-        wall, floor = color_of_hue(hue, 0.1, 0.97), color_of_hue(hue, 0.17, 0.84)
-        return gradient_column(((0.0, wall), (0.6, wall), (0.66, floor), (1.0, color_of_hue(hue, 0.14, 0.92))))
+            return color_of(recipe.background_hex or "")
+        return backdrop(self._chance("backdrop"))
 
     def _paint_people(self, canvas: Canvas, room: Box) -> tuple[list[Image.Image], Box]:
         """Paint people, each with a product; return the other products, and the room for these."""
@@ -140,8 +140,7 @@ class _Shot:
         for number in range(people):
             head = self._heads[number] if number < len(self._heads) else None
             look = round(self._chance("person", number) * 255)
-            gender, skin = ("female", "male", "neutral")[look % 3], _skin_of(head) if head else None
-            person = person_of(gender, "25-35", look // 3, skin)
+            person = person_of(look, skin=_skin_of(head) if head else None)
             product = self._subjects[number % len(self._subjects)]
             figure = draw_figure(stance_of(recipe.pose), person, head, product, view.turn)
             middle = left + (number + 0.5) * _PERSON_WIDTH * height
@@ -173,14 +172,10 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
     if recipe.colorway is None:
         return None
     if recipe.colorway_hex is not None:
-        return _color_of_hex(recipe.colorway_hex)
+        return color_of(recipe.colorway_hex)
     name = recipe.colorway.casefold()
     named = named_color((name.replace(" ", ""), *reversed(name.split())))
     return named or color_of_hue(chance(name), 0.6, 0.7)
-
-
-def _color_of_hex(text: str) -> Color:
-    return color_of("#" + text.removeprefix("#"))
 
 
 @remembered

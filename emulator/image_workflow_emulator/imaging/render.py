@@ -19,6 +19,7 @@ from image_workflow_emulator.imaging.edit import edit
 from image_workflow_emulator.imaging.encoding import encode
 from image_workflow_emulator.imaging.ingredients import ingredient
 from image_workflow_emulator.imaging.photograph import photograph
+from image_workflow_emulator.imaging.words import Face
 
 _MARK_SHARE = 0.06  # of the longer edge: the height of the mark of an Upscale
 _SMALLEST_EDGE = 160  # pixels of the shorter edge; smaller pictures have no mark
@@ -39,8 +40,9 @@ def _upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
     source = load(inputs[0])
     image = source.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
     if min(image.size) >= _SMALLEST_EDGE:
-        mark = label(f"{max(source.size)} → {max(image.size)}", INK, round(max(image.size) * _MARK_SHARE))
-        margin = mark.height // 2  # at the top: a picture of ours has its plaque at the bottom
+        height = round(max(image.size) * _MARK_SHARE)
+        mark = label(f"{max(source.size)} → {max(image.size)}", Face(round(height * 0.7)), height, INK)
+        margin = height // 2  # at the top: a picture of ours has its plaque at the bottom
         image.paste(mark, (image.width - mark.width - margin, margin))
     return image
 
