@@ -21,7 +21,7 @@ from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.drift.judgement import Judgement, judge
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures
-from image_workflow_emulator.imaging.decoding import header_of
+from image_workflow_emulator.imaging.codecs import header_of
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.settings import read_settings

@@ -3,7 +3,7 @@ from PIL import Image, ImageDraw
 
 from image_workflow_emulator.domain.recipes import PremadeRecipe
 from image_workflow_emulator.imaging.render import render
-from image_workflow_emulator.imaging.scene import examine_scene, examine_scene_of
+from image_workflow_emulator.imaging.scene import examine_scene
 from tests.imaging.pictures import RED, WHITE, checkered, encoded, gradient, product
 from tests.support.pictures import decode
 
@@ -64,6 +64,5 @@ def test_a_subject_that_stands_out_is_foreground(name: str) -> None:
 
 @pytest.mark.parametrize("quality", [95, 40])
 def test_compression_does_not_change_what_is_seen(quality: int) -> None:
-    product_file = encoded(product(), "JPEG", quality=quality)
-    gradient_file = encoded(gradient(), "JPEG", quality=quality)
-    assert ("foreground", "clean") == (examine_scene_of(product_file), examine_scene_of(gradient_file))
+    shown = (decode(encoded(image, "JPEG", quality=quality)) for image in (product(), gradient()))
+    assert ["foreground", "clean"] == [examine_scene(image) for image in shown]

@@ -321,7 +321,7 @@ def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedUploa
 
 def sent_size(upload: RecordedUpload) -> tuple[int, int]:
     """Return the width and height in pixels of a photo that was sent; 0 where the recording does not have its bytes."""
-    from image_workflow_emulator.imaging.decoding import header_of
+    from image_workflow_emulator.imaging.codecs import header_of
 
     header = header_of(upload.sent[0].request_body or b"") if upload.sent else None
     return header[1:] if header else (0, 0)

@@ -6,8 +6,7 @@ from msgspec import Struct
 from PIL import Image, ImageDraw
 
 from image_workflow_emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe
-from image_workflow_emulator.imaging.drawing import INK, WHITE, Canvas, Color, disc, mix, rounded_mask, stretched
-from image_workflow_emulator.imaging.layout import Box
+from image_workflow_emulator.imaging.drawing import INK, WHITE, Box, Canvas, Color, disc, mix, rounded_mask, stretched
 from image_workflow_emulator.imaging.words import Face, plain_text, shorten, wrap
 
 _LETTERS, _CARD_LETTERS = 1 / 28, 1 / 18  # of the longer edge; cards are shown small
@@ -18,8 +17,8 @@ _SHRINKING = (1.0, 0.88, 0.76, 0.64, 0.54, 0.45, 0.36)  # tried in turn until a 
 _SWATCH_EDGE = 96  # pixels
 _QUIET, _PILL = mix(INK, WHITE, 0.66), mix(INK, WHITE, 0.13)
 
-Chip = tuple[str, Image.Image]
-"""The name of something that was chosen, and its `swatch`."""
+Chip = tuple[str, Image.Image | Color]
+"""The name of something that was chosen, and its picture or colour."""
 
 
 class Plaque(Struct, frozen=True):
@@ -42,13 +41,6 @@ def facts_of(recipe: PhotographRecipe | EditRecipe, *others: str | None) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def swatch(content: Image.Image | Color) -> Image.Image:
-    """The middle of a picture, or a colour, as a disc with a white rim, in RGBA."""
-    image, inner = disc(WHITE, _SWATCH_EDGE), disc(content, _SWATCH_EDGE * 7 // 8)
-    image.alpha_composite(inner, (_SWATCH_EDGE // 16, _SWATCH_EDGE // 16))
-    return image
-
-
 def with_plaque(recipe: Recipe, plaque: Plaque, draw: Callable[[tuple[int, int], Box], Image.Image]) -> Image.Image:
     """A picture with its plaque; it has none if it is too small.
 
@@ -64,9 +56,10 @@ def with_plaque(recipe: Recipe, plaque: Plaque, draw: Callable[[tuple[int, int],
     across, down = (width * 0.36, frame.height) if is_wide else (frame.width, frame.height * 0.4)
     letters = max(width, height) * (_LETTERS if plaque.sign else _CARD_LETTERS)
     image = _draw_plaque(plaque, round(across), round(down), letters)
-    strip, room = frame.split("bottom", image.height, margin)
-    canvas = draw((width, height), frame.split("left", across, margin)[1] if is_wide else room)
-    canvas.paste(image, (round(strip.left), round(strip.top)), rounded_mask(*image.size, letters * 0.5))
+    top = frame.top + frame.height - image.height
+    above = frame._replace(height=top - margin - frame.top)
+    canvas = draw((width, height), frame.split("left", across, margin)[1] if is_wide else above)
+    canvas.paste(image, (round(margin), round(top)), rounded_mask(*image.size, letters * 0.5))
     return stretched(canvas, (recipe.width, recipe.height))
 
 
@@ -134,7 +127,7 @@ def _person(height: int) -> Image.Image:
     return image
 
 
-def label(text: str, face: Face, height: int, color: Color, swatch: Image.Image | None = None) -> Image.Image:
+def label(text: str, face: Face, height: int, color: Color, swatch: Image.Image | Color | None = None) -> Image.Image:
     """A few characters on a colour, in white on a dark one; with a `swatch`, that and a name on a pill."""
     margin = height * 0.22
     left, radius = (height * 1.2, height / 2) if swatch else (margin, margin)
@@ -143,5 +136,5 @@ def label(text: str, face: Face, height: int, color: Color, swatch: Image.Image 
     ImageDraw.Draw(image).rounded_rectangle((0, 0, width - 1, height - 1), radius, fill=color)
     face.draw(image, left, height / 2, text, WHITE if max(color) < 128 else INK)
     if swatch:
-        Canvas(image).paint(swatch, Box(0, 0, height, height).grown(-height * 0.08))
+        Canvas(image).paint(disc(swatch, _SWATCH_EDGE), Box(0, 0, height, height).grown(-height * 0.08))
     return image

@@ -2,7 +2,7 @@
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
-from image_workflow_emulator.imaging.decoding import load, remembered
+from image_workflow_emulator.imaging.codecs import load, remembered
 from image_workflow_emulator.imaging.drawing import BLACK, SHADOW, WHITE, Color, mix, opaque, trimmed
 
 SUBJECT_EDGE, HELD_EDGE = 960, 400  # pixels; more makes no visible difference, by itself and in somebody's hands
@@ -48,10 +48,8 @@ def cut_out(image: Image.Image, color: Color | None = None, *, keeps_shadow: boo
     shadow = _shadow_in(steps, ImageChops.darker(ImageChops.darker(red, green), blue))
     steps = ImageChops.subtract(steps, shadow)
     inside = _inside(steps).resize(small.size, Image.Resampling.BILINEAR)
-    solid = seen = ImageChops.lighter(steps.point(_SLOPE), inside)
-    has_shadow = keeps_shadow and shadow.getbbox() is not None
-    if has_shadow:
-        seen = ImageChops.lighter(solid, shadow)
+    solid = ImageChops.lighter(steps.point(_SLOPE), inside)
+    seen = ImageChops.lighter(solid, shadow) if keeps_shadow else solid
     box = seen.point([255 * (level > _FAINT) for level in range(256)]).getbbox()
     if box is None or not _LEAST_SHARE < ImageStat.Stat(solid).mean[0] / 255 < _MOST_SHARE:
         return None
@@ -60,7 +58,7 @@ def cut_out(image: Image.Image, color: Color | None = None, *, keeps_shadow: boo
     solid, seen = (mask.resize(subject.size, Image.Resampling.BILINEAR, box) for mask in (solid, seen))
     if color:
         subject = recolored(subject, color, solid)
-    if has_shadow:
+    if keeps_shadow and shadow.getbbox():
         subject.paste(BLACK, mask=ImageChops.invert(solid))
         subject.info[SHADOW] = True
     subject.putalpha(seen)

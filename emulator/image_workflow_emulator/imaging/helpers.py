@@ -23,7 +23,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
 
 from image_workflow_emulator.imaging.messages import IS_LARGE, Head, Message, max_seconds, receive_message, send_message
 
@@ -43,19 +42,16 @@ class LostHelperError(Exception):
     """An upload was not decoded: it took too much time, or ended its helpers; or the server stops."""
 
 
-_Helper: TypeAlias = subprocess.Popen[bytes]
-
-
-def _start() -> _Helper:
+def _start() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-c", _START, *sys.path]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603 (this interpreter)
 
 
-def _ask(helper: _Helper, head: Head, parts: Sequence[bytes]) -> Message:
+def _ask(helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]) -> Message:
     """Give a helper a job and wait for its answer. Raises EOFError or OSError if it ends, or is killed, before."""
-    assert helper.stdin is not None
-    assert helper.stdout is not None
+    assert helper.stdin
+    assert helper.stdout
     deadline = threading.Timer(_DEADLINE * max_seconds(head), helper.kill)
     deadline.start()
     try:
@@ -65,7 +61,7 @@ def _ask(helper: _Helper, head: Head, parts: Sequence[bytes]) -> Message:
         deadline.cancel()
 
 
-def _end(helper: _Helper) -> int | None:
+def _end(helper: subprocess.Popen[bytes]) -> int | None:
     """End a helper, and close its pipes. Returns its status."""
     helper.kill()
     with contextlib.suppress(OSError), helper:  # a part of the last job may still be to be written
@@ -78,8 +74,8 @@ class Helpers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._all: set[_Helper] = set()
-        self._idle: list[_Helper] = []
+        self._all: set[subprocess.Popen[bytes]] = set()
+        self._idle: list[subprocess.Popen[bytes]] = []
         self._is_closed = False
         self._small = ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
         self._large = ThreadPoolExecutor(1, thread_name_prefix="large-pictures")
@@ -137,7 +133,7 @@ class Helpers:
 
         return do(head, [b""] * len(parts))
 
-    def _take(self) -> _Helper:
+    def _take(self) -> subprocess.Popen[bytes]:
         """Take an idle helper, or start one. Raises OSError if the system has no more processes or files for us."""
         with self._lock:
             if self._is_closed:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from PIL import Image, ImageDraw, ImageOps
 
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
-from image_workflow_emulator.imaging.captions import Plaque, swatch, with_plaque
-from image_workflow_emulator.imaging.decoding import load
+from image_workflow_emulator.imaging.captions import Plaque, with_plaque
+from image_workflow_emulator.imaging.codecs import load
 from image_workflow_emulator.imaging.drawing import (
+    Box,
     Canvas,
+    arrange,
     backdrop,
     chance,
     color_of_hue,
@@ -20,7 +22,6 @@ from image_workflow_emulator.imaging.drawing import (
     opaque,
     trimmed,
 )
-from image_workflow_emulator.imaging.layout import Box, arrange
 from image_workflow_emulator.imaging.looks import filtered, named_look
 from image_workflow_emulator.imaging.people import draw_figure, paint_portrait, person_of, stance_of
 
@@ -30,11 +31,12 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
     sources = [load(data, max(recipe.width, recipe.height)) for data in inputs]
     main = sources.pop(recipe.index % len(sources)) if sources else None
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        ground = opaque(main) if main else _background(recipe.name)
+        place = next((draw for word, draw in _PLACES.items() if word in recipe.name.casefold()), _paper)
+        ground = opaque(main) if main else place(recipe.name)
         return Canvas.of((recipe.width, recipe.height), ground).image
     attributes = recipe.attributes if isinstance(recipe, PremadeRecipe) else ()
     facts = " · ".join((recipe.kind.replace("_", " ").capitalize(), *attributes))
-    plaque = Plaque(recipe.name, facts, [("", swatch(source)) for source in sources])
+    plaque = Plaque(recipe.name, facts, [("", source) for source in sources])
 
     def draw(size: tuple[int, int], room: Box) -> Image.Image:
         if isinstance(recipe, PremadeRecipe):
@@ -47,11 +49,6 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
 
 
 # ---------------------------------------------------------------------------------------------------------- backgrounds
-
-
-def _background(name: str) -> Image.Image:
-    draw = next((draw for word, draw in _PLACES.items() if word in name.casefold()), _paper)
-    return draw(name)
 
 
 def _paper(_: str) -> Image.Image:

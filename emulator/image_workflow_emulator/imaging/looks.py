@@ -3,12 +3,10 @@
 Owns which word of a name selects which look; a style without one of them has the look of its preview.
 """
 
-from collections.abc import Iterable, Mapping
-
 from msgspec import Struct
-from PIL import Image, ImageColor
+from PIL import Image
 
-from image_workflow_emulator.imaging.drawing import WHITE, Color, color_of, mix
+from image_workflow_emulator.imaging.drawing import WHITE, Color, mix
 
 
 class Look(Struct, frozen=True):
@@ -19,7 +17,7 @@ class Look(Struct, frozen=True):
     contrast: float = 1.0
 
 
-_LOOKS: Mapping[str, Look] = {
+_LOOKS = {
     "daylight": Look((252, 254, 255), 0.82, 0.92),
     "flash": Look((246, 250, 255), 0.95, 1.45),
     "golden": Look((255, 206, 132), 0.9, 1.05),
@@ -30,11 +28,6 @@ _LOOKS: Mapping[str, Look] = {
 def named_look(words: str) -> Look | None:
     """The style of drawing that words name."""
     return next((look for word, look in _LOOKS.items() if word in words.casefold()), None)
-
-
-def named_color(words: Iterable[str]) -> Color | None:
-    """The colour of the first of these words, in lower case, that is the name of one."""
-    return next((color_of(word) for word in words if word in ImageColor.colormap), None)
 
 
 def look_of(preview: Image.Image) -> Look:

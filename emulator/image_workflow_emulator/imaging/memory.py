@@ -1,7 +1,6 @@
 """Large blocks of memory: what uploads and pictures are held in goes back to the system when it is freed."""
 
 import contextlib
-import sys
 
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of glibc's `mallopt`."""
@@ -13,9 +12,7 @@ def give_back_large_blocks() -> None:
 
     By itself glibc raises this limit to 32 MiB as such blocks are freed, and then keeps holes of that size for ever.
     """
-    if sys.platform != "linux":
-        return
     import ctypes  # not needed before the first answer
 
-    with contextlib.suppress(OSError, AttributeError):  # another C library
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library, or Windows
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)

@@ -13,16 +13,16 @@ from PIL import Image, ImageCms, ImageOps
 
 from image_workflow_emulator.domain.pixels import MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.domain.recipes import PictureFormat
-from image_workflow_emulator.imaging.decoding import (
+from image_workflow_emulator.imaging.codecs import (
     FORMATS,
     MAX_AVIF_EDGE,
     MAX_EDGE,
     SourceFormat,
+    encode,
     open_as,
     size_of,
     sniff,
 )
-from image_workflow_emulator.imaging.encoding import encode
 from image_workflow_emulator.imaging.scene import Scene, examine_scene
 
 CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
@@ -111,7 +111,7 @@ def _check_jpeg(data: bytes, opened: Image.Image) -> None:
 def _to_eight_bits(image: Image.Image) -> Image.Image:
     """The picture in mode L, RGB, RGBA or CMYK; transparency of any kind becomes an alpha channel."""
     if image.mode.startswith("I"):
-        return _from_sixteen_bits(image)
+        return image.point(lambda level: level / 256).convert("L")
     if image.has_transparency_data:
         return image if image.mode == "RGBA" else image.convert("RGBA")
     if image.mode in ("L", "RGB", "CMYK"):
@@ -119,36 +119,20 @@ def _to_eight_bits(image: Image.Image) -> Image.Image:
     return image.convert("L" if image.mode == "1" else "RGB")
 
 
-def _from_sixteen_bits(image: Image.Image) -> Image.Image:
-    """A grey picture in mode L, or in RGBA if one of its levels is hidden."""
-    narrow = image.point(lambda level: level / 256).convert("L")
-    hidden = image.info.get("transparency")
-    if not isinstance(hidden, int):
-        return narrow
-    alpha = image.convert("I").point([0 if level == hidden else 255 for level in range(1 << 16)], "L")
-    return Image.merge("RGBA", (narrow, narrow, narrow, alpha))
-
-
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     """The picture in sRGB. A profile that is broken, or of another colour space, is ignored."""
     if profile:
         with contextlib.suppress(Exception):  # so do broken profiles
-            image = _apply_profile(image, profile)
+            embedded, srgb = io.BytesIO(profile), ImageCms.createProfile("sRGB")
+            if image.mode in ("RGB", "RGBA"):
+                ImageCms.profileToProfile(image, embedded, srgb, inPlace=True)
+            else:
+                image = ImageCms.profileToProfile(image, embedded, srgb, outputMode="RGB") or image
     return image.convert("RGB") if image.mode == "CMYK" else image
 
 
-def _apply_profile(image: Image.Image, profile: bytes) -> Image.Image:
-    embedded, srgb = io.BytesIO(profile), ImageCms.createProfile("sRGB")
-    if image.mode in ("RGB", "RGBA"):
-        ImageCms.profileToProfile(image, embedded, srgb, inPlace=True)
-        return image
-    return ImageCms.profileToProfile(image, embedded, srgb, outputMode="RGB") or image
-
-
 def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
-    if source == "gif":
-        return "png"
     if source == "avif":
         is_transparent = image.mode == "RGBA" and image.getchannel("A").getextrema() != (255, 255)
         return "png" if is_transparent else "jpeg"
-    return source
+    return "png" if source == "gif" else source

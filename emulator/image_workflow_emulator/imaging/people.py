@@ -3,15 +3,13 @@
 Must not know any picture that they appear in. Lengths are in heights of the figure, from its middle line and its top.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from math import dist
 
 from msgspec import Struct
 from PIL import Image, ImageDraw
 
-from image_workflow_emulator.imaging.drawing import BLACK, Canvas, Color, disc, mix
-from image_workflow_emulator.imaging.layout import Box, arrange
+from image_workflow_emulator.imaging.drawing import BLACK, Box, Canvas, Color, arrange, disc, mix
 
 Point = tuple[float, float]
 
@@ -39,7 +37,7 @@ class Stance(Struct, frozen=True):
     """Draws head and shoulders, as in `draw_figure`."""
 
 
-STANCES: Mapping[str, Stance] = {
+STANCES = {
     "stand": Stance(((-0.14, 0.48), (0.14, 0.48)), ((-0.06, 0.95), (0.06, 0.95))),
     "turn": Stance(((-0.10, 0.46), (0.14, 0.47)), ((-0.02, 0.95), (0.12, 0.94)), turn=0.7),
     "walk": Stance(((-0.215, 0.45), (0.19, 0.45)), ((-0.18, 0.93), (0.125, 0.95)), holds=(False, True)),
@@ -80,10 +78,9 @@ def draw_head(person: Person, edge: int, turn: float = 0.0) -> Image.Image:
     def box(left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
         return left * unit, top * unit, right * unit, bottom * unit
 
-    if person.gender == "female":
-        draw.rounded_rectangle(box(0.19, 0.04, 0.81, 0.94), unit * 0.3, fill=mix(hair, BLACK, 0.15))
-    elif person.gender == "neutral":
-        draw.rounded_rectangle(box(0.2, 0.04, 0.8, 0.7), unit * 0.25, fill=mix(hair, BLACK, 0.15))
+    if person.gender != "male":
+        length = 0.94 if person.gender == "female" else 0.7
+        draw.rounded_rectangle(box(0.19, 0.04, 0.81, length), unit * 0.28, fill=mix(hair, BLACK, 0.15))
     draw.rounded_rectangle(box(0.41, 0.6, 0.59, 1.05), unit * 0.09, fill=mix(skin, BLACK, 0.14))
     draw.rounded_rectangle(box(0.28, 0.13, 0.72, 0.76), unit * 0.22, fill=skin)
     draw.chord(box(0.245, 0.035, 0.755, 0.67), *((196, 344) if person.gender == "male" else (182, 358)), fill=hair)

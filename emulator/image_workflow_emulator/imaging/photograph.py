@@ -10,10 +10,11 @@ from msgspec import Struct
 from PIL import Image, ImageStat
 
 from image_workflow_emulator.domain.recipes import PhotographRecipe
-from image_workflow_emulator.imaging.captions import Chip, Plaque, facts_of, swatch, with_plaque
+from image_workflow_emulator.imaging.captions import Chip, Plaque, facts_of, with_plaque
+from image_workflow_emulator.imaging.codecs import load, remembered
 from image_workflow_emulator.imaging.cutouts import HELD_EDGE, SUBJECT_EDGE, cut_out, subject_of
-from image_workflow_emulator.imaging.decoding import load, remembered
 from image_workflow_emulator.imaging.drawing import (
+    Box,
     Canvas,
     Color,
     backdrop,
@@ -21,10 +22,10 @@ from image_workflow_emulator.imaging.drawing import (
     color_of,
     color_of_hue,
     disc,
+    named_color,
     opaque,
 )
-from image_workflow_emulator.imaging.layout import Box
-from image_workflow_emulator.imaging.looks import filtered, look_of, named_color, named_look
+from image_workflow_emulator.imaging.looks import filtered, look_of, named_look
 from image_workflow_emulator.imaging.people import FIGURE_ASPECT, draw_figure, person_of, stance_of
 
 _SCENE_EDGE = 1024  # pixels; more makes no visible difference
@@ -37,7 +38,8 @@ _ABOVE_PLAQUE = 0.74  # of the height of an ingredient's card
 class View(Struct, frozen=True):
     """The side from which a scene is seen; `bottom` is how much of a figure, from its top, is in the picture.
 
-    `share` is how much of the room products take, and `across` the place of both, from 0 (left) to 1 (right).
+    `share` is how much of the room products take, and `across` the place of both, from 0 (left) to 1 (right). Above 1,
+    products alone are seen, beyond the edges of the picture.
     """
 
     bottom: float
@@ -45,11 +47,6 @@ class View(Struct, frozen=True):
     across: float = 0.5
     turn: float = 0.0
     """As in `draw_figure`."""
-
-    @property
-    def is_detail(self) -> bool:
-        """Whether products reach beyond the edges of the picture."""
-        return self.share > 1
 
 
 _DISTANCES = {"close": View(0.5, 1.0), "medium": View(0.6, 0.82), "far": View(1.5, 0.55)}
@@ -71,7 +68,7 @@ class _Shot:
     def __init__(self, recipe: PhotographRecipe, inputs: Sequence[bytes]) -> None:
         pictures, color = iter(inputs), _colorway(recipe)
         self._recipe, self._color, self._view = recipe, color, _view(recipe)
-        enough = HELD_EDGE if recipe.people and not self._view.is_detail else SUBJECT_EDGE
+        enough = HELD_EDGE if recipe.people and self._view.share <= 1 else SUBJECT_EDGE
         self._subjects = [subject_of(next(pictures), enough, color) for _ in range(recipe.subject_count)]
         self._scene = _picture_of(next(pictures), _SCENE_EDGE) if recipe.background_kind == "picture" else None
         self._heads = [_head_of(next(pictures)) for _ in range(recipe.model_input_count)]
@@ -79,7 +76,7 @@ class _Shot:
 
     def plaque(self) -> Plaque:
         recipe, count = self._recipe, len(self._subjects)
-        chips: list[Chip] = [("", swatch(subject)) for subject in self._subjects] if count > 1 else []
+        chips: list[Chip] = [("", subject) for subject in self._subjects] if count > 1 else []
         names = (name for name in (recipe.photography_style, recipe.pose) if name is not None)
         chosen = [
             *zip(recipe.model_names, self._heads, strict=False),
@@ -87,7 +84,7 @@ class _Shot:
             *zip(names, self._previews, strict=True),
             (recipe.colorway, self._color),
         ]
-        chips += [(name, swatch(content)) for name, content in chosen if name is not None and content is not None]
+        chips += [(name, content) for name, content in chosen if name is not None and content is not None]
         return Plaque(
             title=", ".join(recipe.product_names) or f"{count} photo{'s' * (count > 1)}",
             facts=facts_of(recipe, recipe.camera_distance),
@@ -103,7 +100,7 @@ class _Shot:
         view, others = self._view, self._subjects
         canvas = Canvas.of(size, self._ground())
         room = Box(*room[:3], min(room.height, size[1] * _FLOOR - room.top))
-        if self._recipe.people and not view.is_detail:
+        if self._recipe.people and view.share <= 1:
             others, room = self._paint_people(canvas, room)
         else:
             room = room.part(view.share, view.across, 1.0)
@@ -190,8 +187,7 @@ def _head_of(card: bytes) -> Image.Image:
 
 
 def _skin_of(head: Image.Image) -> Color:
-    """The colour of a face: the lighter one of its middle and of the cheeks below, where no hair is."""
-    small = head.convert("RGB").resize((8, 8), Image.Resampling.BOX)
-    places = (small.crop(box) for box in ((3, 3, 5, 5), (3, 4, 5, 6)))
-    red, green, blue = max((ImageStat.Stat(place).median for place in places), key=sum)
+    """The colour of the cheeks of a face, where no hair is."""
+    cheeks = head.convert("RGB").resize((8, 8), Image.Resampling.BOX).crop((3, 4, 5, 6))
+    red, green, blue = ImageStat.Stat(cheeks).median
     return red, green, blue

@@ -4,19 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PIL import Image
 
-from image_workflow_emulator.domain.recipes import (
-    CardRecipe,
-    EditRecipe,
-    PhotographRecipe,
-    PremadeRecipe,
-    Recipe,
-    UpscaleRecipe,
-)
+from image_workflow_emulator.domain import recipes
 from image_workflow_emulator.imaging.captions import label
-from image_workflow_emulator.imaging.decoding import load
+from image_workflow_emulator.imaging.codecs import encode, load
 from image_workflow_emulator.imaging.drawing import INK
 from image_workflow_emulator.imaging.edit import edit
-from image_workflow_emulator.imaging.encoding import encode
 from image_workflow_emulator.imaging.ingredients import ingredient
 from image_workflow_emulator.imaging.photograph import photograph
 from image_workflow_emulator.imaging.words import Face
@@ -25,7 +17,7 @@ _MARK_SHARE = 0.06  # of the longer edge: the height of the mark of an Upscale
 _SMALLEST_EDGE = 160  # pixels of the shorter edge; smaller pictures have no mark
 
 
-def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
+def render(recipe: recipes.Recipe, inputs: Sequence[bytes]) -> bytes:
     """The encoded picture; the same recipe and inputs give the same bytes.
 
     `inputs` are the encoded pictures behind the recipe's `inputs`, in order. Raises ValueError if their number differs.
@@ -35,7 +27,7 @@ def render(recipe: Recipe, inputs: Sequence[bytes]) -> bytes:
     return encode(_DRAWINGS[type(recipe)](recipe, inputs), recipe.format)
 
 
-def _upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
+def _upscale(recipe: recipes.UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The input, larger, with a mark that says how much."""
     source = load(inputs[0])
     image = source.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
@@ -47,10 +39,10 @@ def _upscale(recipe: UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Image:
     return image
 
 
-_DRAWINGS: Mapping[type[Recipe], Callable[..., Image.Image]] = {
-    PhotographRecipe: photograph,
-    EditRecipe: edit,
-    UpscaleRecipe: _upscale,
-    PremadeRecipe: ingredient,
-    CardRecipe: ingredient,
+_DRAWINGS: Mapping[type[recipes.Recipe], Callable[..., Image.Image]] = {
+    recipes.PhotographRecipe: photograph,
+    recipes.EditRecipe: edit,
+    recipes.UpscaleRecipe: _upscale,
+    recipes.PremadeRecipe: ingredient,
+    recipes.CardRecipe: ingredient,
 }

@@ -12,13 +12,13 @@ from typing import Literal
 
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
-from image_workflow_emulator.imaging.decoding import load
 from image_workflow_emulator.imaging.drawing import opaque
 
 Scene = Literal["clean", "foreground"]
 
 _EDGE = 64  # pixels an edge of the small picture that is examined
-_SAMPLES = 16  # an edge of what becomes one pixel of it, at most
+SCENE_EDGE = 16 * _EDGE
+"""Pixels; more makes no difference."""
 _RING = 6  # pixels of it that count as border
 _COLORS = 16  # into which it is sorted
 _KNOWN_SHARE = 0.01  # of one side of the border: a colour as frequent as this, on two sides, is the scene's own
@@ -31,7 +31,7 @@ _HIDDEN = (255, 0, 255)  # what shows through transparent pixels: a colour that 
 
 def examine_scene(image: Image.Image) -> Scene:
     """Whether a subject stands out from the picture's border; always the same for the same pixels. (D30)"""
-    width, height = (min(edge, _EDGE * _SAMPLES) for edge in image.size)
+    width, height = (min(edge, SCENE_EDGE) for edge in image.size)
     sampled = opaque(image.resize((width, height), Image.Resampling.NEAREST), _HIDDEN).convert("RGB")
     small = sampled.resize((_EDGE, _EDGE), Image.Resampling.BOX)
     border = Image.new("L", small.size, 255)
@@ -45,11 +45,6 @@ def examine_scene(image: Image.Image) -> Scene:
     outline = ImageChops.subtract(patch, patch.filter(ImageFilter.MinFilter(3)))
     steps = _steps(small).histogram(outline)
     return "foreground" if sum(steps[needed:]) >= _SHARP_SHARE * sum(steps) else "clean"
-
-
-def examine_scene_of(data: bytes) -> Scene:
-    """`examine_scene` of an encoded picture that `normalize` or `render` made."""
-    return examine_scene(load(data, _EDGE * 2))
 
 
 def _patch(small: Image.Image, border: Image.Image) -> Image.Image:

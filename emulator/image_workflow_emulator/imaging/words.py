@@ -19,7 +19,7 @@ from image_workflow_emulator.imaging.drawing import Color
 _ELLIPSIS = "…"
 _MAX_TEXT_CHARACTERS = 600  # characters that are used; more never fits a picture
 _PACKAGES = ("manimgx_fonts", "manimgx_fonts_cjk")
-_FIRST, _EMOJI = "NotoSans[wght].ttf", "NotoEmoji[wght].ttf"
+_FIRST = "NotoSans[wght].ttf"
 _JOINERS = "\u200d\ufe0f"  # of emoji
 
 
@@ -61,10 +61,7 @@ def _files() -> list[Path]:
 
 @lru_cache(maxsize=64)
 def _open(number: int, size: int) -> ImageFont.FreeTypeFont:
-    font = ImageFont.truetype(_files()[number], size)
-    if _files()[number].name == _EMOJI:  # its thin lines are lost in small pictures
-        font.set_variation_by_axes([700])
-    return font
+    return ImageFont.truetype(_files()[number], size)
 
 
 @lru_cache(maxsize=4096)

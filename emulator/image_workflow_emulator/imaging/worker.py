@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from image_workflow_emulator.domain.recipes import Recipe
-from image_workflow_emulator.imaging.decoding import header_of
+from image_workflow_emulator.imaging.codecs import header_of, load
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
 from image_workflow_emulator.imaging.messages import (
     IS_LARGE,
@@ -26,7 +26,7 @@ from image_workflow_emulator.imaging.messages import (
 )
 from image_workflow_emulator.imaging.normalize import UnusableImage, normalize
 from image_workflow_emulator.imaging.render import render
-from image_workflow_emulator.imaging.scene import examine_scene_of
+from image_workflow_emulator.imaging.scene import SCENE_EDGE, examine_scene
 
 MAX_MEMORY_BYTES = 5 << 28
 """Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
@@ -78,7 +78,7 @@ def do(head: Head, parts: Sequence[bytes]) -> Message:
             return found, [found.pop("data")]
         if head["job"] == "render":
             return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
-        return {"scene": examine_scene_of(parts[0])}, []
+        return {"scene": examine_scene(load(parts[0], SCENE_EDGE))}, []
     except UnusableImage as refusal:
         return {"refusal": str(refusal)}, []
     except Exception:

@@ -1,6 +1,8 @@
-"""Opening encoded pictures: which reader serves which format, and what is known before a picture is decoded.
+"""Encoded pictures: which reader serves which format, what is known before a picture is decoded, and how files are written.
 
 Formats are opened by their own readers: `Image.open` compares every picture with a limit of the process, and warns.
+Files are written fast rather than small, and without metadata. Pillow compresses by libraries of its own, so the bytes
+depend on its build, and not on the interpreter's zlib.
 """
 
 import contextlib
@@ -9,9 +11,12 @@ import io
 import re
 import struct
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+
+from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.imaging.drawing import opaque
 
 try:
     from pillow_avif import AvifImagePlugin
@@ -45,6 +50,12 @@ FORMATS: Mapping[SourceFormat, tuple[re.Pattern[bytes], Callable[[io.BytesIO], I
     "avif": (re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL), AvifImagePlugin.AvifImageFile),
 }
 """How the files of each format begin, and what opens them."""
+
+_OPTIONS: Mapping[PictureFormat, Mapping[str, Any]] = {
+    "png": {"compress_level": 1, "compress_type": 3},  # runs alone: faster, and smaller for what is drawn
+    "jpeg": {"quality": 90},
+    "webp": {"quality": 85, "alpha_quality": 90, "method": 0},
+}
 
 
 def sniff(data: bytes) -> SourceFormat | None:
@@ -128,3 +139,13 @@ def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
     mode = "RGBA" if image.has_transparency_data else "RGB"
     image.load()
     return image if image.mode == mode else image.convert(mode)
+
+
+def encode(image: Image.Image, target: PictureFormat) -> bytes:
+    """The file of an image in L, RGB or RGBA. JPEG has no transparency: flattened on white."""
+    if target == "jpeg" and image.mode == "RGBA":
+        image = opaque(image)
+    image.info = {}  # Pillow would write a part of the metadata that it read
+    buffer = io.BytesIO()
+    image.save(buffer, target, **_OPTIONS[target])
+    return buffer.getvalue()
