@@ -80,9 +80,9 @@ def _street(_: str) -> Image.Image:
     return image
 
 
-def _shirt(name: str) -> Image.Image:
+def _shirt(name: str, index: int = 0) -> Image.Image:
     """A product before a plain ground, to be photographed where nobody has uploaded one."""
-    image, hue = Image.new("RGB", (1024, 1024), (246, 246, 244)), chance(name)
+    image, hue = Image.new("RGB", (1024, 1024), (246, 246, 244)), chance(name) + index * 0.31
     draw = ImageDraw.Draw(image)
     draw.polygon(
         [(512 + side * x * 2, y * 2) for side, outline in ((-1, _SLEEVE), (1, _SLEEVE[::-1])) for x, y in outline],
@@ -104,7 +104,7 @@ _PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _
 
 def _style(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     """A photo that was taken in the style."""
-    photo, look = _shirt(f"{recipe.name} {recipe.index}"), named_look(recipe.name)
+    photo, look = _shirt(recipe.name, recipe.index), named_look(recipe.name)
     canvas = Canvas.of(size, backdrop(chance("style", recipe.name)))
     canvas.paint_all([filtered(photo, look) if look else photo], room)
     return canvas.image
