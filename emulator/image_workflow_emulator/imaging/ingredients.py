@@ -3,7 +3,7 @@
 Owns which word of a name selects which drawing; a name without such a word has the first of its kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PIL import Image, ImageDraw, ImageOps
 
@@ -96,7 +96,12 @@ def _shirt(name: str, index: int = 0) -> Image.Image:
 
 _SLEEVE = ((60, 60), (105, 70), (180, 165), (140, 205), (100, 165), (100, 450))
 """The outline of half a shirt."""
-_PLACES = {"gradient": _vignette, "beach": _beach, "street": _street, "shirt": _shirt}
+_PLACES: dict[str, Callable[[str], Image.Image]] = {
+    "gradient": _vignette,
+    "beach": _beach,
+    "street": _street,
+    "shirt": _shirt,
+}
 """What a word in the name of a Background draws."""
 
 # ------------------------------------------------------------------------------------- styles, poses and people
