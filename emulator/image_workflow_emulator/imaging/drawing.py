@@ -196,7 +196,7 @@ class Canvas:
             return cls(Image.new("RGBA", size) if ground is None else Image.new("RGB", size, ground))
         if ground.width == 1:
             return cls(stretched(ground, size))
-        return cls(ImageOps.fit(ground, size, Image.Resampling.BILINEAR, centering=(0.5, _HORIZON)))
+        return cls(ImageOps.fit(opaque(ground), size, Image.Resampling.BILINEAR, centering=(0.5, _HORIZON)))
 
     def paint(self, image: Image.Image, box: Box) -> None:
         """Paint a picture in RGB or RGBA, stretched into a box, which may reach beyond the canvas."""

@@ -10,18 +10,7 @@ from PIL import Image, ImageDraw, ImageOps
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
 from image_workflow_emulator.imaging.captions import Plaque, with_plaque
 from image_workflow_emulator.imaging.codecs import load
-from image_workflow_emulator.imaging.drawing import (
-    Box,
-    Canvas,
-    arrange,
-    backdrop,
-    chance,
-    color_of_hue,
-    gradient_column,
-    mix,
-    opaque,
-    trimmed,
-)
+from image_workflow_emulator.imaging.drawing import Box, Canvas, backdrop, chance, color_of_hue, gradient_column
 from image_workflow_emulator.imaging.looks import filtered, named_look
 from image_workflow_emulator.imaging.people import draw_figure, paint_portrait, person_of, stance_of
 
@@ -32,7 +21,7 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
     main = sources.pop(recipe.index % len(sources)) if sources else None
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
         place = next((draw for word, draw in _PLACES.items() if word in recipe.name.casefold()), _paper)
-        ground = opaque(main) if main else place(recipe.name)
+        ground = main or place(recipe.name)
         return Canvas.of((recipe.width, recipe.height), ground).image
     attributes = recipe.attributes if isinstance(recipe, PremadeRecipe) else ()
     facts = " · ".join((recipe.kind.replace("_", " ").capitalize(), *attributes))
@@ -42,7 +31,7 @@ def ingredient(recipe: PremadeRecipe | CardRecipe, inputs: Sequence[bytes]) -> I
         if isinstance(recipe, PremadeRecipe):
             return _DRAWINGS[recipe.kind](recipe, size, room)
         canvas = Canvas.of(size, backdrop(chance(recipe.name, *recipe.inputs)))
-        canvas.paint_all([trimmed(main)] if main else (), room)
+        canvas.paint_all([main] if main else (), room)
         return canvas.image
 
     return with_plaque(recipe, plaque, draw)
@@ -73,7 +62,7 @@ def _street(_: str) -> Image.Image:
     draw = ImageDraw.Draw(image)
     for row in range(12):
         for left in range(-32 * (row % 2), 512, 64):
-            color = mix((158, 82, 62), (112, 54, 46), chance("brick", row, left))
+            color = color_of_hue(0.03, 0.6, 0.44 + 0.18 * chance("brick", row, left))
             draw.rectangle((left + 2, row * 26 + 2, left + 61, row * 26 + 23), fill=color)
     draw.rectangle((0, 312, 512, 512), fill=(172, 170, 166))
     draw.rectangle((0, 312, 512, 320), fill=(140, 136, 132))
@@ -125,7 +114,7 @@ def _pose(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Imag
 
 def _fashion_model(recipe: PremadeRecipe, size: tuple[int, int], room: Box) -> Image.Image:
     canvas = Canvas.of(size, color_of_hue(chance("model", recipe.name), 0.12, 0.95))
-    paint_portrait(canvas, person_of(recipe.index, next(iter(recipe.attributes), None)), arrange([1.0], room, 0)[0])
+    paint_portrait(canvas, person_of(recipe.index, next(iter(recipe.attributes), None)), room)
     return canvas.image
 
 

@@ -163,8 +163,9 @@ def _in_pixels(box: Box) -> Box:
     return Box(left + FIGURE_HEIGHT * FIGURE_ASPECT / 2, top, width, height)
 
 
-def paint_portrait(canvas: Canvas, person: Person, box: Box) -> None:
-    """Paint head and shoulders into a box, a square; the shoulders end below it."""
+def paint_portrait(canvas: Canvas, person: Person, room: Box) -> None:
+    """Paint head and shoulders into the largest square of a room; the shoulders end below it."""
+    box = arrange([1.0], room, 0)[0]
     head = box.part(0.655, 0.5, 0.15)
     shoulders = Box(box.left + box.width * 0.16, head.top + head.height * 0.96, box.width * 0.68, box.height * 0.7)
     canvas.paint(disc(person.cloth), shoulders)
