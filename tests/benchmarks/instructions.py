@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from io import StringIO
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +23,6 @@ from uvicorn.server import ServerState
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.access_log import AccessLog
-from image_workflow_emulator.cli.invocation import Style
 from image_workflow_emulator.server.protocol import Connections
 from image_workflow_emulator.server.server import server_config
 from image_workflow_emulator.settings import read_settings
@@ -119,7 +117,7 @@ class _Connection:
 
 def _measure(world: str) -> None:
     application = Application(read_settings({"clock": "x1000", "world": world}, {}))
-    application.sandboxes.watchers.append(AccessLog(Style(StringIO(), {}), as_json=False).note)
+    application.sandboxes.watchers.append(AccessLog(as_json=False).note)
     loop, numbers = uvloop.new_event_loop(), count()
     emulator = _Connection(server_config(application), Connections(1_000), loop)
     raw = _Connection(raw_config(), ServerState(), loop)

@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager, suppress
 import pytest
 
 from image_workflow_emulator.cli.access_log import AccessLog
-from image_workflow_emulator.cli.invocation import Style
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import serving
@@ -93,7 +92,7 @@ def test_lines_that_are_not_read_in_time_are_counted(
 ) -> None:
     with full_pipe() as (reader, writer), open(writer, "w", closefd=False) as unread:
         monkeypatch.setattr(sys, "stderr", unread)
-        log = AccessLog(Style(unread, {}), as_json=False, max_waiting=60)  # a line has 50 bytes
+        log = AccessLog(as_json=False, max_waiting=60)  # a line has 50 bytes
         emulator.get("/team")
         record = emulator.sandbox.journal.completed()[-1]
 

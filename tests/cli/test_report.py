@@ -5,8 +5,7 @@ from collections import Counter
 from typing import Any
 
 from image_workflow_emulator.cli.emitters import as_json
-from image_workflow_emulator.cli.exec_report import report_on
-from image_workflow_emulator.cli.observers import Observed
+from image_workflow_emulator.cli.exec_report import Observed, report_on
 from image_workflow_emulator.scenario.playbook import RuleCounts
 from tests.support.emulator_client import EmulatorUnderTest
 

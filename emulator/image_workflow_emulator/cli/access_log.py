@@ -11,7 +11,6 @@ import select
 import sys
 from typing import Any, Final
 
-from image_workflow_emulator.cli.invocation import DIM, Style
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.signing import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp
@@ -29,11 +28,9 @@ _MAX_PATH: Final = 500
 class AccessLog:
     """The lines of requests. To be closed, which writes those that wait."""
 
-    def __init__(self, style: Style, *, as_json: bool, max_waiting: int = 4 * 2**20) -> None:
+    def __init__(self, *, as_json: bool, max_waiting: int = 4 * 2**20) -> None:
         """Keep at most `max_waiting` bytes for a reader that is too slow."""
-        self._style = style
-        self._as_json = as_json
-        self._max_waiting = max_waiting
+        self._as_json, self._max_waiting = as_json, max_waiting
         self._waiting = bytearray()
         self._left_out = 0
         self._is_due = False
@@ -44,11 +41,9 @@ class AccessLog:
             self._left_out += 1
             return
         facts = _facts(sandbox.id, record)
-        line = json.dumps(facts) if self._as_json else self._text(facts)
+        line = json.dumps(facts) if self._as_json else _text(facts)
         self._waiting += line.encode(errors="replace") + b"\n"
-        if not self._is_due:
-            self._is_due = True
-            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write)
+        self._schedule()
 
     def close(self) -> None:
         """Write the waiting lines, if the reader keeps up."""
@@ -59,25 +54,29 @@ class AccessLog:
         if self._left_out and not self._waiting:
             self._waiting += f"({self._left_out} more requests are not listed: the log was not read in time)\n".encode()
             self._left_out = 0
-        self._is_due = bool(self._waiting)
-        if self._is_due:
+        self._is_due = False
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if self._waiting and not self._is_due:
+            self._is_due = True
             asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write)
 
-    def _text(self, facts: dict[str, Any]) -> str:
-        style, remedy = self._style, facts["remedy"]
-        parts = (
-            style(facts["time"], DIM),
-            style.status(str(facts["status"] or "---"), facts["status"]),
-            printable(facts["operation"]),
-            facts["code"],
-            facts["replayed"] and "replayed",
-            facts["lost"] and "answer lost",
-            f"{facts['duration_ms']:.1f} ms",
-            printable(facts["team"] or ""),
-            None if facts["sandbox"] == DEFAULT_SANDBOX_ID else f"({facts['sandbox']})",
-            remedy and style(printable(f"-> {remedy}"), DIM),
-        )
-        return "  ".join(filter(None, parts))
+
+def _text(facts: dict[str, Any]) -> str:
+    parts = (
+        facts["time"],
+        str(facts["status"] or "---"),
+        facts["operation"],
+        facts["code"],
+        facts["replayed"] and "replayed",
+        facts["lost"] and "answer lost",
+        f"{facts['duration_ms']:.1f} ms",
+        facts["team"],
+        None if facts["sandbox"] == DEFAULT_SANDBOX_ID else f"({facts['sandbox']})",
+        facts["remedy"] and f"-> {facts['remedy']}",
+    )
+    return printable("  ".join(filter(None, parts)))
 
 
 def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:

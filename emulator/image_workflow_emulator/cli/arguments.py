@@ -174,7 +174,7 @@ def build_parser(name: str) -> _Parser:
         _add_settings(parser, command.settings, all_of_them=not asks)
     home = command.home or noun.home
     is_module = home.count(".") == 1
-    parser.set_defaults(run=f"{home}.{name.replace(' ', '_')}" if is_module else home, reports=command.reports)
+    parser.set_defaults(run=f"{home}.{name.replace(' ', '_')}" if is_module else home)
     parser.needs_more = name in WITH_COMMAND or any(action.required for action in actions)
     return parser
 

@@ -1,61 +1,67 @@
-"""`contract`: what is shipped about the API. Needs no emulator."""
+"""`contract`, and the scenarios and schemas that are shipped with it. Needs no emulator."""
 
 import re
+import shlex
+from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from image_workflow_emulator.cli.invocation import Invocation, print_bytes, print_json
-from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, OperationContract, load_contract
+from image_workflow_emulator.cli.output import print_bytes, print_json, show
+from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, load_contract
 from image_workflow_emulator.documents import shipped_document, shipped_path
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.report import Report, ReportFinding
+from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.library import shipped_library
+from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
+from image_workflow_emulator.testing.errors import UnusableFileError
+from image_workflow_emulator.testing.options import read_file
 
 
-def contract_operations(call: Invocation) -> None:
+def contract_operations(options: Namespace, _environment: Mapping[str, str]) -> None:
     """List the operations of the API, with what they cost and answer."""
-    described = [_describe(operation) for operation in load_contract().operations.values()]
-    shown = (
-        (one["operation"], f"{one['method']} {one['path']}", one["credits"], _answers(one["answers"]))
-        for one in described
-    )
-    call.show({"data": described}, ("operation", "request", "credits", "answers"), shown)
+    described = [
+        {
+            "operation": operation.id,
+            "method": operation.method,
+            "path": BASE_PATH + operation.path,
+            "credits": operation.cost,
+            "answers": {str(status): sorted(operation.codes.get(status, ())) for status in sorted(operation.statuses)},
+        }
+        for operation in load_contract().operations.values()
+    ]
+    rows = ((one["operation"], f"{one['method']} {one['path']}", one["credits"], _answers(one)) for one in described)
+    show(options, {"data": described}, ("operation", "request", "credits", "answers"), rows)
 
 
-def _describe(operation: OperationContract) -> dict[str, Any]:
-    return {
-        "operation": operation.id,
-        "method": operation.method,
-        "path": BASE_PATH + operation.path,
-        "credits": operation.cost,
-        "answers": {str(status): sorted(operation.codes.get(status, ())) for status in sorted(operation.statuses)},
-    }
+def _answers(operation: Mapping[str, Any]) -> str:
+    return "  ".join(f"{status} {', '.join(codes)}".rstrip() for status, codes in operation["answers"].items())
 
 
-def _answers(answers: Mapping[str, list[str]]) -> str:
-    return "  ".join(f"{status} {', '.join(codes)}".rstrip() for status, codes in answers.items())
-
-
-def contract_readings(call: Invocation) -> None:
+def contract_readings(options: Namespace, _environment: Mapping[str, str]) -> None:
     """List the readings of the specification, with what each one finds."""
     from image_workflow_emulator.scenario.readings_format import described_readings
 
     described = described_readings()
-    shown = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)
-    call.show({"data": described}, ("reading", "gives", "finds a client that"), shown)
+    rows = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)
+    show(options, {"data": described}, ("reading", "gives", "finds a client that"), rows)
 
 
-def contract_show(call: Invocation) -> None:
+def contract_show(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Print the machine-readable contract."""
-    if call.options.format == "yaml":
+    if options.format == "yaml":
         print_bytes(shipped_path(DOCUMENT).read_bytes())
     else:
         print_json(shipped_document(DOCUMENT))
 
 
-def contract_schema(call: Invocation) -> None:
+def contract_schema(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Print the JSON Schema of a kind of file."""
-    if call.options.kind == "given":
+    if options.kind == "given":
         print_json(_given_schema())
     else:
-        print_bytes(shipped_path(f"contract/{call.options.kind}.schema.json").read_bytes())
+        print_bytes(shipped_path(f"contract/{options.kind}.schema.json").read_bytes())
 
 
 def _given_schema() -> dict[str, Any]:
@@ -68,3 +74,44 @@ def _given_schema() -> dict[str, Any]:
         "$ref": "#/components/schemas/Given",
         "components": {"schemas": {name: schemas[name] for name in wanted}},
     }
+
+
+# Scenarios ----------------------------------------------------------------------------------------------------------------
+
+
+def scenario_list(options: Namespace, _environment: Mapping[str, str]) -> None:
+    """Name every scenario of the library."""
+    entries = shipped_library(load_contract()).entries()
+    rows = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
+    show(options, {"data": entries}, ("name", "description"), rows)
+
+
+def scenario_show(options: Namespace, _environment: Mapping[str, str]) -> None:
+    """Print a scenario of the library."""
+    print_bytes(shipped_library(load_contract()).text(options.name).encode())
+
+
+def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report:
+    """Check each file as `serve --scenario` would. The status is 2 if one cannot be used."""
+    file_of_world = options.world or environment.get("EMULATOR_WORLD")
+    world = parse_world(read_file(file_of_world), file_of_world) if file_of_world else built_in_world()
+    known, names = load_contract(), world_names(world)
+    errors: list[tuple[str | None, str]] = []
+    for file in options.files:
+        try:
+            parse_scenario(read_file(file), file, known, names)
+        except DocumentError as error:
+            errors += ((f"{one.file}:{one.line}:{one.column}", one.words) for one in error.complaints)
+        except UnusableFileError as error:
+            errors.append((None, error.detail))
+    found = count_of(len(errors), "error") if errors else "good"
+    findings = [ReportFinding(rule="invalid-file", severity="error", where=at, message=words) for at, words in errors]
+    return Report(
+        kind="scenario",
+        ok=not errors,
+        summary=f"{count_of(len(options.files), 'scenario file')}: {found}",
+        findings=findings,
+        counts={"files": len(options.files), "errors": len(errors)},
+        next=[] if errors else [f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"],
+        status=2 if errors else 0,
+    )

@@ -12,18 +12,15 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
-from image_workflow_emulator.cli.invocation import BOLD, DIM, RED, YELLOW, Style, table_lines, terminal_width
+from image_workflow_emulator.cli.output import table_lines, terminal_width
 from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.testing.options import writable_file, write_file
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 Judge: TypeAlias = Callable[[Namespace, Mapping[str, str]], Report]
 """A command that judges: it gets its options, and the environment."""
@@ -34,7 +31,8 @@ MAX_EXEC_BYTES: Final = 4 * 2**10
 """The same of `exec`, which programs run most."""
 MAX_PRINTED_CHARACTERS: Final = 500
 """Limit of a text in a report that is longer than that."""
-_COLOURS: Final = {"error": RED, "warning": YELLOW, "note": DIM}
+_SUITE: Final = "image-workflow-emulator"
+_NO_OCCASION: Final = "this rule had no occasion, or could not be checked"
 
 
 def conclude(judge: Judge, options: Namespace, environment: Mapping[str, str]) -> int:
@@ -53,13 +51,10 @@ def conclude(judge: Judge, options: Namespace, environment: Mapping[str, str]) -
     if options.format == "json":
         most_bytes = MAX_EXEC_BYTES if report.kind == "exec" else MAX_PRINTED_BYTES
         print(json_text(report, None if options.all else most_bytes))
-    elif vars(options).get("quiet"):
-        pass  # `exec` has said what is needed
-    elif report.kind == "exec":  # its command has standard output for itself
-        with contextlib.suppress(OSError):  # whose reader has left: the status is still that of the command
-            print("\n".join(text_lines(report, Style(sys.stderr, environment))), file=sys.stderr)
-    else:
-        print("\n".join(text_lines(report, Style(sys.stdout, environment))))
+    elif not vars(options).get("quiet"):
+        is_exec = report.kind == "exec"  # its command has standard output for itself
+        with contextlib.suppress(OSError) if is_exec else contextlib.nullcontext():  # its status is that of its command
+            print("\n".join(text_lines(report)), file=sys.stderr if is_exec else sys.stdout)
     return report.status
 
 
@@ -74,13 +69,12 @@ def _emitter(name: str) -> Callable[[Report], str]:
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
-def text_lines(report: Report, style: Style) -> Iterator[str]:
+def text_lines(report: Report) -> Iterator[str]:
     """Iterate over a report for people, in the width of the terminal: outcome, findings, tables, and what to do next."""
     width, shown = terminal_width(), set[str | None]()
-    yield from (style(line, BOLD) for line in _wrapped(report.summary, width))
+    yield from _wrapped(report.summary, width)
     for finding in report.findings:
-        head = f"{finding.severity}: {finding.rule}: {_sentence(finding)}"
-        yield from (style(line, _COLOURS[finding.severity]) for line in _wrapped(head, width, "  "))
+        yield from _wrapped(f"{finding.severity}: {finding.rule}: {_sentence(finding)}", width, "  ")
         for words in (finding.source, finding.remedy and f"remedy: {finding.remedy}"):
             if words and words not in shown:
                 yield from _wrapped(words, width, "    ")
@@ -88,16 +82,11 @@ def text_lines(report: Report, style: Style) -> Iterator[str]:
             yield f"    {printable(finding.command)}"
         shown |= {finding.source, f"remedy: {finding.remedy}", finding.command}
     for table in report.tables:
-        yield from _table_lines(table, width, style)
+        if table.columns:
+            yield from ("", *_wrapped(table.title, width), *table_lines(table.columns, table.rows, width))
+        else:  # names, and what is known of them
+            yield from (f"  {line}" for line in table_lines((), table.rows, width - 2))
     yield from (f"next: {printable(command)}" for command in report.next)
-
-
-def _table_lines(table: ReportTable, width: int, style: Style) -> Iterator[str]:
-    if not table.columns:  # names, and what is known of them
-        yield from (f"  {line}" for line in table_lines((), table.rows, width - 2))
-        return
-    yield from ("", *(style(line, BOLD) for line in _wrapped(table.title, width)))
-    yield from table_lines(table.columns, table.rows, width)
 
 
 def _sentence(finding: ReportFinding) -> str:
@@ -178,42 +167,28 @@ def _lists(value: Mapping[str, Any]) -> Iterator[list[Any]]:
 
 def _junit(report: Report) -> str:
     """Return a report as a test suite: a test case for the outcome, and for each rule."""
-    from xml.etree.ElementTree import Element, SubElement, indent, tostring
-
     by_rule: dict[str, list[ReportFinding]] = {rule: [] for rule in report.checked}
     for finding in report.findings:
         by_rule.setdefault(finding.rule, []).append(finding)
-    suite = Element("testsuite", {"name": f"image-workflow-emulator.{report.kind}", "errors": "0"})
-    outcome = _case(suite, "outcome")
-    numbers = {"failure": 0, "skipped": 0}
+    cases, kinds = [], []
     for rule, findings in by_rule.items():
-        case, text = _case(suite, rule), printable_lines("\n".join(map(_finding_text, findings)))
         errors = [finding.message for finding in findings if finding.severity == "error" and not report.ok]
-        if errors:
-            numbers["failure"] += 1
-            SubElement(case, "failure", {"type": "error", "message": printable("; ".join(errors))}).text = text
-        elif findings:
-            SubElement(case, "system-out").text = text
-        elif not report.checked[rule]:
-            numbers["skipped"] += 1
-            SubElement(case, "skipped", {"message": "this rule had no occasion, or could not be checked"})
-    if not report.ok and not numbers["failure"]:
-        numbers["failure"] = 1
-        SubElement(outcome, "failure", {"type": "error", "message": printable(report.summary)})
-    else:
-        SubElement(outcome, "system-out").text = printable(report.summary)
-    totals = {"tests": len(by_rule) + 1, "failures": numbers["failure"], "skipped": numbers["skipped"]}
-    suite.attrib.update({name: str(number) for name, number in totals.items()})
-    root = Element("testsuites")
-    root.append(suite)
-    indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+        text = escape(printable_lines("\n".join(map(_finding_text, findings))))
+        kinds.append("failure" if errors else "system-out" if findings else "" if report.checked[rule] else "skipped")
+        cases.append(_case(report, rule, kinds[-1], "; ".join(errors) or _NO_OCCASION, text))
+    is_outcome_bad = not report.ok and "failure" not in kinds
+    kinds.append("failure" if is_outcome_bad else "system-out")
+    cases.insert(0, _case(report, "outcome", kinds[-1], report.summary, _html(report.summary)))
+    numbers = f'tests="{len(cases)}" failures="{kinds.count("failure")}" errors="0" skipped="{kinds.count("skipped")}"'
+    suite = f'<testsuite name="{_SUITE}.{report.kind}" {numbers}>\n{"".join(cases)}</testsuite>'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suite}\n</testsuites>\n'
 
 
-def _case(suite: "Element", name: str) -> "Element":
-    from xml.etree.ElementTree import SubElement
-
-    return SubElement(suite, "testcase", {"classname": suite.attrib["name"], "name": printable(name), "time": "0"})
+def _case(report: Report, name: str, kind: str, message: str, text: str) -> str:
+    """Return a test case with what it holds, if anything."""
+    said = "" if kind == "system-out" else f' type="error" message="{_html(message)}"'
+    inner = f"<{kind}{said}>{text}</{kind}>" if kind else ""
+    return f'<testcase classname="{_SUITE}.{report.kind}" name="{_html(name)}" time="0">{inner}</testcase>\n'
 
 
 def _finding_text(finding: ReportFinding) -> str:

@@ -11,16 +11,16 @@ import logging
 import socket
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
-from image_workflow_emulator.cli.exec_report import report_on
-from image_workflow_emulator.cli.observers import Observed
-from image_workflow_emulator.cli.start_up import make_given, started
+from image_workflow_emulator.cli.exec_report import Observed, report_on
+from image_workflow_emulator.cli.judges import coverage_text
+from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import one_of
 from image_workflow_emulator.kernel.printable import printable
@@ -29,9 +29,6 @@ from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
 from image_workflow_emulator.testing.options import writable_file, write_file
-
-if TYPE_CHECKING:
-    from image_workflow_emulator.app import Application
 
 _FILES = ("journal", "save_state", "coverage")
 """The options that name a file to be written when the command has ended, beside the report."""
@@ -52,31 +49,27 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
     _check_rules(options.ignore)
     named = {name: vars(options)[name] for name in _FILES if vars(options)[name] is not None}
     files = {name: writable_file(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
-    observed = Observed(options.ignore, keeps_entries="journal" in files)
     with started(settings, environment) as (listener, address, application):
-        run = _Run(options, _variables(environment, address, application), application, address, observed)
+        run = _Run(options, environment, application, address)
         run.run(sockets=[listener])
     coverage = None
-    if options.format == "json" or "coverage" in files or options.coverage_fail_under is not None:
+    if options.format == "json" or options.coverage is not None or options.coverage_fail_under is not None:
         from image_workflow_emulator.examiner.coverage import document
 
-        coverage = document(application.contract, observed.covered)
-    report = report_on(options, observed, run.status, application, coverage)
+        coverage = document(application.contract, run.observed.covered)
+    report = report_on(options, run.observed, run.status, application, coverage)
     if options.quiet and not run.status:  # else the command has said why
         for finding in report.findings if report.status else ():
             if finding.severity == "error":
                 _say(f"error: {finding.rule}: {finding.message}")
+    contents: Mapping[str, Callable[[Path], str | bytes]] = {
+        "journal": lambda file: run.observed.journal(file.suffix, address),
+        "save_state": lambda _: run.state,
+        "coverage": lambda file: coverage_text(coverage or {}, file.suffix),
+    }
     for name, file in files.items():
         try:
-            match name:
-                case "journal":
-                    write_file(file, observed.journal(file.suffix, address))
-                case "save_state":
-                    write_file(file, run.state)
-                case _:
-                    from image_workflow_emulator.cli.judges import coverage_text
-
-                    write_file(file, coverage_text(coverage or {}, file.suffix))
+            write_file(file, contents[name](file))
         except UsageError as error:
             _say(str(error))
             report.status = report.status or 2
@@ -92,17 +85,13 @@ class _Run(WatchedServer):
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
 
     def __init__(
-        self,
-        options: Namespace,
-        variables: Mapping[str, str],
-        application: "Application",
-        address: str,
-        observed: Observed,
+        self, options: Namespace, environment: Mapping[str, str], application: Application, address: str
     ) -> None:
         super().__init__(application)
-        self._options, self._variables, self._observed = options, variables, observed
-        self._application, self._address = application, address
-        application.sandboxes.before_end.append(observed.judge)
+        self._options, self._application, self._address = options, application, address
+        self._variables = _variables(environment, address, application)
+        self.observed = Observed(options.ignore, keeps_entries=options.journal is not None)
+        application.sandboxes.before_end.append(self.observed.judge)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -110,26 +99,22 @@ class _Run(WatchedServer):
 
     async def main_loop(self) -> None:
         await make_given(self._application.settings, self._address)
-        output = _STANDARD_ERROR if self._options.format == "json" else None
-        child = Child(self._options.words, self._variables, output)
+        options = self._options
+        child = Child(options.words, self._variables, _STANDARD_ERROR if options.format == "json" else None)
         try:
             self.status = await child.wait()
-            if self._options.save_state is not None:
-                self.state = await asyncio.to_thread(self._saved)
+            if options.save_state is not None:
+                from image_workflow_emulator.testing.control_client import ControlClient
+                from image_workflow_emulator.testing.session_file import saved_sandbox
+
+                client = ControlClient(self._address, self._application.settings.control_token)
+                self.state = await asyncio.to_thread(saved_sandbox, client, options.save_state)
         finally:
             for sandbox in self._application.sandboxes.by_id.values():
-                self._observed.judge(sandbox)
+                self.observed.judge(sandbox)
             await self._close()
             if await child.end():
                 _say("the command left processes behind; they were ended")
-
-    def _saved(self) -> bytes:
-        """Return the default sandbox as a file: as `state save` does, by asking for it."""
-        from image_workflow_emulator.testing.control_client import ControlClient
-        from image_workflow_emulator.testing.session_file import saved_sandbox
-
-        client = ControlClient(self._address, self._application.settings.control_token)
-        return saved_sandbox(client, Path(self._options.save_state).name)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""
@@ -157,7 +142,7 @@ def _check_rules(names: Collection[str]) -> None:
                 raise SettingError("--ignore", name, one_of(known), known)
 
 
-def _variables(environment: Mapping[str, str], address: str, application: "Application") -> dict[str, str]:
+def _variables(environment: Mapping[str, str], address: str, application: Application) -> dict[str, str]:
     """Return the environment of the command, in which nothing leads to another emulator."""
     sandbox, token = application.sandboxes.default, application.settings.control_token
     return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import convert
 
 from image_workflow_emulator.cli.emitters import page
-from image_workflow_emulator.cli.invocation import Invocation
+from image_workflow_emulator.cli.remote import control_client
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, request_numbers
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Judge what the clients of a running emulator do wrong, as far as its journal shows it."""
-    found = convert(Invocation(options, environment).control.call("GET", "conduct"), Conduct)
+    found = convert(control_client(options, environment).call("GET", "conduct"), Conduct)
     return Report(
         kind="conduct",
         ok=not found.errors,
@@ -74,7 +74,7 @@ def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
         from image_workflow_emulator.examiner.coverage import merged
 
         return coverage_report(merged([_read_coverage(name) for name in options.files]), options.fail_under)
-    answer = Invocation(options, environment).control.call("GET", "coverage")
+    answer = control_client(options, environment).call("GET", "coverage")
     judged = answer.pop("judged")
     report = coverage_report(answer, options.fail_under)
     report.summary = f"{_judged_words(judged)}; {report.summary}"

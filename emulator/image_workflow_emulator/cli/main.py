@@ -60,7 +60,6 @@ def _run(options: Namespace) -> int:
 
 def _status_of(options: Namespace) -> int:
     # Imported when there is something to run: --help and --version have ended.
-    from image_workflow_emulator.cli.invocation import Invocation
     from image_workflow_emulator.documents.complaints import DocumentError
     from image_workflow_emulator.settings import CommandError, UsageError
     from image_workflow_emulator.testing.errors import EmulatorError, UnusableFileError
@@ -69,11 +68,12 @@ def _status_of(options: Namespace) -> int:
     try:
         module, _, function = options.run.rpartition(".")
         run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
-        if options.reports:
+        if "report" in options:
             from image_workflow_emulator.cli.emitters import conclude
 
             return conclude(run, options, os.environ)
-        return run(Invocation(options, os.environ)) or 0
+        run(options, os.environ)
+        return 0
     except (UsageError, DocumentError) as error:
         message = str(error)
     except CommandError as error:

@@ -1,6 +1,6 @@
 """The commands about a running emulator: most are a row, of one request to its control plane and what is shown of the answer.
 
-`requests` and `scenario` have files of their own.
+`requests` has a file of its own.
 """
 
 import json
@@ -8,12 +8,14 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from image_workflow_emulator.cli.invocation import Invocation, print_json
+from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.cli.main import REFUSED_VALUES
+from image_workflow_emulator.cli.output import print_json, print_table, show
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.documents.yaml_reader import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
@@ -21,12 +23,28 @@ from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.settings import CommandError, SettingError, UsageError
-from image_workflow_emulator.testing.control_client import STATE_SECONDS, YAML, ZIP, mode_of, path_step
+from image_workflow_emulator.settings import CommandError, SettingError, UsageError, local_url, read_settings
+from image_workflow_emulator.testing import control_client as client
 from image_workflow_emulator.testing.errors import EmulatorError
 from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file
 
-# What is asked ------------------------------------------------------------------------------------------------------------
+
+def control_client(options: Namespace, environment: Mapping[str, str]) -> client.ControlClient:
+    """Return the client of the control plane that a command addresses. Raises SettingError."""
+    given = vars(options)
+    name, url = ("--url", given["url"]) if given["url"] else ("EMULATOR_URL", environment.get("EMULATOR_URL"))
+    if not url:
+        served = read_settings({}, {name: environment.get(name, "") for name in ("EMULATOR_HOST", "EMULATOR_PORT")})
+        name, url = "EMULATOR_HOST", local_url(served.host, served.port)
+    try:
+        address = client.emulator_address(url)
+    except ValueError:
+        raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
+    token = given["control_token"] or environment.get("EMULATOR_CONTROL_TOKEN") or None
+    return client.ControlClient(address, token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
+
+
+# One request --------------------------------------------------------------------------------------------------------------
 
 
 class _Ask(NamedTuple):
@@ -41,10 +59,8 @@ class _Ask(NamedTuple):
 
 _ASKED: Final[Mapping[str, _Ask]] = {
     "clock show": _Ask("GET", "clock"),
-    "clock advance": _Ask(
-        "POST", "clock/advance", lambda given: {"seconds": _seconds(given.command, given.value, SPAN)}
-    ),
-    "clock to": _Ask("POST", "clock/advance", lambda given: {"to": _timestamp(given.command, given.value)}),
+    "clock advance": _Ask("POST", "clock/advance", lambda given: {"seconds": _span_ms(given.value) / 1000}),
+    "clock to": _Ask("POST", "clock/advance", lambda given: {"to": format_timestamp(_moment(given.value))}),
     "clock next": _Ask("POST", "clock/advance", lambda _: {"next_event": True}),
     "clock idle": _Ask("POST", "clock/advance", lambda _: {"until_idle": True}),
     "clock mode": _Ask("PUT", "clock", lambda given: {"mode": given.value}),
@@ -60,34 +76,36 @@ _ASKED: Final[Mapping[str, _Ask]] = {
 }
 
 
-def ask(call: Invocation) -> None:
+def ask(options: Namespace, environment: Mapping[str, str]) -> None:
     """Send the request of a command, and show the answer."""
-    asked, given = _ASKED[call.options.command], vars(call.options)
-    control = call.control.of(None) if asked.path.startswith("sandboxes") else call.control
+    asked, given, control = _ASKED[options.command], vars(options), control_client(options, environment)
     if "key" in given:
         given = {**given, **control.credential(given["key"])}
-    path = asked.path.format_map({name: path_step(str(value or "")) for name, value in given.items()}).rstrip("/")
-    answer = control.call(asked.method, path, asked.body and asked.body(call.options))
+    if asked.path.startswith("sandboxes"):
+        control = control.of(None)
+    steps = {name: client.path_step(str(value or "")) for name, value in given.items()}
+    answer = control.call(asked.method, asked.path.format_map(steps).rstrip("/"), asked.body and asked.body(options))
     if not asked.done:
-        _show(call, answer)
+        _show(options, answer)
     elif given.get("format") == "json":
         print_json(answer)
     else:
         print(printable(asked.done.format_map(given)))
 
 
-def _seconds(name: str, text: str, expected: str) -> float:
+def _span_ms(text: str) -> int:
+    return _read("clock advance", text, parse_duration_ms, SPAN)
+
+
+def _moment(text: str) -> int:
+    return _read("clock to", text, parse_timestamp, MOMENT)
+
+
+def _read(name: str, text: str, parse: Callable[[str], int], expected: str) -> int:
     try:
-        return parse_duration_ms(text) / 1000
+        return parse(text)
     except ValueError:
         raise SettingError(name, text, expected) from None
-
-
-def _timestamp(name: str, text: str) -> str:
-    try:
-        return format_timestamp(parse_timestamp(text))
-    except ValueError:
-        raise SettingError(name, text, MOMENT) from None
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -103,61 +121,100 @@ def _number_or_text(text: str) -> int | str:
     return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
-# What is shown ------------------------------------------------------------------------------------------------------------
-
 _COLUMNS: Final = {
     "clock": ("now", "next_event_at", "mode", "pending", "fired", "stalled"),
     "teams": ("name", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute", "id"),
     "credentials": ("team", "key", "profile", "state", "expires_at"),
     "sandboxes": ("id", "base_url", "clock", "now", "keys"),
-    "given": ("object", "id", "name"),
+    "given": ("kind", "id", "name"),
 }
 
 
-def _show(call: Invocation, answer: Any) -> None:
+def _show(options: Namespace, answer: Any) -> None:
     """Show an answer: a thing, or a list of things."""
-    noun = call.options.command.partition(" ")[0]
+    noun = options.command.partition(" ")[0]
     rows = (row for thing in answer.get("data", [answer]) for row in _rows(noun, thing))
-    call.show(answer, _COLUMNS[noun], ([row.get(name) for name in _COLUMNS[noun]] for row in rows))
+    show(options, answer, _COLUMNS[noun], ([row.get(name) for name in _COLUMNS[noun]] for row in rows))
 
 
-def _rows(noun: str, thing: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    """Return the rows of a thing, with what its JSON has not."""
+def _rows(noun: str, thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Iterate over the rows of a thing, with what its JSON has not."""
     match noun:
         case "clock":
-            return [{**thing, "mode": mode_of(thing)}]
+            yield {**thing, "mode": client.mode_of(thing)}
         case "credentials":
-            return [{"team": thing["name"], **credential} for credential in thing["credentials"]]
+            yield from ({"team": thing["name"], **credential} for credential in thing["credentials"])
         case "sandboxes":
             keys = first_of((one["key"] for team in thing["teams"] for one in team["credentials"]), 1)
-            return [{**thing, "clock": mode_of(thing["clock"]), "now": thing["clock"]["now"], "keys": keys}]
+            yield {**thing, "clock": client.mode_of(thing["clock"]), "now": thing["clock"]["now"], "keys": keys}
         case "given":
-            return [
-                {**thing, "object": thing["object"].replace("_", " "), "name": thing.get("name") or thing.get("status")}
-            ]
+            yield {**thing, "kind": thing["object"].replace("_", " "), "name": thing.get("name") or thing.get("status")}
         case _:
-            return [thing]
+            yield thing
 
 
-# Files --------------------------------------------------------------------------------------------------------------------
+# Scenarios ----------------------------------------------------------------------------------------------------------------
 
 
-def sandboxes_create(call: Invocation) -> None:
-    """Create a sandbox."""
-    begin = {name: getattr(call.options, name) for name in ("id", *OF_SANDBOX)}
-    if begin["seed"] is not None:
-        begin["seed"] = _number_or_text(begin["seed"])
-    with naming_scenario(begin["scenario"]):
-        made = call.control.create_sandbox(begin)
-    if call.options.format == "env":
-        for name, value in made["env"].items():
-            print(f"{name}={shlex.quote(value)}")
+def scenario_use(options: Namespace, environment: Mapping[str, str]) -> None:
+    """Run a scenario from now on."""
+    with _naming_scenario(options.scenario):
+        shown = control_client(options, environment).use_scenario(options.scenario, options.team)
+    print(f"using {options.scenario}{_for(options.team)}")
+    if shown["takes_effect_at_reset"]:
+        print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
+
+
+def scenario_off(options: Namespace, environment: Mapping[str, str]) -> None:
+    """End the running scenario."""
+    control = control_client(options, environment)
+    control.call("DELETE", "scenario", query={"team": options.team})
+    print(f"off{_for(options.team)}")
+    if options.team is None:
+        _print_those_of_teams(control.call("GET", "scenario"))
+
+
+def scenario_status(options: Namespace, environment: Mapping[str, str]) -> None:
+    """Show the running scenario."""
+    shown = control_client(options, environment).call("GET", "scenario", query={"team": options.team})
+    if options.format == "json":
+        print_json(shown)
+        return
+    if shown["scenario"] is None:
+        print(f"none{_for(options.team)}")
     else:
-        _show(call, made)
+        print(printable(f"{shown['scenario']} since {shown['began_at']}{_for(options.team)}"))
+        print(printable(" ".join((shown["description"] or "").split())))
+        rules = [(rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"]]
+        changes = [(_when(change), _words(change["set"]), change["done_at"]) for change in shown["timeline"]]
+        for columns, rows in ((("rule", "matched", "fired"), rules), (("at", "sets", "done_at"), changes)):
+            if rows:
+                print_table(columns, rows)
+    if options.team is None:
+        _print_those_of_teams(shown)
+
+
+def _for(team: str | None) -> str:
+    return "" if team is None else printable(f" for the Team {team}")
+
+
+def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
+    for own in shown["team_scenarios"]:
+        print(printable(f"the Team {own['team']['name']} has one of its own: {own['scenario']}"))
+
+
+def _when(change: Mapping[str, Any]) -> str:
+    """Say when a change is made: at a time, or after a request."""
+    after = change.get("after")
+    return f"after {_words({**after['match'], 'nth': after['nth']})}" if after else str(change["at"])
+
+
+def _words(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {' or '.join(v) if isinstance(v, list) else v}" for name, v in facts.items())
 
 
 @contextmanager
-def naming_scenario(scenario: str | None) -> Iterator[None]:
+def _naming_scenario(scenario: str | None) -> Iterator[None]:
     """Report a name that the library of the running emulator does not have. Raises CommandError."""
     try:
         yield
@@ -167,52 +224,69 @@ def naming_scenario(scenario: str | None) -> Iterator[None]:
         raise
 
 
-def given(call: Invocation) -> None:
+# Files --------------------------------------------------------------------------------------------------------------------
+
+
+def sandboxes_create(options: Namespace, environment: Mapping[str, str]) -> None:
+    """Create a sandbox."""
+    begin = {name: getattr(options, name) for name in ("id", *OF_SANDBOX)}
+    if begin["seed"] is not None:
+        begin["seed"] = _number_or_text(begin["seed"])
+    with _naming_scenario(begin["scenario"]):
+        made = control_client(options, environment).create_sandbox(begin)
+    if options.format == "env":
+        print("\n".join(f"{name}={shlex.quote(value)}" for name, value in made["env"].items()))
+    else:
+        _show(options, made)
+
+
+def given(options: Namespace, environment: Mapping[str, str]) -> None:
     """Make what a file lists in a sandbox, before clients come."""
-    file, query = call.options.file, {"file": call.options.file, "team": call.options.team}
+    file, query = options.file, {"file": options.file, "team": options.team}
     content = sys.stdin.buffer.read(MAX_BYTES + 1) if file == "-" else read_file(file)
-    _show(call, json.loads(call.control.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS)))
+    control, seconds = control_client(options, environment), client.STATE_SECONDS
+    _show(options, json.loads(control.exchange("POST", "given", content, client.YAML, query=query, seconds=seconds)))
 
 
-def state_save(call: Invocation) -> None:
+def state_save(options: Namespace, environment: Mapping[str, str]) -> None:
     """Save a sandbox as a file."""
     from image_workflow_emulator.testing.session_file import saved_sandbox
 
-    content = saved_sandbox(call.control, call.options.file)
-    put_in_place(call.options.file, content)
-    print(f"saved {call.options.file} ({len(content)} bytes)")
+    content = saved_sandbox(control_client(options, environment), options.file)
+    put_in_place(options.file, content)
+    print(f"saved {options.file} ({len(content)} bytes)")
 
 
-def state_load(call: Invocation) -> None:
+def state_load(options: Namespace, environment: Mapping[str, str]) -> None:
     """Replace a sandbox by what a state file holds."""
-    file = call.options.file
+    control, content = control_client(options, environment), read_state_file(options.file)
     try:
-        call.control.exchange("PUT", "state", read_state_file(file), ZIP, seconds=STATE_SECONDS)
+        control.exchange("PUT", "state", content, client.ZIP, seconds=client.STATE_SECONDS)
     except EmulatorError as error:
         if error.status in REFUSED_VALUES:  # the control plane knows the file as the body
-            raise UsageError(f"{file}: {error.detail.removeprefix('(body): ')}") from error
+            raise UsageError(f"{options.file}: {error.detail.removeprefix('(body): ')}") from error
         raise
-    print(f"loaded {file}")
+    print(f"loaded {options.file}")
 
 
-# Waiting for one ------------------------------------------------------------------------------------------------------
+# Waiting for one ----------------------------------------------------------------------------------------------------------
 
-_POLL_SECONDS = 0.05
+_POLL_MS: Final = 50
 
 
-def wait(call: Invocation) -> None:
+def wait(options: Namespace, environment: Mapping[str, str]) -> None:
     """Return when an emulator is ready, or has a sandbox."""
-    options, control = call.options, call.control.of(None)
-    patience_seconds = _seconds("--timeout", options.timeout, "seconds, such as 30 or 0.5")
-    deadline = host_elapsed_ms() / 1000 + patience_seconds
+    control = control_client(options, environment).of(None)
+    patience_ms = _read("--timeout", options.timeout, parse_duration_ms, "seconds, such as 30 or 0.5")
+    deadline = host_elapsed_ms() + patience_ms
     while True:
-        left_seconds = deadline - host_elapsed_ms() / 1000
+        left_ms = deadline - host_elapsed_ms()
         try:
-            control.health(max(left_seconds, _POLL_SECONDS))
+            control.health(max(left_ms, _POLL_MS) / 1000)
             if options.sandbox is not None:
-                control.call("GET", f"sandboxes/{path_step(options.sandbox)}")
+                control.call("GET", f"sandboxes/{client.path_step(options.sandbox)}")
             return
         except EmulatorError as error:
-            if left_seconds <= _POLL_SECONDS:
-                raise CommandError(f"no emulator is ready after {patience_seconds:g} s: {error.detail}") from None
-        time.sleep(_POLL_SECONDS)  # noqa: TID251 (another process starts meanwhile, in real time)
+            if left_ms <= _POLL_MS:
+                raise CommandError(f"no emulator is ready after {patience_ms / 1000:g} s: {error.detail}") from None
+        time.sleep(_POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)

@@ -1,34 +1,45 @@
-"""The `serve` command: one uvicorn server around the application, from the bound port to the last answer.
+"""The `serve` command, and what `exec` starts in the same way: the log, the socket and the application.
 
 Owns the start-up message, the `ready` line and signals.
 """
 
 import asyncio
+import errno
+import json
 import logging
 import shlex
 import signal
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.cli.invocation import Invocation, table_lines
-from image_workflow_emulator.cli.start_up import make_given, started
+from image_workflow_emulator.app import Application
+from image_workflow_emulator.cli.output import table_lines
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.server.server import WatchedServer
-from image_workflow_emulator.settings import read_settings
-
-if TYPE_CHECKING:
-    from image_workflow_emulator.app import Application
-    from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.settings import (
+    CLIENT_VARIABLES,
+    OPTIONS,
+    READINGS_FILE,
+    VARIABLE_PREFIX,
+    CommandError,
+    Settings,
+    UsageError,
+    local_url,
+    read_settings,
+)
+from image_workflow_emulator.testing.errors import unreadable
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
 _TICKS_A_SECOND = 10
@@ -43,17 +54,14 @@ IMAGE_GRACE_SECONDS = 4
 """How much of this image work may take, so that its clients still get their answers; usual images need a tenth."""
 
 
-def serve(call: Invocation) -> None:
+def serve(options: Namespace, environment: Mapping[str, str]) -> None:
     """Serve until SIGTERM or Ctrl-C, let the requests in flight finish.
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # until it is ready
-    settings = read_settings(vars(call.options), call.environment)
-    with started(settings, call.environment) as (listener, address, application):
-        message = _start_up_message(settings.public_url or address, application.sandboxes.default)
-        scenario = scenario_file(settings.scenario) if settings.scenario else None
-        _AnnouncingServer(application, address, message, scenario).run(sockets=[listener])
+    with started(read_settings(vars(options), environment), environment) as (listener, address, application):
+        _AnnouncingServer(application, address).run(sockets=[listener])
 
 
 class _AnnouncingServer(WatchedServer):
@@ -62,18 +70,17 @@ class _AnnouncingServer(WatchedServer):
     It logs when the file of its scenario changed, which takes effect when it is used again.
     """
 
-    def __init__(self, application: "Application", address: str, message: str, scenario: Path | None) -> None:
+    def __init__(self, application: Application, address: str) -> None:
         super().__init__(application, GRACE_SECONDS)
-        self._application = application
-        self._address = address
-        self._announcement = f"{message}\nready {address}{BASE_PATH}"
-        self._scenario = scenario
-        self._scenario_changed_at = _changed_at(scenario)
+        self._application, self._address, settings = application, address, application.settings
+        self._message = _start_up_message(settings.public_url or address, application.sandboxes.default)
+        self._scenario = scenario_file(settings.scenario) if settings.scenario else None
+        self._scenario_changed_at = _changed_at(self._scenario)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         await make_given(self._application.settings, self._address)
-        print(self._announcement, flush=True)
+        print(f"{self._message}\nready {self._address}{BASE_PATH}", flush=True)
         give_back_large_blocks()
 
     async def on_tick(self, counter: int) -> bool:
@@ -104,8 +111,7 @@ class _AnnouncingServer(WatchedServer):
         self.should_exit = True
 
     def _end_transfers(self) -> None:
-        number = self.cut_connections()
-        if number:
+        if number := self.cut_connections():
             _LOGGER.warning("cut %d connections whose requests did not end within %d s", number, TRANSFER_GRACE_SECONDS)
 
     def cut_connections(self) -> int:
@@ -128,7 +134,7 @@ def _changed_at(file: Path | None) -> int | None:
         return None
 
 
-def _start_up_message(address: str, sandbox: "Sandbox") -> str:
+def _start_up_message(address: str, sandbox: Sandbox) -> str:
     now, setting = sandbox.clock.now(), sandbox.clock.setting
     mode = f"real, {setting.rate:g} times as fast" if setting.rate != 1 else setting.mode
     rows = []
@@ -136,18 +142,108 @@ def _start_up_message(address: str, sandbox: "Sandbox") -> str:
         state = caller.credential.state_at(now)
         team = sandbox.accounts[caller.credential.team_id].team.name
         rows.append((team, key, caller.credential.profile if state == "active" else state))
-    lines = table_lines((), rows, None)
-    example = rows[0][1] if rows else "KEY"
-    return "\n".join(
-        [
-            f"Image Workflow Emulator {__version__}",
-            "",
-            f"  base URL  {address}{BASE_PATH}",
-            f"  page      {address}{PREFIX}",
-            f"  clock     {mode}, at {format_timestamp(now)}",
-            *(f"  {'' if number else 'keys':8}  {line}" for number, line in enumerate(lines)),
-            "",
-            f'  curl -H "Authorization: Bearer {example}" {address}{BASE_PATH}/team',
-            "",
-        ]
-    )
+    keys = "\n            ".join(table_lines((), rows, None))
+    return f"""\
+Image Workflow Emulator {__version__}
+
+  base URL  {address}{BASE_PATH}
+  page      {address}{PREFIX}
+  clock     {mode}, at {format_timestamp(now)}
+  keys      {keys}
+
+  curl -H "Authorization: Bearer {rows[0][1] if rows else "KEY"}" {address}{BASE_PATH}/team
+"""
+
+
+# The start ------------------------------------------------------------------------------------------------------------
+
+
+class _Lines(logging.Formatter):
+    """One line a record, led by the real time, which is not the emulator's."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = format_timestamp(int(record.created * 1000))
+        level = record.levelname.lower()
+        message = super().format(record)  # with the traceback, if there is one
+        if self._as_json:
+            return json.dumps({"time": time, "level": level, "logger": record.name, "message": message})
+        return f"{time} {level:7} {message}"
+
+
+def _configure_logging(settings: Settings) -> None:
+    """Send the log of the whole process to standard error, from the given level up."""
+    handler, level = logging.StreamHandler(sys.stderr), settings.log_level.upper()
+    handler.setFormatter(_Lines(as_json=settings.log_format == "json"))
+    logging.basicConfig(handlers=[handler], level=level, force=True)
+    logging.getLogger("PIL").setLevel(logging.WARNING)  # it logs every chunk of every picture
+    # The server's own messages at `info` (process ids, "Shutting down") are of no use to its user.
+    logging.getLogger("uvicorn").setLevel("WARNING" if level == "INFO" else level)
+
+
+def _listening_socket(host: str, port: int) -> socket.socket:
+    """Bind the address before anything else, so that a port in use is reported at once. Raises CommandError."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # A name such as localhost may have both: clients that use 127.0.0.1 must find the server there.
+        family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, dualstack_ipv6=is_dual)
+    except (OSError, UnicodeError) as error:
+        is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        hint = "; choose another with --port (0 picks a free one)" if is_taken else ""
+        said = (isinstance(error, OSError) and error.strerror) or "invalid host name"
+        raise CommandError(f"cannot listen on {host}, port {port}: {said.partition(' (while')[0]}{hint}") from error
+
+
+def _load_application(settings: Settings) -> Application:
+    """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
+    if settings.readings is None and Path(READINGS_FILE).exists():
+        settings = settings._replace(found_readings=READINGS_FILE)
+    try:
+        return Application(settings, is_served=True)
+    except OSError as error:
+        raise UsageError(unreadable(error)) from error
+
+
+async def make_given(settings: Settings, address: str) -> None:
+    """Make what the option `given` lists, in the emulator that this process serves. Raises EmulatorError."""
+    if settings.given is not None:
+        from image_workflow_emulator.testing.control_client import ControlClient
+        from image_workflow_emulator.testing.sandbox import Given
+
+        await asyncio.to_thread(Given(ControlClient(address, settings.control_token)).file, settings.given)
+
+
+@contextmanager
+def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tuple[socket.socket, str, Application]]:
+    """Give a socket that is bound, its address, and the application for it.
+
+    A line is written for each request meanwhile, if the settings ask for it.
+
+    Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
+    """
+    _configure_logging(settings)
+    known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
+    for name in sorted(environment):
+        if name.startswith(VARIABLE_PREFIX) and name not in known:
+            _LOGGER.warning("unknown variable %s", name)
+    with _listening_socket(settings.host, settings.port) as listener:
+        host, port = listener.getsockname()[:2]
+        if not settings.control_token and not ip_address(host).is_loopback:
+            _LOGGER.warning(
+                "listening on %s: without --control-token, everybody who reaches it can change the emulator and read its keys",
+                host,
+            )
+        application = _load_application(settings)
+        if not settings.access_log:
+            yield listener, local_url(host, port), application
+            return
+        from image_workflow_emulator.cli.access_log import AccessLog
+
+        with closing(AccessLog(as_json=settings.log_format == "json")) as log:
+            application.sandboxes.watchers.append(log.note)
+            yield listener, local_url(host, port), application

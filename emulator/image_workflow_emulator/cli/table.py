@@ -22,8 +22,7 @@ class Command(NamedTuple):
     """The function that runs it, such as `cli.serving.serve`, or its module: the function has the name of the command there,
     such as `requests_list`. A verb has that of its command unless it says otherwise.
 
-    The function gets an Invocation, and returns the exit status; None is 0. That of a command that `reports` gets its options
-    and the environment, and returns a Report.
+    The function gets the options and the environment; that of a command that `reports` returns a Report.
     """
     asks: Literal["emulator", "sandbox", "nothing"] | None = None
     """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says otherwise."""
@@ -178,13 +177,13 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "requests list": Command("list recorded requests, the newest last (the default)", _REQUESTS),
     "requests show": Command("explain one request", _REQUEST),
     "requests clear": Command("forget all recorded requests", home="cli.remote.ask"),
-    "scenario": Command("show, change, list and check what goes wrong", _NONE, "cli.scenarios", "sandbox", "status"),
+    "scenario": Command("show, change, list and check what goes wrong", _NONE, "cli.remote", "sandbox", "status"),
     "scenario status": Command("show the running scenario (the default)", {**_TEAM, **_TABLE}),
     "scenario use": Command("run a scenario from now on", _FILE_OR_NAME),
     "scenario off": Command("end the running scenario", _TEAM),
-    "scenario list": Command("list the scenarios of the library", _TABLE, asks="nothing"),
-    "scenario show": Command("print a scenario of the library", {"name NAME": "which"}, asks="nothing"),
-    "scenario check": Command("check scenario files", _CHECKED, asks="nothing", reports=True),
+    "scenario list": Command("list the scenarios of the library", _TABLE, "cli.contract", "nothing"),
+    "scenario show": Command("print a scenario of the library", {"name NAME": "which"}, "cli.contract", "nothing"),
+    "scenario check": Command("check scenario files", _CHECKED, "cli.contract", "nothing", reports=True),
     "clock": Command("show or move the clock, or change its mode", _NONE, "cli.remote.ask", "sandbox", "show"),
     "clock show": Command("print the time (the default)", _TABLE),
     "clock advance": Command("move forward by a span", {"value VALUE": SPAN, **_TABLE}),
