@@ -112,12 +112,9 @@ def _each(pattern: str) -> Callable[[str], tuple[str, ...]]:
     return lambda text: tuple(parse(part.strip()) for part in text.split(","))
 
 
-_parse_address: Final = _matching(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
-
-
 def parse_url(text: str) -> str:
     """Read an http or https address with a host, and drop the slash at its end. Raises ValueError."""
-    return _parse_address(text).rstrip("/")
+    return _matching(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")(text).rstrip("/")
 
 
 def _whole(placeholder: str, least: int, most: int) -> Kind:
@@ -159,27 +156,18 @@ _CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
 _CLOCK: Final = Kind("MODE", _shared("parse_clock"), _CLOCK_WORDS, ("real", "manual", "auto"))
 _TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
 _URL: Final = Kind("URL", parse_url, "an address such as https://emulator.example:8443")
-_HOSTS: Final = Kind(
-    "NAME", _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port, with commas between them"
-)
-_TOKEN: Final = Kind(  # what a header can carry
-    "TOKEN",
-    _matching("[!-~](?:[ -~]*[!-~])?"),
-    "a token of printable ASCII characters, without a space at its start or end",
-)
+_HOSTS: Final = Kind("NAME", _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port")
+_TOKEN: Final = Kind("TOKEN", _matching("[!-~](?:[ -~]*[!-~])?"), "printable ASCII, without a space at start or end")
 _SIZE: Final = Kind("SIZE", _shared("parse_size"), "a size such as 512MiB or 2GiB")
 _HOST: Final = _text("HOST", "a host name or address")
-_WORLD: Final = _text("FILE", "a YAML file")
+_FILE: Final = _text("FILE", "the name of a file")
 _SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
-_STATE: Final = _text("FILE", "a state file")
-_GIVEN: Final = _text("FILE", "a YAML or JSON file of what to make")
 _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
 _COUNT: Final = _whole("N", 1, _MAX_JOURNAL_REQUESTS)
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
-_ORIGINS: Final = Kind(
-    "ORIGIN", _each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *"
-)
+_ORIGIN: Final = r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"
+_ORIGINS: Final = Kind("ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *")
 
 # The table -------------------------------------------------------------------------------------------------------------
 
@@ -207,7 +195,7 @@ class Settings(NamedTuple):
     seed: Annotated[int | None, Option(_SEED, "seed of identifiers, links and chance", "0")] = None
     clock: Annotated["ClockSetting | None", Option(_CLOCK, _CLOCK_WORDS, "real")] = None
     start: Annotated[int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)] = None
-    world: Annotated[str | None, Option(_WORLD, _WORLDS, "built in")] = None
+    world: Annotated[str | None, Option(_FILE, _WORLDS, "built in")] = None
     scenario: Annotated[str | None, Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file")] = None
     rate_limits: Annotated[bool, Option(_SWITCH, "whether request rates are limited", "on")] = True
     public_url: Annotated[str | None, Option(_URL, "base of the links in answers", "the address the client used")] = (
@@ -222,8 +210,8 @@ class Settings(NamedTuple):
     access_log: Annotated[bool, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")] = (
         True
     )
-    state: Annotated[str | None, Option(_STATE, "start from a state file")] = None
-    given: Annotated[str | None, Option(_GIVEN, _MADE)] = None
+    state: Annotated[str | None, Option(_FILE, "start from a state file")] = None
+    given: Annotated[str | None, Option(_FILE, _MADE)] = None
     evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
     readings: Annotated[str | None, Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there")] = None
     """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""

@@ -12,7 +12,6 @@ import pytest
 
 from image_workflow_emulator.cli.emitters import MAX_PRINTED_BYTES, conclude
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
-from image_workflow_emulator.settings import UsageError
 
 HOSTILE = 'a\x00\x1b[31m\ud800\ufffe\u202e\n</script><!--"]]>&'
 REMEDY = "Send the same request again, with the same Idempotency-Key, until an answer says what became of it."
@@ -79,11 +78,6 @@ def test_the_text_is_as_wide_as_the_terminal(run: Run, monkeypatch: pytest.Monke
     commands = ("requests show", "next:")
     lines = [line for line in run(a_report())[1].splitlines() if not any(word in line for word in commands)]
     assert max(map(len, lines)) <= 50
-
-
-def test_the_report_of_exec_leaves_standard_output_to_its_command(run: Run) -> None:
-    assert "" == run(a_report(kind="exec"))[1]
-    assert "exec" == json.loads(run(a_report(kind="exec"), form="json")[1])["kind"]
 
 
 def test_json_has_what_a_kind_has_beside_the_others_under_its_own_name(run: Run) -> None:
@@ -162,12 +156,3 @@ def test_what_clients_and_files_wrote_makes_no_form_invalid(run: Run, tmp_path: 
     assert not tags & {"script", "link", "img", "a"}
     assert "http://" not in page
     assert "https://" not in page
-
-
-def test_a_report_that_cannot_be_written_is_refused_before_the_command_runs(tmp_path: Path) -> None:
-    def judge(_options: Namespace, _environment: object) -> Report:
-        raise AssertionError
-
-    for name, words in (("report.txt", "ends in .json, .xml, .html"), ("no/report.json", "no such file")):
-        with pytest.raises(UsageError, match=words):
-            conclude(judge, Namespace(report=[str(tmp_path / name)], format="text", all=False), {})

@@ -21,7 +21,7 @@ def test_credits_are_those_of_all_teams(emulator: EmulatorUnderTest) -> None:
     finish_some_work(emulator, OTHER)
     emulator.photograph(image_count=3)  # which is not finished
     seen = observed(emulator)
-    assert (4, 3) == (seen.credits_charged, seen.credits_reserved)
+    assert (4, 3) == (seen.counts["credits_charged"], seen.counts["credits_reserved"])
 
 
 def test_a_sandbox_is_added_up_before_its_reset(emulator: EmulatorUnderTest) -> None:
@@ -30,14 +30,14 @@ def test_a_sandbox_is_added_up_before_its_reset(emulator: EmulatorUnderTest) -> 
     for _ in range(2):
         finish_some_work(emulator)
         sandboxes.reset(emulator.sandbox)
-    assert (4, 120_000) == (seen.credits_charged, seen.emulator_ms)
+    assert (4, 120_000) == (seen.counts["credits_charged"], seen.counts["emulator_time_ms"])
 
 
 def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUnderTest) -> None:
     finish_some_work(emulator)
     emulator.told("PUT", "/state", content=emulator.ask("GET", "/state").body)
     seen = observed(emulator)
-    assert (0, 0) == (seen.credits_charged, seen.emulator_ms)
+    assert (0, 0) == (seen.counts["credits_charged"], seen.counts["emulator_time_ms"])
 
 
 def test_rules_of_a_shipped_scenario_count_only_when_they_fired(emulator: EmulatorUnderTest) -> None:

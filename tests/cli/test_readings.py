@@ -83,11 +83,6 @@ def test_a_broken_file_ends_a_command_with_its_place(content: str, complaint: st
         assert complaint in outcome.complaint
 
 
-def test_a_broken_file_does_no_harm_where_an_option_goes_before_it() -> None:
-    Path(FOUND).write_text("{}")
-    assert readings("--readings", "D66=silent") == ["D66=silent"]
-
-
 def test_readings_that_do_not_exist_are_refused_with_those_that_are_near() -> None:
     outcome = executed("--readings", "D66=silnt")
     assert outcome.status == 2

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import asking, request_bytes, run_command
-from tests.support.served import Outcome, Server, unused_port
+from tests.support.served import Outcome, Server
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
 MEMBERS = {"ok", "summary", "findings", "next"}
@@ -72,6 +72,7 @@ def test_a_command_that_cannot_be_started_is_refused_in_json_too() -> None:
         (("coverage", "--format", "json", "no/such.json"), 2),
         (("coverage", "--format=json", "--fail-under", "lots", "x.json"), 2),
         (("drift", "--format", "json", "no/such.har"), 2),
+        (("requests", "show", "last", "--format", "json", "--url", "http://127.0.0.1:1"), 1),
     ],
 )
 def test_a_refusal_is_an_object_on_standard_output_beside_the_complaint(words: tuple[str, ...], status: int) -> None:
@@ -79,23 +80,6 @@ def test_a_refusal_is_an_object_on_standard_output_beside_the_complaint(words: t
     answer = answered(outcome)
     assert (outcome.status, answer["ok"]) == (status, False)
     assert answer["summary"] in outcome.complaint
-
-
-def test_what_no_emulator_answers_is_refused_in_json_too() -> None:
-    with unused_port() as port:
-        outcome = run_command("requests", "show", "last", "--format", "json", "--url", f"http://127.0.0.1:{port}")
-    assert outcome.status == 1
-    assert answered(outcome)["findings"][0]["rule"] == "no_answer"
-
-
-def test_a_bad_scenario_file_is_a_finding_with_its_place_and_a_good_one_none(tmp_path: Path) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text("scenario: s\nrulez: []\n")
-    [finding] = answered(run_command("scenario", "check", "--format", "json", str(file)))["findings"]
-    assert finding["where"] == f"{file}:2:1"
-    file.write_text("scenario: s\nrules:\n- then: {hold: 1s}\n")
-    answer = answered(run_command("scenario", "check", "--format", "json", str(file)))
-    assert (answer["ok"], answer["findings"]) == (True, [])
 
 
 def test_an_explained_request_says_whether_it_was_refused_and_what_helps(server: Server) -> None:

@@ -17,7 +17,7 @@ from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_words
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.report import Report, ReportFinding, ReportTable
+from image_workflow_emulator.report import Report, ReportFinding, ReportTable, Severity
 from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.scenario.playbook import RuleCounts
 from image_workflow_emulator.service import engine
@@ -44,17 +44,14 @@ class Observed:
         self._entries: list[dict[str, Any]] = []
         self.requests: dict[str | None, dict[int, Counter[str]]] = {}
         """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and `all`."""
-        self.judged = Counter[str]()
-        """The number of `requests`, and of those that had `left` their journal before."""
+        self.counts = {"requests": 0, "credits_charged": 0, "credits_reserved": 0, "emulator_time_ms": 0}
+        """Those of the report: reserved Credits are those of work that was not finished, the time passed on all clocks."""
+        self.left = 0
+        """How many requests had left their journal before."""
         self.refusals: dict[tuple[str, str], dict[str, Any]] = {}
         """By operation and code, each with the remedy of the first."""
         self.rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule."""
-        self.credits_charged = 0
-        self.credits_reserved = 0
-        """For work that was not finished."""
-        self.emulator_ms = 0
-        """The time that passed on all clocks together."""
         self.findings: list[tuple[str, Finding]] = []
         """Each with the id of its sandbox."""
         self.checked = Counter[str]()
@@ -64,14 +61,15 @@ class Observed:
     def judge(self, sandbox: Sandbox) -> None:
         """Add up a sandbox that ends, and judge its clients."""
         engine.enter(sandbox)
-        self.emulator_ms += sandbox.clock.now() - sandbox.opened_at
+        self.counts["emulator_time_ms"] += sandbox.clock.now() - sandbox.opened_at
         for key, past in sandbox.past_rules.items():
             counts = self.rules.setdefault(key, RuleCounts())
             counts.matched, counts.fired = counts.matched + past.matched, counts.fired + past.fired
         for playbook in sandbox.playbooks.values():
             count_rules(self.rules, playbook)
-        self.credits_reserved += sum(account.ledger.reserved for account in sandbox.accounts.values())
-        self.judged.update(requests=len(sandbox.journal.requests), left=sandbox.journal.dropped)
+        self.counts["credits_reserved"] += sum(account.ledger.reserved for account in sandbox.accounts.values())
+        self.counts["requests"] += len(sandbox.journal.requests)
+        self.left += sandbox.journal.dropped
         if sandbox.journal.requests:
             self._judge_requests(sandbox)
 
@@ -89,7 +87,7 @@ class Observed:
             self._entries += ({"sandbox": sandbox.id, **describe_request(record, masks)} for record in journal)
         records = sandbox.journal.completed()
         works = [sandbox.store.find_work(record.work_id) for record in records if record.work_id]
-        self.credits_charged += sum((work and work.charged_credits) or 0 for work in works)
+        self.counts["credits_charged"] += sum((work and work.charged_credits) or 0 for work in works)
         conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True, ignored=self._ignored)
         self.findings = [*self.findings, *((sandbox.id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
         self.checked.update(conduct.checked)
@@ -125,8 +123,8 @@ def report_on(
     findings = list(_findings(options, seen, coverage))
     forbidden = [*conduct, *findings] if options.conduct == "fail" else findings
     status = command_status or int(any(finding.severity == "error" for finding in forbidden))
-    requests, charged = count_of(seen.judged["requests"], "request"), count_of(seen.credits_charged, "Credit")
-    summary = f"{requests}, {charged} charged, {seen.emulator_ms / 1000:g} s of emulator time"
+    requests, charged = count_of(seen.counts["requests"], "request"), count_of(seen.counts["credits_charged"], "Credit")
+    summary = f"{requests}, {charged} charged, {seen.counts['emulator_time_ms'] / 1000:g} s of emulator time"
     if is_judged:
         summary += f"; conduct: {conduct_words([finding for _, finding in seen.findings], seen.checked)}"
     rows = list(_rows(seen, application, seen.not_checked if is_judged else ()))
@@ -140,16 +138,14 @@ def report_on(
         ok=status == 0,
         summary=f"Image Workflow Emulator: {summary}",
         findings=[*conduct, *findings],
-        counts={
-            "requests": seen.judged["requests"],
-            "credits_charged": seen.credits_charged,
-            "credits_reserved": seen.credits_reserved,
-            "emulator_time_ms": seen.emulator_ms,
-        },
+        counts=seen.counts,
         checked=seen.checked if is_judged else {},
         tables=[ReportTable(title="", columns=(), rows=rows)],
         next=[f"image-workflow-emulator {more} -- {command}"],
-        details={"judged": seen.judged, "data": _data(command_status, seen, conduct, coverage)},
+        details={
+            "judged": {"requests": seen.counts["requests"], "left": seen.left},
+            "data": _data(command_status, seen, conduct, coverage),
+        },
         status=status,
     )
 
@@ -161,13 +157,12 @@ def _place(sandbox: str) -> str:
 def _findings(options: Namespace, seen: Observed, coverage: "Coverage | None") -> Iterator[ReportFinding]:
     """Iterate over what makes the run worth less than it seems."""
     if not seen.requests:
-        yield ReportFinding(
-            rule="no-request",
-            severity="error" if options.conduct == "fail" else "warning",
-            where=None,
-            message="the command sent no request to its emulator",
-            remedy="let it call the address in IMAGE_WORKFLOW_BASE_URL",
+        severity: Severity = "error" if options.conduct == "fail" else "warning"
+        remedy, words = (
+            "let it call the address in IMAGE_WORKFLOW_BASE_URL",
+            "the command sent no request to its emulator",
         )
+        yield ReportFinding(rule="no-request", severity=severity, where=None, message=words, remedy=remedy)
     for (scenario, name), counts in seen.rules.items():
         if not counts.fired:
             from image_workflow_emulator.testing.sandbox import Rule  # which takes time to import
@@ -192,8 +187,8 @@ def _rows(seen: Observed, application: Application, not_checked: Sequence[str]) 
         problems[refusal["code"]] += refusal["count"]
     if problems:
         yield "problems", ", ".join(f"{code} {count}" for code, count in problems.most_common())
-    if seen.judged["left"]:
-        yield "journal", f"{count_of(seen.judged['left'], 'request')} left it before the end, and are not counted"
+    if seen.left:
+        yield "journal", f"{count_of(seen.left, 'request')} left it before the end, and are not counted"
     if not_checked:
         yield "not checked", f"{', '.join(not_checked)}: an auto clock takes every wait"
 

@@ -58,10 +58,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
 
         coverage = document(application.contract, run.observed.covered)
     report = report_on(options, run.observed, run.status, application, coverage)
-    if options.quiet and not run.status:  # else the command has said why
-        for finding in report.findings if report.status else ():
-            if finding.severity == "error":
-                _say(f"error: {finding.rule}: {finding.message}")
+    options.quiet &= report.status == run.status  # else the report says why
     contents: Mapping[str, Callable[[Path], str | bytes]] = {
         "journal": lambda file: run.observed.journal(file.suffix, address),
         "save_state": lambda _: run.state,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import convert
 
 from image_workflow_emulator.cli.emitters import page
-from image_workflow_emulator.cli.remote import control_client
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, request_numbers
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Judge what the clients of a running emulator do wrong, as far as its journal shows it."""
-    found = convert(control_client(options, environment).call("GET", "conduct"), Conduct)
+    found = convert(_asked(options, environment), Conduct)
     return Report(
         kind="conduct",
         ok=not found.errors,
@@ -38,6 +37,13 @@ def conduct(options: Namespace, environment: Mapping[str, str]) -> Report:
         details={"judged": found.judged, "not_checked": found.not_checked},
         status=int(bool(found.errors)),
     )
+
+
+def _asked(options: Namespace, environment: Mapping[str, str]) -> Any:
+    """Return what the running emulator answers, whose path has the name of the command."""
+    from image_workflow_emulator.cli.remote import control_client
+
+    return control_client(options, environment).call("GET", options.command)
 
 
 def conduct_finding(finding: Finding, place: str = "") -> ReportFinding:
@@ -74,7 +80,7 @@ def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
         from image_workflow_emulator.examiner.coverage import merged
 
         return coverage_report(merged([_read_coverage(name) for name in options.files]), options.fail_under)
-    answer = control_client(options, environment).call("GET", "coverage")
+    answer = _asked(options, environment)
     judged = answer.pop("judged")
     report = coverage_report(answer, options.fail_under)
     report.summary = f"{_judged_words(judged)}; {report.summary}"
@@ -117,20 +123,16 @@ def coverage_words(found: "Coverage") -> str:
 
 def _gap_finding(gap: Mapping[str, Any]) -> ReportFinding:
     """Return a gap, with what closes it."""
-    command = None
-    match gap["closed_by"]:
-        case {"scenario": scenario}:
-            remedy = f"run it with the scenario {scenario}"
-            command = f"image-workflow-emulator exec --scenario {scenario} -- CMD"
-        case {"request": request}:
-            remedy = str(request)
-        case {"rule": rule}:
-            remedy = f"write this rule in a scenario file: {json.dumps(rule)}"
-        case _:
-            remedy = "call it so that it answers this"
-    where = f"{gap['operation']} {gap['point']}"
+    by, command = gap["closed_by"], None
+    remedy = by.get("request") or "call it so that it answers this"
+    if "scenario" in by:
+        remedy = f"run it with the scenario {by['scenario']}"
+        command = f"image-workflow-emulator exec --scenario {by['scenario']} -- CMD"
+    elif "rule" in by:
+        remedy = f"write this rule in a scenario file: {json.dumps(by['rule'])}"
+    where, message = f"{gap['operation']} {gap['point']}", "not covered yet"
     return ReportFinding(
-        rule="not-covered", severity="note", where=where, message="not covered yet", remedy=remedy, command=command
+        rule="not-covered", severity="note", where=where, message=message, remedy=remedy, command=command
     )
 
 

