@@ -1,5 +1,8 @@
 """The queue of what falls due."""
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,10 +31,13 @@ def test_events_come_at_their_instants_in_the_order_of_scheduling_however_often_
         assert (timeline.next_due, len(timeline)) == (min(later, default=None), len(later))
 
 
-def test_a_removed_event_does_not_happen_and_is_not_counted() -> None:
+@pytest.mark.parametrize("cancel", [Timeline.remove, Timeline.forget])
+def test_a_cancelled_event_does_not_happen_and_is_not_counted(cancel: Callable[[Timeline, str], None]) -> None:
     timeline = Timeline()
     timeline.schedule(10, "first", "a")
     timeline.schedule(20, "second", "b")
     timeline.schedule(30, "third", "c")
-    timeline.remove("second", "b")
+    cancel(timeline, "b")
     assert (2, ["first", "third"]) == (len(timeline), [event.kind for event in timeline.first(9)])
+    assert [(10, "a"), (30, "c")] == drain(timeline, 99)
+    assert (0, None, None) == (len(timeline), timeline.next_due, timeline.next_due_of("c"))

@@ -20,41 +20,64 @@ class Event(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Timeline:
-    """The events that are still to come."""
+    """The events that are still to come. Scheduling, taking and forgetting cost the same however many there are."""
 
     sequence: int = 0
     _queue: list[Event] = field(default_factory=list, init=False)
+    _dues: dict[str, list[int]] = field(default_factory=dict, init=False)
+    """By subject: when its events are due. A subject without any is forgotten: its events are dropped at their time."""
 
     def __len__(self) -> int:
-        return len(self._queue)
+        return sum(map(len, self._dues.values()))
 
     def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
         """Schedule an event at an instant; those of one instant happen in the order in which they were scheduled."""
         self.sequence += 1
         heappush(self._queue, Event(due, self.sequence, kind, subject, detail))
+        heappush(self._dues.setdefault(subject, []), due)
 
     @property
     def next_due(self) -> int | None:
         """The instant of the next event, or None if nothing is to come."""
+        self._drop_forgotten()
         return self._queue[0].due if self._queue else None
 
     def next_due_of(self, subject: str) -> int | None:
         """Return the instant of the next event of a subject, or None if nothing is to come."""
-        return min((event.due for event in self._queue if event.subject == subject), default=None)
+        dues = self._dues.get(subject)
+        return dues[0] if dues else None
 
     def pop_due(self, now: int) -> Event | None:
         """Take the first event that is due by now, or None if there is none."""
-        return heappop(self._queue) if self._queue and self._queue[0].due <= now else None
+        if not self._queue or self._queue[0].due > now:
+            return None
+        self._drop_forgotten()
+        if not self._queue or self._queue[0].due > now:
+            return None
+        event = heappop(self._queue)
+        heappop(self._dues[event.subject])
+        if not self._dues[event.subject]:
+            del self._dues[event.subject]
+        return event
 
     def pending(self) -> list[Event]:
         """Return what is to come, in no particular order."""
-        return self._queue.copy()
+        return [event for event in self._queue if event.subject in self._dues]
 
     def first(self, count: int) -> list[Event]:
         """Return the next events that are to come, in order."""
-        return nsmallest(count, self._queue)
+        return nsmallest(count, self.pending())
 
-    def remove(self, kind: str, subject: str) -> None:
-        """Forget every event of a kind and subject."""
-        self._queue = [event for event in self._queue if (event.kind, event.subject) != (kind, subject)]
+    def forget(self, subject: str) -> None:
+        """Cancel the events of a subject for which no other will be scheduled."""
+        self._dues.pop(subject, None)
+
+    def remove(self, subject: str) -> None:
+        """Cancel the events of a subject for which others may be scheduled; costs more the more is to come."""
+        self._dues.pop(subject, None)
+        self._queue = self.pending()
         heapify(self._queue)
+
+    def _drop_forgotten(self) -> None:
+        while self._queue and self._queue[0].subject not in self._dues:
+            heappop(self._queue)

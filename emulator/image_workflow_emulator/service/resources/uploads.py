@@ -201,7 +201,7 @@ def _finish(call: Call, session: UploadSession, event: str) -> None:
     sandbox, status = call.sandbox, lifecycles.move(session.status, event)
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
-    sandbox.timeline.remove("upload_expired", session.id)
+    sandbox.timeline.forget(session.id)
 
 
 CREATE = Handler(checks=((Check.PAUSE, check_memory),), commit=_create)

@@ -50,7 +50,7 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
     ended = sandbox.playbooks.pop(team_id, None)
     if ended is not None:
         count_rules(sandbox.past_rules, ended)
-    sandbox.timeline.remove(CHANGE_EVENT, team_id)
+    sandbox.timeline.remove(team_id)
     pause = sandbox.accounts[team_id].pause if team_id else sandbox.pause
     pause.opens_at = None  # the change that would have ended it is gone
 
