@@ -129,12 +129,12 @@ class Application:
 
     def _load_state(self, file: str) -> None:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""
-        from image_workflow_emulator.service import state
+        from image_workflow_emulator.service.state import archive
 
         try:
             content = Path(file).read_bytes()
-            self.sandboxes.replace(state.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
-        except (state.StateError, SandboxConflictError) as error:
+            self.sandboxes.replace(archive.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
+        except (archive.StateError, SandboxConflictError) as error:
             raise UsageError(f"{file}: {error}") from None
 
     def stop(self) -> None:

@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 from schemathesis import Case, Response
 
 from image_workflow_emulator.domain.resources import Pose
-from image_workflow_emulator.service import state
 from image_workflow_emulator.service.sandbox.store import Collection, Store
+from image_workflow_emulator.service.state import archive
 from tests.support.contract_check import Exchange, shipped_checker
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,
@@ -45,7 +45,7 @@ class SeededService:
         self.products: list[str] = []
         self.upload_token = ""
         self._seed()
-        self._beginning = b"".join(state.save(self.emulator.sandbox, self.emulator.now()))
+        self._beginning = b"".join(archive.save(self.emulator.sandbox, self.emulator.now()))
         self.is_changed = False
         self._keys_used = 0
 
@@ -55,7 +55,7 @@ class SeededService:
             self.is_changed = False
             application, sandbox = self.emulator.application, self.emulator.sandbox
             limit_bytes = application.sandboxes.memory.limit_bytes
-            again = state.load(self._beginning, sandbox.id, limit_bytes, application.contract)
+            again = archive.load(self._beginning, sandbox.id, limit_bytes, application.contract)
             application.sandboxes.replace(again)
 
     def _seed(self) -> None:

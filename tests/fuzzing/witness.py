@@ -6,8 +6,8 @@ that is remembered there.
 
 from typing import Any
 
-from image_workflow_emulator.service import state
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.state import archive
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.state_files import parts_of
 
@@ -27,7 +27,7 @@ def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
 
 
 def _all_of(sandbox: Sandbox) -> dict[str, Any]:
-    content = b"".join(state.save(sandbox, sandbox.clock.now()))
+    content = b"".join(archive.save(sandbox, sandbox.clock.now()))
     parts = parts_of(content)
     found: dict[str, Any] = parts.pop("head")
     del found["last_sequence"]

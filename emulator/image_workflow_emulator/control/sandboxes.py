@@ -109,25 +109,25 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 def save_state(call: ControlCall) -> StreamingResponse:
     """GET /state: as it is now, whatever happens while the file is on its way."""
-    from image_workflow_emulator.service import state  # 50 ms that a process without state files need not spend
+    from image_workflow_emulator.service.state import archive  # 50 ms that a process without state files need not spend
 
     headers = {"Content-Disposition": f'attachment; filename="{call.sandbox.id}-state.zip"'}
-    pieces = iterate_in_threadpool(state.save(call.sandbox, call.now))
+    pieces = iterate_in_threadpool(archive.save(call.sandbox, call.now))
     return StreamingResponse(pieces, headers=headers, media_type="application/zip")
 
 
 async def load_state(call: ControlCall) -> dict[str, Any]:
     """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
-    from image_workflow_emulator.service import state
+    from image_workflow_emulator.service.state import archive
 
     plane = call.plane
     try:
         limit_bytes, stop = plane.settings.max_memory, plane.stop
         loaded = await asyncio.to_thread(
-            state.load, call.body, call.sandbox.id, limit_bytes, plane.contract, lambda: stop.has_begun
+            archive.load, call.body, call.sandbox.id, limit_bytes, plane.contract, lambda: stop.has_begun
         )
         shown = describe(call, loaded)
         plane.sandboxes.replace(loaded)
-    except (state.StateError, SandboxConflictError) as error:
+    except (archive.StateError, SandboxConflictError) as error:
         raise Problem("invalid_request", f"(body): {error}") from None
     return shown

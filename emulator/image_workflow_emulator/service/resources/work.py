@@ -30,8 +30,7 @@ _FAILURES: Mapping[FailureCode, tuple[str, bool]] = {
 
 def failure(code: FailureCode) -> WorkError:
     """Return the error of failed work or of a failed output (D31)."""
-    message, retryable = _FAILURES[code]
-    return WorkError(code, message, retryable)
+    return WorkError(code, *_FAILURES[code])
 
 
 def skips_queue(sandbox: Sandbox) -> bool:

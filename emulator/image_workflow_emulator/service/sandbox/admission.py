@@ -94,8 +94,7 @@ def check_pause(call: Call) -> None:
     """503: new writes are let in, for all Teams and for this one (section 7)."""
     for pause in (call.sandbox.pause, call.caller.account.pause):
         if pause.paused:
-            name = call.caller.account.team.name
-            whose = "all Teams" if pause is call.sandbox.pause else f"the Team {name!r}"
+            whose = "all Teams" if pause is call.sandbox.pause else f"the Team {call.caller.account.team.name!r}"
             raise Problem(
                 "service_unavailable",
                 f"new writes are paused for {whose}; retry later",

@@ -271,11 +271,8 @@ class Sandbox(SandboxState):
 
     def find_accounts(self, name_or_id: str | None) -> Iterable[TeamAccount]:
         """Return the Teams of a name or id; all of them for None."""
-        return [
-            account
-            for account in self.accounts.values()
-            if name_or_id is None or name_or_id in (account.team.id, account.team.name)
-        ]
+        accounts = self.accounts.values()
+        return [one for one in accounts if name_or_id in (None, one.team.id, one.team.name)]
 
     def check_memory(self, size_bytes: int = 1) -> None:
         """Refuse what would hold more image bytes than `--max-memory` allows, in all sandboxes together (D55).
@@ -284,12 +281,8 @@ class Sandbox(SandboxState):
             Problem: service_unavailable.
         """
         if not self.memory.make_room(size_bytes):
-            _LOGGER.warning(
-                "503: %d image bytes are held, --max-memory is %d", self.memory.held_bytes, self.memory.limit_bytes
-            )
-            raise Problem(
-                "service_unavailable",
-                f"the emulator holds {self.memory.held_bytes} image bytes; {size_bytes} more exceed "
-                f"--max-memory {self.memory.limit_bytes}: delete Assets, reset, or raise it",
-                retry_after=MEMORY_RETRY_SECONDS,
-            )
+            held, limit = self.memory.held_bytes, self.memory.limit_bytes
+            _LOGGER.warning("503: %d image bytes are held, --max-memory is %d", held, limit)
+            what = f"the emulator holds {held} image bytes; {size_bytes} more exceed --max-memory {limit}"
+            remedy = "delete Assets, reset, or raise it"
+            raise Problem("service_unavailable", f"{what}: {remedy}", retry_after=MEMORY_RETRY_SECONDS)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.service.records.journal import MAX_REQUESTS
@@ -13,9 +12,6 @@ from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 
 MAX_SANDBOXES = 1_000
-
-RequestWatcher: TypeAlias = Callable[[Sandbox, RequestRecord], None]
-"""Called with each request that has left, and its sandbox. It must be quick, and must not raise."""
 
 
 class SandboxConflictError(Exception):
@@ -32,7 +28,8 @@ class Sandboxes:
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     before_end: list[Callable[[Sandbox], None]] = field(default_factory=list)
     """Called with each sandbox that is about to be reset, replaced or deleted."""
-    watchers: list[RequestWatcher] = field(default_factory=list)
+    watchers: list[Callable[[Sandbox, RequestRecord], None]] = field(default_factory=list)
+    """Called with each request that has left, and its sandbox. They must be quick, and must not raise."""
     _callers: dict[str, Caller] = field(default_factory=dict)
 
     @property

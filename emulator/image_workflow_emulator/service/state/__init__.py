@@ -14,8 +14,3 @@ harm no other sandbox, runs nothing, and stays within the bounds of memory.
 A sandbox of another id can take the file: its keys then have its own id worked in, its links lead to it, and tokens and
 cursors that the original gave out stay good.
 """
-
-from image_workflow_emulator.service.state.archive import load, save
-from image_workflow_emulator.service.state.tables import StateError
-
-__all__ = ["StateError", "load", "save"]

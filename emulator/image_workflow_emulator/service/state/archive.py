@@ -18,7 +18,6 @@ from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.service.state import tables
-from image_workflow_emulator.service.state.tables import StateError
 
 VERSION: Final = 11
 FORMAT: Final = b"image-workflow-emulator state %d" % VERSION
@@ -34,8 +33,13 @@ _MEMBER_SIGNATURE: Final = b"PK\x01\x02"
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
 _ROWS_AT_ONCE: Final = 50
+_CHANGED: Final = "the file is damaged, or somebody changed it"
 
 _ROW: Final = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
+
+
+class StateError(Exception):
+    """A state file that cannot be loaded; the text says where and why."""
 
 
 def _digest_line(digest: str) -> bytes:
@@ -80,22 +84,18 @@ def _pieces(head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any
                 saved.recipe, saved.sha256 = None, hashlib.sha256(data).hexdigest()
                 name = PICTURES + saved.sha256
                 if name not in archive.NameToInfo:
-                    archive.writestr(_member(name), data)
+                    archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
                     yield sink.take()
-        member = _member(STATE)
+        member = zipfile.ZipInfo(STATE, _EPOCH)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
             for lines in _lines(head, rows):
                 digest.update(lines)
                 file.write(lines)
                 yield sink.take()
-        archive.writestr(_member(DIGEST), _digest_line(digest.hexdigest()))
+        archive.writestr(zipfile.ZipInfo(DIGEST, _EPOCH), _digest_line(digest.hexdigest()))
         archive.comment = FORMAT
     yield sink.take()
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    return zipfile.ZipInfo(name, _EPOCH)
 
 
 def _lines(head: bytes, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
@@ -162,14 +162,14 @@ def _check(archive: zipfile.ZipFile) -> None:
     with _open(archive, STATE, MAX_STATE_BYTES) as file:
         digest = hashlib.file_digest(cast(io.BufferedIOBase, file), "sha256").hexdigest()
     if _read(archive, DIGEST, 1_000) != _digest_line(digest):
-        raise _changed(f"{STATE} is not as it was saved (see {DIGEST})")
+        raise StateError(f"{STATE} is not as it was saved (see {DIGEST}): {_CHANGED}")
 
 
 def _picture(archive: zipfile.ZipFile, memory: MemoryBudget, sha256: str) -> bytes:
     """Return the bytes of a picture. Raises StateError."""
     data = _read(archive, PICTURES + sha256, memory.limit_bytes - memory.held_bytes)
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise _changed(f"{PICTURES}{sha256} is not as it was saved")
+        raise StateError(f"{PICTURES}{sha256} is not as it was saved: {_CHANGED}")
     return data
 
 
@@ -186,7 +186,3 @@ def _open(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> IO[bytes]:
 def _read(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> bytes:
     with _open(archive, name, limit_bytes) as file:
         return file.read()
-
-
-def _changed(what: str) -> StateError:
-    return StateError(f"{what}: the file is damaged, or somebody changed it")

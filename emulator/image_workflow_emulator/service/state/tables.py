@@ -39,11 +39,6 @@ from image_workflow_emulator.service.sandbox.sandbox import (
 )
 from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
 
-
-class StateError(Exception):
-    """A state file that cannot be loaded; the text says where and why."""
-
-
 # The first line -------------------------------------------------------------------------------------------------------
 
 
