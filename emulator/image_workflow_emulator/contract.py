@@ -98,7 +98,7 @@ class Contract:
         return self._schemas.violations(f"#/components/schemas/{schema_name}", value, first_only)
 
     def schema_of_success(self, operation: OperationContract, status: int) -> str | None:
-        """Return the name of the schema of a successful answer, also of one with an undeclared status; None without body."""
+        """Return the name of the schema of a success, also of an undeclared status; None for one without a body."""
         responses = self.document["paths"][operation.path][operation.method.lower()]["responses"]
         return self._body_schema(responses.get(str(status)) or responses[str(operation.success)])
 
@@ -163,7 +163,7 @@ def _kind_of(method: str, operation: Mapping[str, Any], query: Collection[str]) 
 
 
 def enforcing_unique_items(node: Any) -> Any:
-    """Return schemas in which `x-unique-items`, as the contract writes it for client generators, is the real keyword."""
+    """Return schemas in which `x-unique-items`, which client generators need, is the real keyword."""
     return orjson.loads(orjson.dumps(node).replace(b'"x-unique-items":', b'"uniqueItems":'))
 
 

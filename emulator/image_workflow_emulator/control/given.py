@@ -95,7 +95,7 @@ def _check_entry(document: Document, steps: Steps, kind: str, fields: Mapping[st
             more = ("products", "finished") if kind == PHOTOSHOOT else ("photos",)
             own = [*(name for name in expected.removeprefix("only ").split(", ") if name != "product_ids"), *more]
             expected, meant = f"only {', '.join(own)}", nearest(str(first), own)
-        found = None if violation.kind == "unfit" else violation.found
+        found = None if violation.kind == "invalid" else violation.found
         document.complain((*steps, *own_steps), expected, found, meant, violation.kind == "unknown")
 
 

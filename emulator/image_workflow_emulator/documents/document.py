@@ -1,7 +1,7 @@
 """A document under reading: its data with the places in its text, and all complaints about it.
 
-First all that breaks its schema is reported, and then, by the room whose document it is, all that no schema can express.
-Must not know what a document is about, nor its notation.
+First all that breaks its schema is reported, and then, by the room whose document it is, all that no schema can
+express. Must not know what a document is about, nor its notation.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

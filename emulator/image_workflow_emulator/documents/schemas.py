@@ -37,14 +37,14 @@ _MAX_SHOWN_UNKNOWN: Final = 50
 class Violation(Struct, frozen=True):
     """One way in which a value breaks a schema: where, what is there, what should be, which word may be meant.
 
-    `kind` tells a field that is `missing`, and one that is `unknown` there, from a value that does not fit (`unfit`).
+    `kind` tells a field that is `missing`, and one that is `unknown` there, from a value that does not fit (`invalid`).
     """
 
     steps: Steps
     found: str
     expected: str
     suggestions: tuple[str, ...] = ()
-    kind: str = "unfit"
+    kind: str = "invalid"
 
     @property
     def where(self) -> str:
@@ -70,15 +70,15 @@ def place_of(steps: Steps) -> str:
 
 def listed(violations: Sequence[Violation]) -> str:
     """List violations, as many as a message of reasonable length holds."""
-    told = [str(violation) for violation in violations[:MAX_LISTED_VIOLATIONS]]
+    shown = [str(violation) for violation in violations[:MAX_LISTED_VIOLATIONS]]
     more = len(violations) - MAX_LISTED_VIOLATIONS
     if more > 0:
-        told.append(f"And {more} more")
-    return " ".join([*map(sentence, told[:-1]), *told[-1:]])
+        shown.append(f"And {more} more")
+    return " ".join([*map(sentence, shown[:-1]), *shown[-1:]])
 
 
 class Schemas:
-    """The schemas of one document. `formats` are parsers of text by the name of their `format`; others are no checks."""
+    """The schemas of one document. `formats` are parsers by the name of their `format`; others are no checks."""
 
     def __init__(
         self, document: dict[str, Any], formats: Mapping[str, Callable[[str], Any]] = MappingProxyType({})
@@ -116,7 +116,7 @@ class Schemas:
         return text if "string" in schema.get("type", ()) and data is not None else data
 
     def violations(self, reference: str, value: object, first_only: bool = False) -> list[Violation]:
-        """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
+        """Return the ways in which a value breaks the schema of a reference such as `#/$defs/world`, by place.
 
         To look for all takes 50 µs for each: ask for the first one only in a large value from a client.
         """
@@ -180,7 +180,7 @@ class Schemas:
             yield from self._explain_all(meant[0])
         elif tag is not None and isinstance(value, dict):
             given, known = value.get(tag["propertyName"]), tag["mapping"]
-            found, kind = (excerpt(given), "unfit") if tag["propertyName"] in value else ("nothing", "missing")
+            found, kind = (excerpt(given), "invalid") if tag["propertyName"] in value else ("nothing", "missing")
             yield Violation(places[1], found, one_of(known), nearest(given, known), kind)
         else:
             expected = schema.get(EXPECTED) or one_of(words, "an object")

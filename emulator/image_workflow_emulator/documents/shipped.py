@@ -32,8 +32,8 @@ def shipped_path(name: str) -> Path:
 def shipped_document(name: str) -> Any:
     """The parsed content of a shipped YAML or JSON document, such as `contract/openapi.yaml`.
 
-    Each call reads the document again and gives the caller an object of its own. Raises FileNotFoundError if there is no
-    such document, DocumentError if it is not well-formed.
+    Each call reads the document again and gives the caller an object of its own. Raises FileNotFoundError if there is
+    no such document, DocumentError if it is not well-formed.
     """
     source = shipped_path(name).read_bytes()
     if name.endswith(".json"):

@@ -1,8 +1,8 @@
 """The strict reader of files: a YAML or JSON text becomes a document that knows the line and column of each value.
 
-Every scalar is text here: what it means (a number, a timestamp, a word) is decided by the reader that knows what its key
-expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice in a mapping is an
-error. What is read is bounded in bytes, depth and values, aliases counted as often as they are used.
+A plain scalar is the JSON that it looks like, else text: what a text means (a timestamp, a duration, a word) is said by
+the schema of its document, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice
+in a mapping is an error. Bytes, depth and values are limited, and aliases count as often as they are used.
 """
 
 import json

@@ -272,7 +272,7 @@ def _template(path: str) -> re.Pattern[str]:
 
 def _without(answer: dict[str, Any], violations: Sequence[Violation]) -> dict[str, Any]:
     """Return an answer without the values that break the contract; the last items of a list first."""
-    places = dict.fromkeys(found.steps for found in violations if found.kind == "unfit" and found.steps)
+    places = dict.fromkeys(found.steps for found in violations if found.kind == "invalid" and found.steps)
     for *steps, last in reversed(places):
         holder: Any = answer
         for step in steps:

@@ -62,8 +62,8 @@ SCHEMA: Final = "contract/scenario.schema.json"
 def parse_scenario(text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from YAML or JSON.
 
-    `contract` says which operations there are, what they take and what they return. `world` names the Teams and keys there
-    are; without it those are not checked.
+    `contract` says which operations there are, what they take and what they return. `world` names the Teams and keys
+    there are; without it those are not checked.
 
     Raises:
         DocumentError: with every complaint about the file.

@@ -25,8 +25,8 @@ Subject = Literal["resource", "credential", "team", "idempotency_key"]
 class Facts(Struct, frozen=True):
     """What a rule may know of a request, or of the work that it admits.
 
-    `name` is the operation, the byte surface, or the workflow or Operation type. `resource_place` is which of its kind the
-    resource is, counted from 1 in the order of creation; None for none of the sandbox's own.
+    `name` is the operation, the byte surface, or the workflow or Operation type. `resource_place` is which of its
+    kind the resource is, counted from 1 in the order of creation; None for none of the sandbox's own.
     """
 
     kind: Kind
@@ -51,7 +51,7 @@ _ABSENT: Final = object()
 
 
 def glob(text: str) -> re.Pattern[str]:
-    """Compile a text in which `*` stands for any characters and `?` for one to a pattern that takes linear time at most."""
+    """Compile a text in which `*` stands for any characters and `?` for one to a pattern that takes linear time."""
     first, *others = (re.escape(piece).replace(r"\?", ".") for piece in text.split("*"))
     middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])  # no piece is looked for twice
     return re.compile(first + middle + (f".*{others[-1]}" if others else ""), re.DOTALL)
@@ -105,8 +105,8 @@ class Nth(Struct, frozen=True):
 class When(Struct, frozen=True):
     """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning.
 
-    `per` None: matches are counted together; else for each resource, credential and so on separately. `every_ms` None: no
-    bursts; else the rule acts in the first `for_ms` of each such span.
+    `per` None: matches are counted together; else for each resource, credential and so on separately. `every_ms`
+    None: no bursts; else the rule acts in the first `for_ms` of each such span.
     """
 
     nth: Nth = Nth()

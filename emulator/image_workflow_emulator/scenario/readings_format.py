@@ -1,7 +1,7 @@
 """The readings file, `image-workflow.readings.yaml`, and the other forms in which readings are given.
 
-Owns the text of `--readings` where it names a file, and the mapping of a file, a body or a scenario. Which readings there
-are is said in `image_workflow_emulator.domain.readings`.
+Owns the text of `--readings` where it names a file, and the mapping of a file, a body or a scenario. Which readings
+there are is said in `image_workflow_emulator.domain.readings`.
 """
 
 from functools import cache
@@ -45,7 +45,7 @@ def readings_of_option(text: str) -> Readings:
 
 
 def _expected(unknown: str) -> tuple[str, list[str]]:
-    """Say what can stand in place of an unknown name: the readings of its decision, if it has one; and list the words."""
+    """Say what can stand in place of an unknown name, the readings of its decision if it has one; and list the words."""
     decision = unknown.partition("=")[0]
     of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
     if of_decision:

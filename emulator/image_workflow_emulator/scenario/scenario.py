@@ -73,7 +73,7 @@ Admission = Literal["paused", "open"]
 
 
 class AdmissionChange(Struct, frozen=True):
-    """New writes are refused with 503 from now on, or admitted again. `retry_after` (seconds) None: the service's own."""
+    """New writes are refused with 503, or admitted again. `retry_after` (seconds) None: the service's own."""
 
     admission: Admission
     retry_after: int | None = None

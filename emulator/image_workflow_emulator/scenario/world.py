@@ -49,7 +49,8 @@ class WorldCredential(Struct, frozen=True):
 class WorldTeam(Struct, frozen=True):
     """What a world or a change says of a Team: a field that is None stays as it is, or is that of a new Team.
 
-    `requests_per_minute` is the limit of each of its credentials. `credentials` are those added or changed, by their keys.
+    `requests_per_minute` is the limit of each of its credentials. `credentials` are those added or changed, by their
+    keys.
     """
 
     name: str
@@ -87,7 +88,7 @@ TimingName = Annotated[str, Meta(pattern=f"^({'|'.join(Timings.__struct_fields__
 
 
 class World(Struct, frozen=True):
-    """A world as it is given: Teams, timings by the names of the fields of `Timings`, and whether there are premade ingredients."""
+    """A world as given: Teams, timings by the fields of `Timings`, and whether there are premade ingredients."""
 
     teams: Annotated[tuple[WorldTeam, ...], Meta(max_length=MAX_TEAMS)] = ()
     timings: Mapping[TimingName, Span] = {}
@@ -132,7 +133,7 @@ class WorldNames(Struct, frozen=True):
         return frozenset(name for name, team in names.items() if self.only in (None, team))
 
     def with_world(self, document: Document, world: Mapping[str, Any], steps: tuple[str, ...]) -> Self:
-        """Return these names with those that a world at a place of a document brings along; complain of what it cannot name."""
+        """Return these names with those that a world in a document adds; complain of what it cannot name."""
         teams, keys = dict(self.teams), dict(self.keys)
         for name, team in world.get("teams", {}).items():
             at = (*steps, "teams", name)
@@ -186,7 +187,7 @@ def read_world(given: Mapping[str, Any]) -> World:
 
 
 def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
-    """Make a Team, or a change of one, of values under the keys that a world, a timeline and the control plane share."""
+    """Make a Team, or a change of one, of the fields that a world, a timeline and the control plane share."""
     others = {
         field: value for field, value in given.items() if field not in ("name", "team", "subscription", "credentials")
     }

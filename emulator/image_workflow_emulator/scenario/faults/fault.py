@@ -13,7 +13,8 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is a class in this folder, its word in `FAULTS` (scenario/format.py), and its options in contract/scenario.schema.json.
+fault is a class in this folder, its word in `FAULTS` (scenario/format.py), and its options in
+contract/scenario.schema.json.
 """
 
 from collections.abc import Awaitable

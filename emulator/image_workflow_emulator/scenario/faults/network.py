@@ -1,7 +1,7 @@
 """What can happen between a client and the service: `network` and `client`.
 
-`network`: the answer comes late or slowly, or is lost on the connection. `client`: the request is changed on its way in, as
-if its client were broken; do its tests notice?
+`network`: the answer comes late or slowly, or is lost on the connection. `client`: the request is changed on its way
+in, as if its client were broken; do its tests notice?
 
 A loss before the commit leaves nothing done; after it the request was carried out, and only its answer is lost: what an
 Idempotency-Key is for.
@@ -93,7 +93,7 @@ def network_fault(lost_by: str | None = None, at: Moment = "before_commit", **op
 
 
 class ClientFault(Fault, frozen=True):
-    """The request loses a part, or gets another; `ignore-hint` takes Retry-After out of its answer. It acts where there is one."""
+    """The request loses a part, or gets another, where it has one; `ignore-hint` drops Retry-After from its answer."""
 
     defect: ClientDefect
 

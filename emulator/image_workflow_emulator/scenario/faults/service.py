@@ -59,7 +59,7 @@ class ProblemFault(Fault, frozen=True):
 
 
 class HoldFault(Fault, frozen=True):
-    """The request stays in admission for a span of emulator time, in ms, so that a second one with its key is 409 (D13)."""
+    """The request stays in admission for a span of emulator time, so that a second one with its key is 409 (D13)."""
 
     duration_ms: int
 
@@ -70,7 +70,7 @@ class HoldFault(Fault, frozen=True):
 
 
 class DeprecatedFault(Fault, frozen=True):
-    """Every answer, a refusal too, says that the operation is deprecated (section 9, rule 4; D43). `sunset` is an instant, `link` a URL."""
+    """Every answer, a refusal too, says that the operation is deprecated (section 9, rule 4; D43)."""
 
     sunset: int | None = None
     link: str | None = None
