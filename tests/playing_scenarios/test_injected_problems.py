@@ -1,6 +1,5 @@
 """An injected problem is exactly what the service would send: next to a real one, nothing but its detail differs."""
 
-import re
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -44,7 +43,6 @@ def test_an_injected_problem_has_the_form_of_a_real_one(
 ) -> None:
     real = CAUSES[code](emulator)
     assert code == real.code
-    assert code == "internal_error" or re.fullmatch("[^:]+: found .+; expected .+", real.json["detail"])
     other, things = prepared
     call = CALLS[_able(other, code)](things)
     call.headers = {"Emulator-Fault": code}

@@ -45,7 +45,7 @@ def readings_of_option(text: str) -> Readings:
 
 
 def _expected(unknown: str) -> tuple[str, list[str]]:
-    """Say what can stand in place of an unknown name, the readings of its decision if it has one; and list the words."""
+    """Say what can stand in place of an unknown name, such as the readings of its decision; and list the words."""
     decision = unknown.partition("=")[0]
     of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
     if of_decision:

@@ -1,8 +1,8 @@
 """A world: which Teams, credentials and timings there are at the start, with one form for files, scenarios and bodies.
 
-A world says what differs from another one, in the end from the built-in one: what it does not say stays. Owns the
-defaults, and what `contract/world.schema.json` cannot say. It makes no Teams: identifiers, balances and states belong to
-the sandbox.
+A world says what differs from another one, in the end from the built-in one: what it does not say stays. Owns
+the defaults, and what `contract/world.schema.json` cannot say. It makes no Teams: identifiers, balances and states
+belong to the sandbox.
 """
 
 from collections.abc import Mapping
