@@ -38,7 +38,9 @@ def pytest_collection_finish() -> None:
 
 
 def _take_signals() -> None:
-    """Let started programs take the signals that the parent of this process ignores, as `nohup` and shells in the background do."""
+    """Let started programs take the signals that the parent of this process ignores, as `nohup` and shells in the
+    background do.
+    """
     for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
         number = getattr(signal, name, None)  # Windows has one of them
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:

@@ -1,7 +1,7 @@
 """The pytest plugin: a sandbox for each test, and what the emulator recorded in the report of a test that failed.
 
-Every run of pytest imports this wherever the emulator is installed, so nothing is imported here that a run without it does
-not need.
+Every run of pytest imports this wherever the emulator is installed, so nothing is imported here that a run without it
+does not need.
 """
 
 import os

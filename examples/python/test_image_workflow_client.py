@@ -1,4 +1,5 @@
-"""The tests of the client. Each has a sandbox of its own, from the fixture `image_workflow` of the emulator's pytest plugin.
+"""The tests of the client. Each has a sandbox of its own, from the fixture `image_workflow` of the emulator's pytest
+plugin.
 
 They hold under a sweep too: they count what was wanted or refused, not how often it was sent.
 """

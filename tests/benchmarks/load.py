@@ -1,7 +1,7 @@
 """The clients of the measurements, for a process of their own: raw sockets, and as little work as can be.
 
-They must cost less than the server, or they would be what is measured. So an answer is told by its length: all answers to
-one kind of request have the same, which the first one shows.
+They must cost less than the server, or they would be what is measured. So an answer is told by its length: all answers
+to one kind of request have the same, which the first one shows.
 """
 
 import json
@@ -117,7 +117,9 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
 
 
 def measure_generation(port: int, key: str, path: str, body: Any, number: int) -> tuple[float, list[int]]:
-    """Order pictures like no others, poll until they are there and download them; return the milliseconds and the sizes."""
+    """Order pictures like no others, poll until they are there and download them; return the milliseconds and the
+    sizes.
+    """
     body = {**body, "colorway": {"name": f"Number {number}"}}  # the same pictures would be drawn only once
     connection = Connection(port)
     start = time.perf_counter()

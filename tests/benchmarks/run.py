@@ -1,11 +1,13 @@
 """Measures the emulator beside a raw ASGI function on the same server, round by round in turn: `make bench`.
 
-Read the ratios: both sides met the same machine in the same second. Of requests, the server's processor time is compared, raw
-to emulator: on a busy machine the clients would hold up both sides. It is no test; it ends with success whatever it finds.
+Read the ratios: both sides met the same machine in the same second. Of requests, the server's processor time is
+compared, raw to emulator: on a busy machine the clients would hold up both sides. It is no test; it ends with success
+whatever it finds.
 
-The access log is on, as users have it, and so are all gates. A Team may send 600 requests a minute, whatever a world says;
-so each of the 16 connections acts for a Team of its own, and the server under load runs a clock 400 times as fast as the
-host's: 16 Teams may then send 64,000 requests in a second. Where work must come to an end, an `auto` clock serves.
+The access log is on, as users have it, and so are all gates. A Team may send 600 requests a minute, whatever a world
+says; so each of the 16 connections acts for a Team of its own, and the server under load runs a clock 400 times as fast
+as the host's: 16 Teams may then send 64,000 requests in a second. Where work must come to an end, an `auto` clock
+serves.
 """
 
 import argparse

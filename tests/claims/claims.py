@@ -1,4 +1,5 @@
-"""Runs the command below each promise of docs/reference/claims.md, and writes below it what came of that: `make claims`.
+"""Runs the command below each promise of docs/reference/claims.md, and writes below it what came of that: `make
+claims`.
 
 A claim whose command fails keeps that result: the page shows it. Promises and commands are written by hand.
 """

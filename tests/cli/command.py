@@ -1,4 +1,6 @@
-"""Runs the real command: in a process of its own where signals, streams or children are its matter, and otherwise in this one."""
+"""Runs the real command: in a process of its own where signals, streams or children are its matter, and otherwise in
+this one.
+"""
 
 import io
 import json

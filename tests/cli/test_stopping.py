@@ -1,4 +1,6 @@
-"""What a signal means before all is ready, and to requests that cannot be finished: none is waited for longer than is said."""
+"""What a signal means before all is ready, and to requests that cannot be finished: none is waited for longer than is
+said.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""The contract of the control plane: valid by itself. The client of the tests holds answers to it, and the emulator routes by it."""
+"""The contract of the control plane: valid by itself. The client of the tests holds answers to it, and the emulator
+routes by it.
+"""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """What a run of Schemathesis knows of the emulator: where it is, fresh keys, ids that exist, and one check more.
 
-Loaded by Schemathesis itself, in a process of its own, by SCHEMATHESIS_HOOKS. At its end it writes what was answered to the
-file that CONTRACT_RUN_REPORT names.
+Loaded by Schemathesis itself, in a process of its own, by SCHEMATHESIS_HOOKS. At its end it writes what was answered to
+the file that CONTRACT_RUN_REPORT names.
 """
 
 import atexit

@@ -1,7 +1,8 @@
 """The contract as its own test: requests made from its schemas, answers held against it, for all operations.
 
-Breadth first: examples, every boundary of every schema, and random requests, each sent to the same freshly seeded service.
-The application is called directly, without a socket, by Schemathesis in a process of its own: it keeps its hooks.
+Breadth first: examples, every boundary of every schema, and random requests, each sent to the same freshly seeded
+service. The application is called directly, without a socket, by Schemathesis in a process of its own: it keeps its
+hooks.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Any recording gets a verdict: thousands of changed ones, of which none causes a traceback or a report that cannot be read."""
+"""Any recording gets a verdict: thousands of changed ones, of which none causes a traceback or a report that cannot be
+read.
+"""
 
 import asyncio
 import json
@@ -99,7 +101,9 @@ def as_cassette(document: Any) -> str:
 
 
 def check(number: int, folder: Path) -> None:
-    """Judge a changed recording by both commands: there is a report that can be read in every form, or a refusal in words."""
+    """Judge a changed recording by both commands: there is a report that can be read in every form, or a refusal in
+    words.
+    """
     document = changed(number)
     file = folder / "fuzz.har"
     is_cassette = number % 5 == 0 and "log" in document

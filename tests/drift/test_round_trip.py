@@ -42,7 +42,9 @@ def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:
 
 
 class ReadingsChecker(ContractChecker):
-    """Judges by what the contract promises: of a 503 no Retry-After, and a media type may have parameters (RFC 9110, 8.3)."""
+    """Judges by what the contract promises: of a 503 no Retry-After, and a media type may have parameters (RFC 9110,
+    8.3).
+    """
 
     def violations(self, exchange: Exchange) -> list[str]:
         headers = tuple(

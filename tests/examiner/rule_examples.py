@@ -12,8 +12,9 @@ from msgspec import Struct, field
 class Ask(Struct, frozen=True):
     """A step of an example: a request. `{...}` in path and body stands for a value of an earlier answer.
 
-    `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the path of
-    the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last list.
+    `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the
+    path of the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last
+    list.
     """
 
     method: str

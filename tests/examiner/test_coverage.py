@@ -1,4 +1,6 @@
-"""Coverage: what of the contract is covered, what closes each gap, and how files of it are merged, shown and held to a threshold."""
+"""Coverage: what of the contract is covered, what closes each gap, and how files of it are merged, shown and held to a
+threshold.
+"""
 
 import contextlib
 import json

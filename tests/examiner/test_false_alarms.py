@@ -1,4 +1,5 @@
-"""What looks like a misdeed and is none, and what is one though it hides: clients that were misjudged once, and sound ones.
+"""What looks like a misdeed and is none, and what is one though it hides: clients that were misjudged once, and sound
+ones.
 
 Sound clients stay clean, whatever their habits, under every scenario of the library.
 """

@@ -1,4 +1,5 @@
-"""Picture files of the five formats with something wrong inside: numbers, bits, lengths, pieces, and what PNG compresses.
+"""Picture files of the five formats with something wrong inside: numbers, bits, lengths, pieces, and what PNG
+compresses.
 
 The check sums of PNG hold afterwards, for otherwise its decoder never comes to see what is wrong.
 """

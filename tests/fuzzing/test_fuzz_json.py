@@ -69,7 +69,8 @@ def is_well_formed(value: Any, depth: int = 0) -> bool:
 def same(meant: Any, found: Any) -> bool:
     """Tell whether a value is the one that was meant.
 
-    A whole number may be a double that is next to it, and a fraction that no double comes near is not read as whole (D52).
+    A whole number may be a double that is next to it, and a fraction that no double comes near is not read as whole
+    (D52).
     """
     if isinstance(meant, bool) or not isinstance(meant, int | float) or isinstance(found, bool):
         if type(meant) is not type(found):

@@ -1,4 +1,6 @@
-"""Spoiled pictures through the whole way in: an Asset that is what it says, or a refusal that leaves nothing (D17, D18)."""
+"""Spoiled pictures through the whole way in: an Asset that is what it says, or a refusal that leaves nothing (D17,
+D18).
+"""
 
 import pytest
 

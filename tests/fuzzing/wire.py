@@ -1,8 +1,8 @@
 """Conversations with the emulator at the level of bytes, in the test's own process and without a socket.
 
-The protocol that serves connections is driven by hand: bytes are handed to it in pieces, what it writes is kept, and then
-its client leaves. Nothing but files of the control plane waits for a clock, so a request that is never answered is found by
-counting turns of the event loop. Knows nothing of what is asked.
+The protocol that serves connections is driven by hand: bytes are handed to it in pieces, what it writes is kept, and
+then its client leaves. Nothing but files of the control plane waits for a clock, so a request that is never answered is
+found by counting turns of the event loop. Knows nothing of what is asked.
 """
 
 import asyncio

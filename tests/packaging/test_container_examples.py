@@ -1,4 +1,6 @@
-"""The files of examples/container: well-formed, true to the image and the command line, and run as far as no container is needed."""
+"""The files of examples/container: well-formed, true to the image and the command line, and run as far as no container
+is needed.
+"""
 
 import json
 import re

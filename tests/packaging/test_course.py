@@ -1,4 +1,6 @@
-"""The course: before each step its client fails as examples/course/README.md says, and after it the client passes, in both languages."""
+"""The course: before each step its client fails as examples/course/README.md says, and after it the client passes, in
+both languages.
+"""
 
 import re
 import shlex

@@ -1,6 +1,8 @@
-"""The documentation says everything there is, and nothing that is not: options, commands, routes, words, names and codes.
+"""The documentation says everything there is, and nothing that is not: options, commands, routes, words, names and
+codes.
 
-What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario files.
+What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario
+files.
 """
 
 import json

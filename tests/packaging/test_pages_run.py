@@ -1,8 +1,8 @@
 """Every command and every piece of Python of the documentation runs, page by page, as its reader would paste it.
 
 What a block of bash is followed by is what it prints. The reader's own programs are stood in for by a client with one
-call; what cannot be run here is listed with its reason. The tour has a test of its own, in which `sleep` moves the clock:
-it waits exactly as long as it would in earnest, and no time passes.
+call; what cannot be run here is listed with its reason. The tour has a test of its own, in which `sleep` moves the
+clock: it waits exactly as long as it would in earnest, and no time passes.
 """
 
 import asyncio

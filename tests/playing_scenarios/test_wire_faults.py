@@ -15,7 +15,8 @@ from tests.support.served import Server, serving
 from tests.support.served_client import IMPATIENT_SECONDS, ServedClient
 
 Play = Callable[..., ServedClient]
-"""Makes a sandbox with rules for requests, each given as its match (or operation), `then` and `when`; returns its client."""
+"""Makes a sandbox with rules for requests, each given as its match (or operation), `then` and `when`; returns its
+client."""
 NEVER = {"latency": "1h"}
 
 

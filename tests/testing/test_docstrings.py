@@ -1,4 +1,6 @@
-"""The docstrings of `image_workflow_emulator.testing`: they name every argument and the errors, and have examples, which run."""
+"""The docstrings of `image_workflow_emulator.testing`: they name every argument and the errors, and have examples,
+which run.
+"""
 
 import doctest
 import inspect

@@ -1,7 +1,8 @@
 """The command that `exec` runs: a child process in a session of its own, which is ended with it.
 
-Signals are forwarded to its process group, and the group is what is ended. A process that leaves it, as a daemon does, is not
-ended. The command has no controlling terminal: it can read what is typed, and Ctrl-C reaches it as a forwarded signal.
+Signals are forwarded to its process group, and the group is what is ended. A process that leaves it, as a daemon does,
+is not ended. The command has no controlling terminal: it can read what is typed, and Ctrl-C reaches it as a forwarded
+signal.
 
 On Windows, which has neither groups nor these signals, the command shares the console, and nothing else is ended.
 """
@@ -114,6 +115,8 @@ class Child:
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of what outlives the command, on Linux: a process that has ended stays in its group until it is waited for."""
+    """Become the parent of what outlives the command, on Linux: a process that has ended stays in its group until it is
+    waited for.
+    """
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,4 +1,6 @@
-"""The commands `drift` and `conduct FILE`: recordings in, a report out. The table of commands finds them by their names."""
+"""The commands `drift` and `conduct FILE`: recordings in, a report out. The table of commands finds them by their
+names.
+"""
 
 import asyncio
 from argparse import Namespace

@@ -1,8 +1,9 @@
-"""The differences between a recorded answer and the emulator's, layer by layer: status and code, shape, values, headers.
+"""The differences between a recorded answer and the emulator's, layer by layer: status and code, shape, values,
+headers.
 
-Values that the specification gives a meaning to are compared: never ids, cursors, links, absolute times, wording or pixels.
-Additional members are no difference (section 9). A difference that contradicts a sentence of the specification is a breach;
-a reading may explain any other.
+Values that the specification gives a meaning to are compared: never ids, cursors, links, absolute times, wording or
+pixels. Additional members are no difference (section 9). A difference that contradicts a sentence of the specification
+is a breach; a reading may explain any other.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +36,9 @@ _MAX_SHOWN: Final = 80
 
 
 class Difference(Struct, frozen=True, omit_defaults=True):
-    """One thing in which a recorded answer is not the emulator's. `sentence` is the one it contradicts, if it is a breach."""
+    """One thing in which a recorded answer is not the emulator's. `sentence` is the one it contradicts, if it is a
+    breach.
+    """
 
     exchange: str
     operation: str

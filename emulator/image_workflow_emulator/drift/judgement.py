@@ -1,8 +1,8 @@
 """The judgement of a recording: which reading of each decision the service has, and what no reading explains.
 
 First each decision is observed by itself. Then the recording is replayed by an emulator with the readings that were
-found, and each remaining difference is a breach of the specification, a defect of ours, or something that nobody wrote down.
-A first difference silences what depends on it.
+found, and each remaining difference is a breach of the specification, a defect of ours, or something that nobody wrote
+down. A first difference silences what depends on it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

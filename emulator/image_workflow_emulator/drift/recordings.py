@@ -1,9 +1,10 @@
-"""Files of recorded traffic become exchanges: HTTP Archives (HAR 1.2), cassettes of VCR.py, and the emulator's own journal.
+"""Files of recorded traffic become exchanges: HTTP Archives (HAR 1.2), cassettes of VCR.py, and the emulator's own
+journal.
 
-Owns what an exchange is, the detection of a format, by content, and the bounds of what is read. What an exporter leaves out
-is repaired; what cannot be repaired is marked: a body that is missing, cut off, or kept in another file makes its exchange
-evidence for the status alone. Cassettes hold no times: those of the service's answers stand in for them, in whole seconds.
-Knows nothing of the service.
+Owns what an exchange is, the detection of a format, by content, and the bounds of what is read. What an exporter leaves
+out is repaired; what cannot be repaired is marked: a body that is missing, cut off, or kept in another file makes its
+exchange evidence for the status alone. Cassettes hold no times: those of the service's answers stand in for them, in
+whole seconds. Knows nothing of the service.
 """
 
 import base64

@@ -1,9 +1,9 @@
 """A recording sent again to an emulator: with its ids learnt, at its times, in the world that it shows.
 
-What was there before the recording is put into the emulator, as far as calls refer to it: nobody can tell how the service
-came by it, so it is as recorded only in what a call depends on, and is not compared. What the service's world did (a pause, a
-failed slot, how long work took) is brought about, so that only meanings are left to differ. Owns the mapping of recorded
-values to the emulator's own. Compares nothing.
+What was there before the recording is put into the emulator, as far as calls refer to it: nobody can tell how the
+service came by it, so it is as recorded only in what a call depends on, and is not compared. What the service's world
+did (a pause, a failed slot, how long work took) is brought about, so that only meanings are left to differ. Owns the
+mapping of recorded values to the emulator's own. Compares nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -174,7 +174,8 @@ class Replay:
     def _prepare(self, call: RecordedCall) -> _Request | None:
         """Return the request to send; None where there was no answer, or it needs what was before the recording.
 
-        Uploads are not repeated, since nobody can tell what the service makes of a picture: the Asset is put in, and read.
+        Uploads are not repeated, since nobody can tell what the service makes of a picture: the Asset is put in, and
+        read.
         """
         if call.status is None or call.surface == "upload":
             return None
@@ -198,7 +199,9 @@ class Replay:
         return call.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
 
     def _headers(self, call: RecordedCall) -> dict[str, str]:
-        """Return the headers to send; those that an exporter dropped are restored where the answer shows that they were sent."""
+        """Return the headers to send; those that an exporter dropped are restored where the answer shows that they were
+        sent.
+        """
         assert call.operation is not None
         headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
         if call.key is not None:

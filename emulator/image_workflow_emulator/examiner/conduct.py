@@ -1,6 +1,7 @@
 """Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests.
 
-Owns the list of the rules: each is a function of a file in `rules`, with its words in `rules.toml`, in the order of reports.
+Owns the list of the rules: each is a function of a file in `rules`, with its words in `rules.toml`, in the order of
+reports.
 """
 
 import tomllib
@@ -39,8 +40,8 @@ def judge(
 ) -> Conduct:
     """Judge the clients that sent some requests, by what became of the work at an instant.
 
-    `has_ended`: no more requests will come, so what was left is abandoned. `left`: how many requests had left the journal.
-    `ignored`: the names of rules that do not count.
+    `has_ended`: no more requests will come, so what was left is abandoned. `left`: how many requests had left the
+    journal. `ignored`: the names of rules that do not count.
     """
     history = History(records, works, now, has_ended)
     found: dict[_Place, Finding] = {}

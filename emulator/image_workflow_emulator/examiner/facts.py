@@ -148,7 +148,8 @@ def header(record: RequestRecord, name: bytes) -> bytes | None:
 
 
 def workers_of(records: Records) -> tuple[list[Records], bool]:
-    """Group the requests of a client by its workers, each of which has its connection. Return also whether that is sure.
+    """Group the requests of a client by its workers, each of which has its connection. Return also whether that is
+    sure.
 
     Where each request opened a connection of its own, they are one group: up to `MAX_PROGRAMS` may have sent them.
     """

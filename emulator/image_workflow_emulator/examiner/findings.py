@@ -1,4 +1,5 @@
-"""What clients did wrong, as JSON has it: the one shape in which the control plane, `image_workflow_emulator.testing` and reports show it.
+"""What clients did wrong, as JSON has it: the one shape in which the control plane, `image_workflow_emulator.testing`
+and reports show it.
 
 Must not know a rule: most readers run in another process.
 """

@@ -57,7 +57,8 @@ class History:
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
         by_key = (facts.grouped(records, _key_of) for records in self.by_intent.values())
         self.requests = [records for groups in by_key for records in groups.values()]
-        """The records of each request with its repetitions: with the same key, where it has one. Only where something failed."""
+        """The records of each request with its repetitions: with the same key, where it has one. Only where something
+        failed."""
         self._requests_by_sequence = {record.sequence: records for records in self.requests for record in records}
         polls = chain.from_iterable(self.by_operation.get(operation, ()) for operation in POLLS)
         self.polls = facts.grouped(polls, lambda poll: (self.client(poll), str(facts.work_id(poll))))
@@ -76,7 +77,8 @@ class History:
         orders = [record for record in self.with_key if record.is_committed and record.status == 202]
         is_concurrent = any(order.last_arrival > order.sequence for order in orders)
         self.orders = facts.grouped(orders if is_concurrent else (), self.intent)
-        """The records of the requests that admitted work, by intent; nothing if no other request came before an answer."""
+        """The records of the requests that admitted work, by intent; nothing if no other request came before an answer.
+        """
 
     def same_request(self, record: RequestRecord) -> Records:
         """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
@@ -91,8 +93,8 @@ class History:
     def unexplained(self, records: Records, wait_of: WaitOf) -> int:
         """Count the requests that up to `MAX_PROGRAMS` programs do not explain, of which each waits as it is told.
 
-        These are answers after whose wait nobody came back (a program that has come back once may give up), and programs
-        beyond that number that wait at one time.
+        These are answers after whose wait nobody came back (a program that has come back once may give up), and
+        programs beyond that number that wait at one time.
         """
         waiting: deque[tuple[RequestRecord, bool]] = deque()
         most = 0
@@ -113,8 +115,8 @@ class History:
     def knows(self, later: RequestRecord, earlier: RequestRecord) -> bool:
         """Whether the client had the answer to one request when it sent the other.
 
-        Requests that go out together, on connections that were used before, do not know of each other. Two requests with
-        one key may be a client's that sends a write twice to be quick; a third one is a loop.
+        Requests that go out together, on connections that were used before, do not know of each other. Two requests
+        with one key may be a client's that sends a write twice to be quick; a third one is a loop.
         """
         if later.sequence <= earlier.last_arrival:
             return False

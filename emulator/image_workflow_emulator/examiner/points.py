@@ -1,7 +1,8 @@
-"""The points of the coverage: what a client can cover of the contract, what closes a gap, and which points a request covers.
+"""The points of the coverage: what a client can cover of the contract, what closes a gap, and which points a request
+covers.
 
-A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code, `replay`, a
-loss on the wire, or, for work, an end or the outcome of an output slot that a read showed.
+A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code,
+`replay`, a loss on the wire, or, for work, an end or the outcome of an output slot that a read showed.
 """
 
 import tomllib

@@ -1,7 +1,8 @@
 """The clock of one sandbox; the only place that reads the host's time.
 
 Modes: `real` follows the host, at a rate; `manual` stands still until it is moved; `auto` is like `manual`, but skips
-each wait that the service asks of its client (the request that asks for the wait moves the clock). It never runs backwards.
+each wait that the service asks of its client (the request that asks for the wait moves the clock). It never runs
+backwards.
 """
 
 import time

@@ -1,7 +1,7 @@
 """The cells of a sweep: one fault at one call each, and the rule of a scenario that it is.
 
-Pure functions of what `evidence` has. Owns the notation of a cell, `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a fault
-that lasts, and what is known of each fault.
+Pure functions of what `evidence` has. Owns the notation of a cell, `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a
+fault that lasts, and what is known of each fault.
 """
 
 import re
@@ -56,7 +56,8 @@ class Cell(Struct, frozen=True, order=True):
     fault: str
     lasts: bool = False
     test: str = ""
-    """The place where it is tried: the id of a test, or that of a fixture that tests share; empty: all of the command."""
+    """The place where it is tried: the id of a test, or that of a fixture that tests share; empty: all of the command.
+    """
 
     def __str__(self) -> str:
         number = f"#{self.number}" if self.number else ""
@@ -124,7 +125,8 @@ DEFECTS: Final[Mapping[str, str]] = {
 
 
 def cells_of(evidence: Evidence, all_codes: Mapping[str, Iterable[str]]) -> dict[Cell, str]:
-    """Return all cells, each with why it is left out, since its result cannot differ from another's: empty if it is not.
+    """Return all cells, each with why it is left out, since its result cannot differ from another's: empty if it is
+    not.
 
     `all_codes`: what each operation can return.
     """

@@ -1,8 +1,8 @@
 """What the journal of a run shows: the calls, and what they made. Reads the JSON of recorded requests.
 
-Calls are counted as a scenario counts them: a request counts once its credential and rate were accepted, for each Team by
-itself. Work counts once it was admitted. What was made are Products and work; a lost answer must not make more of them. Work
-that a fault of the sweep let fail was made in vain. Must not know which faults are tried.
+Calls are counted as a scenario counts them: a request counts once its credential and rate were accepted, for each Team
+by itself. Work counts once it was admitted. What was made are Products and work; a lost answer must not make more of
+them. Work that a fault of the sweep let fail was made in vain. Must not know which faults are tried.
 """
 
 from collections import Counter

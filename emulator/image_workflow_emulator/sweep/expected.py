@@ -43,7 +43,9 @@ class Gate(Struct, frozen=True):
         return any(one.fits(run) and one.outcome == run.outcome for one in self.expectations)
 
     def is_weakness(self, run: Run) -> bool:
-        """Tell whether a run shows something to fix: damage, hanging, or no recovery from what a client can recover from."""
+        """Tell whether a run shows something to fix: damage, hanging, or no recovery from what a client can recover
+        from.
+        """
         if run.outcome == "damaged":
             return True
         is_sure = not run.is_flaky and not self.accepts(run)

@@ -1,7 +1,7 @@
 """What the plugin of pytest does in a run of a sweep: it puts cells in force, and notes how the tests ended.
 
-The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a sandbox, the sandbox belongs to the test
-or, with a wider scope, to all tests that share it. The notes also show the sweep which test takes too long.
+The plugin loads this where IMAGE_WORKFLOW_PYTEST names it. Whatever fixture makes a sandbox, the sandbox belongs to the
+test or, with a wider scope, to all tests that share it. The notes also show the sweep which test takes too long.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""The choice of what is tried: classes of cells, one cell of each, in which test, and in the order of what matters most.
+"""The choice of what is tried: classes of cells, one cell of each, in which test, and in the order of what matters
+most.
 
 Theory of operation. A class is an operation and a fault; its first call stands for the others, in the test that has the
 fewest cells so far.
@@ -40,7 +41,8 @@ class Plan(Struct, eq=False):
 def choose(found: Mapping[str, Mapping[Cell, str]], only: str | None, faults: Sequence[str]) -> Plan:
     """Choose what is tried. `found`: by test, its cells, each with why it is left out.
 
-    `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every test.
+    `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every
+    test.
     """
     kinds = set(faults or (("all", CLIENT) if only is not None else ("recoverable",)))
     groups = kinds.union(GROUPS if {"all", "recoverable"} & kinds else ())

@@ -1,4 +1,5 @@
-"""The results of a sweep: what is to be fixed, each cause once, and all of it as a report; and reports of shards joined again.
+"""The results of a sweep: what is to be fixed, each cause once, and all of it as a report; and reports of shards joined
+again.
 
 A cause is an operation and what its client has to do, in the words of the catalogue's recovery; it names the section of
 docs/survive.md about it. Must not know how a run is made.
@@ -41,7 +42,8 @@ class Cause(Struct, frozen=True):
 
 
 class Swept(Struct, eq=False):
-    """A sweep so far. `repeat` holds the options that a repetition has to have; `why_stopped` says by what it was stopped.
+    """A sweep so far. `repeat` holds the options that a repetition has to have; `why_stopped` says by what it was
+    stopped.
 
     `shard` is which part of the plan it was, such as `2/8`.
     """

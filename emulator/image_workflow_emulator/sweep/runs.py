@@ -1,9 +1,10 @@
 """The runs of a sweep: how one is started, how long it may take, and how it ended.
 
-Theory of operation. The clean run is one of `exec`, which writes the journal of all sandboxes. If the plugin of pytest noted
-sandboxes of tests in it, all further runs are the command itself beside one emulator, and each tries a cell in each of some
-tests. Otherwise each is a run of `exec` with one cell. What takes too long is tried again before it counts as hung: on a busy
-machine most of them are only slow. So is what failed where a client can recover, since a suite may be flaky.
+Theory of operation. The clean run is one of `exec`, which writes the journal of all sandboxes. If the plugin of pytest
+noted sandboxes of tests in it, all further runs are the command itself beside one emulator, and each tries a cell in
+each of some tests. Otherwise each is a run of `exec` with one cell. What takes too long is tried again before it counts
+as hung: on a busy machine most of them are only slow. So is what failed where a client can recover, since a suite may
+be flaky.
 
 Must not know which cells are tried, nor how they are shown.
 """
@@ -52,7 +53,8 @@ _START_SECONDS: Final = 10.0
 """How much longer than the clean run the first test may take to begin."""
 _POLL_SECONDS: Final = 0.05
 _NOTING: Final = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
-"""Notes the process group of a command that `exec` runs, and becomes the command: one that ignores signals outlives `exec`."""
+"""Notes the process group of a command that `exec` runs, and becomes the command: one that ignores signals outlives
+`exec`."""
 
 
 class Run(Struct, frozen=True):
@@ -179,7 +181,9 @@ class Runner:
             return {trial: self._judged(trial, place, status, (host_elapsed_ms() - began_ms) / 1000)}
 
     def _limit_seconds(self, trial: Cell, *, is_repetition: bool) -> float:
-        """Return how long a test or command may take: when it is repeated three times as long, and its pauses do not count."""
+        """Return how long a test or command may take: when it is repeated three times as long, and its pauses do not
+        count.
+        """
         usual = max(_LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
         more = self._pauses_seconds.get(trial, 0) + (SLOW_SECONDS + 1 if trial.is_silent else 0)
         return self._timeout_seconds or usual * (3 if is_repetition else 1) + more

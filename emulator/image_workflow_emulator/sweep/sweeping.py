@@ -1,6 +1,7 @@
 """The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their report.
 
-Owns the options, the order in which runs begin, and the budget. Findings are printed to standard output as they are made.
+Owns the options, the order in which runs begin, and the budget. Findings are printed to standard output as they are
+made.
 """
 
 import contextlib
@@ -39,8 +40,8 @@ _Running = dict[Future[dict[Cell, Run | None]], Sequence[Cell]]
 def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Sweep the command of `options.words`.
 
-    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
-    fits no cell; EmulatorError if no emulator starts.
+    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern
+    that fits no cell; EmulatorError if no emulator starts.
     """
     sweeping, stopped, swept = _Sweeping(options, environment), 0, None
     if not options.words:
@@ -212,7 +213,9 @@ def _positive(flag: str, text: str | None, parse: Callable[[str], float], expect
 
 
 def _stop_at_signals() -> None:
-    """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by a KeyboardInterrupt with its number, and ignore further ones."""
+    """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by a KeyboardInterrupt with its number, and ignore further
+    ones.
+    """
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for further in numbers:  # timeout(1) sends two at once

@@ -3,8 +3,8 @@
     with Emulator.start(clock="auto") as emulator, emulator.sandbox(scenario="some-outputs-fail") as sandbox:
         client = MyClient(sandbox.base_url, sandbox.api_key)
 
-Examples in the docstrings begin with `create_app()`, an emulator in this process, since that starts in no time; what they show
-works with any emulator. Names that they do not import are those of this module.
+Examples in the docstrings begin with `create_app()`, an emulator in this process, since that starts in no time; what
+they show works with any emulator. Names that they do not import are those of this module.
 
 The pytest plugin and the command line's own clients use this, and it uses the control plane: it must not use
 an emulator's objects, since most run in another process.

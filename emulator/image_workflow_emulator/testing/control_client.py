@@ -1,4 +1,5 @@
-"""The client of the control plane, which the command line uses too: one request to `/_emulator`, its answer or its refusal.
+"""The client of the control plane, which the command line uses too: one request to `/_emulator`, its answer or its
+refusal.
 
 Owns how a path of a sandbox is written, the control token and the wording of its failures. What takes more than one
 request, or sends a file, is here for both; it does not know what any other path does.

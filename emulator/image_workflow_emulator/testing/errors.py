@@ -6,7 +6,8 @@ if TYPE_CHECKING:
     import pytest
 
 NO_ANSWER = "no_answer"
-"""The code of an error that no emulator answered with: there is none at the address, or something else answers there."""
+"""The code of an error that no emulator answered with: there is none at the address, or something else answers there.
+"""
 NOT_STARTED = "not_started"
 """The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
 
@@ -24,9 +25,9 @@ def unreadable(error: OSError) -> str:
 class EmulatorError(Exception):
     """The emulator refused what was asked of it, or does not answer.
 
-    `code` is the control plane's (`invalid_request`, `invalid_scenario`, `not_found`, ...), or `no_answer` or `not_started`
-    where no emulator answered. `detail` says where, what was found and what was expected. `status` is the HTTP status, None
-    where there was none.
+    `code` is the control plane's (`invalid_request`, `invalid_scenario`, `not_found`, ...), or `no_answer` or
+    `not_started` where no emulator answered. `detail` says where, what was found and what was expected. `status` is the
+    HTTP status, None where there was none.
 
         >>> create_app().sandbox.key("iwe_nobody")
         Traceback (most recent call last):

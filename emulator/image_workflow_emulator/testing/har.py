@@ -17,7 +17,9 @@ def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, 
 
 
 def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
-    """Return an entry of the journal of the emulator at `url` as an entry of a HAR. Raises KeyError for a field that lacks."""
+    """Return an entry of the journal of the emulator at `url` as an entry of a HAR. Raises KeyError for a field that
+    lacks.
+    """
     query, took, answered = entry["query"] or "", entry["duration_ms"] or 0, entry["response_headers"] or {}
     pairs = parse_qsl(query, keep_blank_values=True)
     names = ("idempotency-key", "user-agent", "content-type", "emulator-fault")

@@ -91,11 +91,14 @@ class Sandbox:
 
     @property
     def api_key(self) -> str:
-        """The key of Demo's full credential; where there is no such Team, the first full one that can be used; else empty."""
+        """The key of Demo's full credential; where there is no such Team, the first full one that can be used; else
+        empty.
+        """
         return self.env["IMAGE_WORKFLOW_API_KEY"]
 
     def key(self, key: str) -> str:
-        """Return this sandbox's form of a `key` of the world. Raises EmulatorError (`not_found`) for one that it does not have.
+        """Return this sandbox's form of a `key` of the world. Raises EmulatorError (`not_found`) for one that it does
+        not have.
 
         >>> create_app().emulator.sandbox(id="checkout").key("iwe_demo_read")
         'iwe_demo_read_checkout'
@@ -103,7 +106,8 @@ class Sandbox:
         return str(self.credential(key)["key"])
 
     def credential(self, key: str) -> Mapping[str, Any]:
-        """Return a credential by its `key`, in this sandbox's form or the world's: `id`, `key`, `name`, `profile`, `state` and others.
+        """Return a credential by its `key`, in this sandbox's form or the world's: `id`, `key`, `name`, `profile`,
+        `state` and others.
 
         Raises EmulatorError (`not_found`) for a key that the sandbox does not have.
 
@@ -122,10 +126,11 @@ class Sandbox:
     def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
         """Run another scenario from now on.
 
-        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as YAML. `team`: the name or id of
-        the only Team that it is for.
+        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as YAML. `team`: the name or
+        id of the only Team that it is for.
 
-        Raises EmulatorError (`invalid_scenario`) for a bad one, which changes nothing; `detail` has file, line and column.
+        Raises EmulatorError (`invalid_scenario`) for a bad one, which changes nothing; `detail` has file, line and
+        column.
 
             >>> sandbox = create_app().sandbox
             >>> sandbox.use("rate-limited")
@@ -137,7 +142,8 @@ class Sandbox:
     def no_scenario(self, *, team: str | None = None) -> None:
         """End the scenario. What it has changed, such as a pause, stays changed until a reset.
 
-        `team`: the name or id of the Team whose own scenario ends. Raises EmulatorError (`not_found`) for an unknown one.
+        `team`: the name or id of the Team whose own scenario ends. Raises EmulatorError (`not_found`) for an unknown
+        one.
 
             >>> sandbox = create_app(scenario="rate-limited").sandbox
             >>> sandbox.no_scenario()
@@ -183,9 +189,9 @@ class Sandbox:
     def requests(self, **filters: Unpack[Filters]) -> list[RecordedRequest]:
         """Return the recorded requests, oldest first, that all given `filters` select.
 
-        `operation`: an operation id. `status`: a number, or a class such as `4xx`. `code`: a problem code. Each of these can
-        be `none`, for a request that has none. `team`: a name or id. `idempotency_key`: the key that it was sent with.
-        `since`: a sequence number; the requests after it.
+        `operation`: an operation id. `status`: a number, or a class such as `4xx`. `code`: a problem code. Each of
+        these can be `none`, for a request that has none. `team`: a name or id. `idempotency_key`: the key that it was
+        sent with. `since`: a sequence number; the requests after it.
 
         Raises EmulatorError for a value that cannot be a filter, and for an unknown Team.
 
@@ -200,8 +206,8 @@ class Sandbox:
     def conduct(self, *, ended: bool = True) -> Conduct:
         """Return what the clients of this sandbox did wrong, as far as its journal shows it.
 
-        `ended`: count what was left undone as if no more requests would come; else only what was left undone for ten minutes
-        of emulator time.
+        `ended`: count what was left undone as if no more requests would come; else only what was left undone for ten
+        minutes of emulator time.
 
         Raises EmulatorError where the emulator does not answer.
 
@@ -226,8 +232,8 @@ class Sandbox:
     def explain(self, which: "str | int | RecordedRequest" = "last") -> "Explanation":
         """Explain a recorded request.
 
-        `which`: `last`, a Request-Id, a sequence number, or one of `requests()`. Raises EmulatorError (`not_found`) where the
-        journal does not have it.
+        `which`: `last`, a Request-Id, a sequence number, or one of `requests()`. Raises EmulatorError (`not_found`)
+        where the journal does not have it.
 
             >>> from starlette.testclient import TestClient
             >>> app = create_app()
@@ -246,7 +252,8 @@ class Sandbox:
         self._plane.call("POST", "reset")
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to a state file at `path`. Raises UnusableFileError if it cannot be written; what was there stays.
+        """Write all of it to a state file at `path`. Raises UnusableFileError if it cannot be written; what was there
+        stays.
 
         If the name ends in `.json`, it is a session: what the page shows of the sandbox, for its `Open file`.
 
@@ -257,7 +264,8 @@ class Sandbox:
         put_in_place(path, saved_sandbox(self._plane, str(path)))
 
     def load(self, path: str | Path) -> None:
-        """Replace it by what the state file at `path` holds. Raises EmulatorError if the file cannot be used; nothing changes.
+        """Replace it by what the state file at `path` holds. Raises EmulatorError if the file cannot be used; nothing
+        changes.
 
         >>> sandbox = create_app().sandbox
         >>> sandbox.save("start.zip")
@@ -283,7 +291,8 @@ class Sandbox:
 class Clock:
     """The clock of a sandbox, which governs every timestamp, expiry, window and Retry-After in it.
 
-    Each move returns how many events fired, and raises EmulatorError for a move that cannot be made, such as one backwards.
+    Each move returns how many events fired, and raises EmulatorError for a move that cannot be made, such as one
+    backwards.
 
         >>> clock = create_app(clock="manual").sandbox.clock
         >>> clock.advance("90s")
@@ -321,7 +330,8 @@ class Clock:
         return None if due is None else datetime.fromisoformat(due)
 
     def advance(self, span: "float | str | timedelta") -> int:
-        """Move forward by a `span`: seconds, a text such as `90s`, `250ms` or `2m`, or a timedelta. It can stand in for `time.sleep`.
+        """Move forward by a `span`: seconds, a text such as `90s`, `250ms` or `2m`, or a timedelta. It can stand in for
+        `time.sleep`.
 
         Raises EmulatorError for a span that cannot be read, or is negative.
 
@@ -411,8 +421,8 @@ class Team:
     def set(self, **changes: Unpack[TeamChanges]) -> None:
         """Make the `changes` that are given, from now on.
 
-        `credits`: what it can spend. `subscription`: `active` or `inactive`. `concurrency_limit`: how much unfinished work it
-        may have. `requests_per_minute`: how many requests each of its credentials may send.
+        `credits`: what it can spend. `subscription`: `active` or `inactive`. `concurrency_limit`: how much unfinished
+        work it may have. `requests_per_minute`: how many requests each of its credentials may send.
 
         Raises EmulatorError for a value that cannot be used, which changes nothing.
 
@@ -445,8 +455,8 @@ def _seconds(span: str) -> float:
 class Given:
     """Makes resources by the rules of `/v1`. The journal, conduct and coverage do not know of it.
 
-    Work takes its time by the clock of the sandbox, which is moved to its end. Each method returns the resource as `/v1`
-    shows it. Its `fields` are more fields of the body under `/v1`.
+    Work takes its time by the clock of the sandbox, which is moved to its end. Each method returns the resource as
+    `/v1` shows it. Its `fields` are more fields of the body under `/v1`.
 
     Raises EmulatorError with the service's code where the service refuses.
 
@@ -518,10 +528,11 @@ class Given:
         return self._make("photoshoot", products=ids, finished=finished, **fields)
 
     def file(self, path: str | Path, *, team: str | None = None) -> list[Resource]:
-        """Make everything that the file at `path` lists, in order, and return it. `team`: whose it will be, by name or id.
+        """Make everything that the file at `path` lists, in order, and return it. `team`: whose it will be, by name or
+        id.
 
-        A file with a mistake makes nothing: EmulatorError has its line and column. What the service refuses leaves what was
-        made before it.
+        A file with a mistake makes nothing: EmulatorError has its line and column. What the service refuses leaves what
+        was made before it.
 
             >>> from pathlib import Path
             >>> size = Path("shop.yaml").write_text("given: [{product: {name: Linen shirt}}, {pose: {name: Walking}}]")

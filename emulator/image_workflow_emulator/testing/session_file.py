@@ -1,8 +1,9 @@
 """A sandbox as a file: its state, to be loaded again, or where the name ends in `.json` a session, to be looked at.
 
-A session is what the control plane answers at one moment, for `Open file` of the page to show again: JSON with `format`,
-`version`, `sandbox`, `answers` (by path, of requests the newest, each with its explanation), `pictures` (by id, as data URLs) and `left_out` (how many requests and pictures
-are not in it). No key of the sandbox is whole in it. Must not know what an answer says, but where requests and pictures are.
+A session is what the control plane answers at one moment, for `Open file` of the page to show again: JSON with
+`format`, `version`, `sandbox`, `answers` (by path, of requests the newest, each with its explanation), `pictures` (by
+id, as data URLs) and `left_out` (how many requests and pictures are not in it). No key of the sandbox is whole in it.
+Must not know what an answer says, but where requests and pictures are.
 """
 
 import json

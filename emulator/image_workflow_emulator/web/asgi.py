@@ -133,7 +133,9 @@ class Service:
 
 
 def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> bool:
-    """Complete the record in the journal of its arrival: a reset gives the sandbox another one. False if it was cleared."""
+    """Complete the record in the journal of its arrival: a reset gives the sandbox another one. False if it was
+    cleared.
+    """
     record, request, clock = exchange.record, exchange.request, exchange.sandbox.clock
     if response is not None and record.outcome != "lost":
         record.status, record.response_headers = response.status, (*response.headers, request.embedding)

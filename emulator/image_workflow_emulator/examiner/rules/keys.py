@@ -23,9 +23,9 @@ def write_retried_with_new_key(history: History) -> Verdicts:
 
     After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and the first key never
     again: it is the same write, which may now be done twice. A client that hung up has lost its answer too, though the
-    service may have sent it. A first key that was tried three times was given up, and what follows is another write; so was
-    one that was tried twice, if the client sent other writes before the next. An admission that was answered only after the
-    new key had come was not heard. A write of unknown effect that is repeated under its key is an occasion.
+    service may have sent it. A first key that was tried three times was given up, and what follows is another write; so
+    was one that was tried twice, if the client sent other writes before the next. An admission that was answered only
+    after the new key had come was not heard. A write of unknown effect that is repeated under its key is an occasion.
     """
     yield from [KEPT] * len(_repeated(history))
     for chain in _chains(history):
@@ -36,8 +36,8 @@ def write_retried_with_new_key(history: History) -> Verdicts:
 def double_spend(history: History) -> Verdicts:
     """A write is done twice and paid twice.
 
-    It is a write that was sent again under another key, and at least two of the keys admitted work whose Credits were not
-    given back. An order of unknown effect that is repeated under its key is an occasion.
+    It is a write that was sent again under another key, and at least two of the keys admitted work whose Credits were
+    not given back. An order of unknown effect that is repeated under its key is an occasion.
     """
     yield from [KEPT] * sum(any(map(history.is_paid, attempts)) for attempts in _repeated(history))
     for chain in _chains(history):
@@ -91,7 +91,9 @@ def _leaves_open(record: RequestRecord) -> bool:
 
 
 def _is_timed_out(history: History, record: RequestRecord, following: RequestRecord) -> bool:
-    """Whether a client did not wait for the answer to its order, although it let it come: it reads another of these works."""
+    """Whether a client did not wait for the answer to its order, although it let it come: it reads another of these
+    works.
+    """
     is_in_flight = facts.is_answered(record, 202) and following.sequence <= record.last_arrival
     work = history.work(facts.work_id(record)) if is_in_flight else None
     if work is None or following.arrived_ms - record.arrived_ms < AT_ONCE_MS:
@@ -140,9 +142,10 @@ def key_not_sent_again(history: History) -> Verdicts:
     """A write whose effect is unknown is never repeated.
 
     A lost answer and a 500 leave open whether the write was carried out; its Idempotency-Key exists to find out. One
-    repetition is enough, by another program with the same credential too. The same intent under another key is reported as
-    `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or at the
-    end. A client that hung up may have been stopped for good: of a write that was carried out all the same, it is a note.
+    repetition is enough, by another program with the same credential too. The same intent under another key is reported
+    as `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or
+    at the end. A client that hung up may have been stopped for good: of a write that was carried out all the same, it
+    is a note.
     """
     if not history.requests:  # nothing failed
         return
@@ -185,8 +188,8 @@ def key_reused(history: History) -> Verdicts:
 def key_after_retention(history: History) -> Verdicts:
     """A key comes again after its 24 hours, and is carried out again.
 
-    A key is kept for 24 hours at least. What comes with it later is a new write: a job that is started anew the next day is
-    carried out twice.
+    A key is kept for 24 hours at least. What comes with it later is a new write: a job that is started anew the next
+    day is carried out twice.
     """
     done: dict[tuple[str | None, str, str, str | None], RequestRecord] = {}
     for record in history.with_key:
@@ -206,9 +209,9 @@ def key_after_retention(history: History) -> Verdicts:
 def credential_sent_to_bytes(history: History) -> Verdicts:
     """The credential goes to an upload or file address.
 
-    These addresses are signed or public by themselves, and may belong to another company's storage service: a credential
-    that is sent there is leaked, whatever the answer, and whether it stands in the header Authorization, in another one,
-    such as Cookie or Referer, or in the query.
+    These addresses are signed or public by themselves, and may belong to another company's storage service: a
+    credential that is sent there is leaked, whatever the answer, and whether it stands in the header Authorization, in
+    another one, such as Cookie or Referer, or in the query.
     """
     for record in history.by_operation.get(None, ()):
         if record.byte_surface is not None:
@@ -221,8 +224,8 @@ def credential_sent_to_bytes(history: History) -> Verdicts:
 def credential_in_request(history: History) -> Verdicts:
     """The key of a credential stands in the query of an operation, or in an Idempotency-Key.
 
-    The credential belongs to the header Authorization. Addresses and Idempotency-Keys are written to logs, shown to support
-    and kept by the service: anyone who reads them there has the key.
+    The credential belongs to the header Authorization. Addresses and Idempotency-Keys are written to logs, shown to
+    support and kept by the service: anyone who reads them there has the key.
     """
     for record in history.records:
         if record.byte_surface is None and (record.query or record.key_header):

@@ -25,11 +25,11 @@ def retry_of_the_hopeless(history: History) -> Verdicts:
     """A request is repeated after an answer that cannot change.
 
     400, 401, 403, 404, 410, 422 and upload_bytes_conflict say that the request will be refused until something else is
-    done first; so does 402, as long as the Team's Credits are what they were. One repetition may be a mistake; the second is
-    a loop. A repetition counts only where it is sure to be one: it has the key of a refused request, or the address of its
-    upload; or nothing but such refusals (and reads, between writes) comes in between on its connection. Where each request
-    opened a connection of its own, as many programs may have asked once each as `MAX_PROGRAMS`. A pause of ten minutes of
-    emulator time is a new attempt.
+    done first; so does 402, as long as the Team's Credits are what they were. One repetition may be a mistake; the
+    second is a loop. A repetition counts only where it is sure to be one: it has the key of a refused request, or the
+    address of its upload; or nothing but such refusals (and reads, between writes) comes in between on its connection.
+    Where each request opened a connection of its own, as many programs may have asked once each as `MAX_PROGRAMS`. A
+    pause of ten minutes of emulator time is a new attempt.
     """
     for records in history.by_intent.values():
         rows = rows_of(records, _is_hopeless, lambda last, one: not (_is_hopeless(one) and is_refused_alike(last, one)))
@@ -74,10 +74,11 @@ def _follows_directly(history: History, last: RequestRecord, record: RequestReco
 def goes_on_after_refusal(history: History) -> Verdicts:
     """A batch goes on with other writes after a refusal that will meet all of them.
 
-    401, 402 and 403 say something of the credential or its Team, not of the one write. A second write that is refused in
-    the same way may have been under way; from the third on, nobody reads the answers. It counts if it came on a connection
-    that had brought such a refusal: other programs did not see it. Where each request opened a connection of its own, more
-    than `MAX_PROGRAMS` are needed. A write that succeeds, other Credits, and ten minutes of emulator time end the row.
+    401, 402 and 403 say something of the credential or its Team, not of the one write. A second write that is refused
+    in the same way may have been under way; from the third on, nobody reads the answers. It counts if it came on a
+    connection that had brought such a refusal: other programs did not see it. Where each request opened a connection of
+    its own, more than `MAX_PROGRAMS` are needed. A write that succeeds, other Credits, and ten minutes of emulator time
+    end the row.
     """
 
     def is_refused(record: RequestRecord) -> bool:
@@ -97,7 +98,9 @@ def goes_on_after_refusal(history: History) -> Verdicts:
 
 
 def _going_on(history: History, row: Records) -> Records:
-    """Return the writes of a row that are no repetitions, and whose program had seen such a refusal; not the first of them."""
+    """Return the writes of a row that are no repetitions, and whose program had seen such a refusal; not the first of
+    them.
+    """
     workers, is_sure = facts.workers_of(row)
     first = {history.intent(record): record for record in reversed(row)}
     found = [
@@ -113,8 +116,8 @@ def upload_after_window(history: History) -> Verdicts:
     """Bytes or their completion come after the window of the Upload Session.
 
     The service says so, 410 upload_expired; the rule is broken if the request itself came after upload.expires_at. A
-    request that came in time and was delayed, its repetition, and one that a scenario answered do not count. Such a session
-    is not reported as abandoned as well.
+    request that came in time and was delayed, its repetition, and one that a scenario answered do not count. Such a
+    session is not reported as abandoned as well.
     """
     in_time: set[tuple[str, str | None]] = set()
     for record in history.records:
@@ -159,8 +162,8 @@ def _filters(record: RequestRecord) -> list[tuple[str, str]]:
 def use_after_sunset(history: History) -> Verdicts:
     """Something deprecated is called after its Sunset.
 
-    The answer carries the date; the call is judged by the emulator's clock. The first call after it breaks the rule, since
-    the date was announced before.
+    The answer carries the date; the call is judged by the emulator's clock. The first call after it breaks the rule,
+    since the date was announced before.
     """
     for record in history.records:
         is_plain = record.rule is None and record.outcome == "answered"

@@ -21,9 +21,9 @@ _TEXT: Final = re.compile(rb'"([\w-]+)"')
 def abandoned_upload(history: History) -> Verdicts:
     """An Upload Session is opened and never completed.
 
-    Whether it will be completed is known ten minutes of emulator time after its window, or at the end of the run. Sessions
-    whose address never reached the client, whose bytes or completion were refused or lost, and those of clients whose last
-    request failed, are not abandoned. One that came too late is reported as `upload-after-window`.
+    Whether it will be completed is known ten minutes of emulator time after its window, or at the end of the run.
+    Sessions whose address never reached the client, whose bytes or completion were refused or lost, and those of
+    clients whose last request failed, are not abandoned. One that came too late is reported as `upload-after-window`.
     """
     asked = [*history.by_operation.get("createUpload", ()), *history.by_operation.get("completeUpload", ())]
     sent = (record for record in history.by_operation.get(None, ()) if record.byte_surface == "upload")
@@ -43,12 +43,12 @@ def abandoned_upload(history: History) -> Verdicts:
 def abandoned_work(history: History) -> Verdicts:
     """Work is admitted, and its end is never read.
 
-    Its admission was answered, so the client knows its id. The end is read if an answer to any client shows it, by itself
-    or in a list. That it will not be read is known ten minutes of emulator time after the end of the work, or at the end of
-    the run. Work that has not finished counts only if it was never read at all: a client that has polled may stop. An
-    admission that was answered after its client had sent it again was not heard. A last read that failed is an excuse. A
-    client that reads no work at all may leave that to another system: of it, it is a note. A client that was shut out, or
-    that ended with a failure, is excused.
+    Its admission was answered, so the client knows its id. The end is read if an answer to any client shows it, by
+    itself or in a list. That it will not be read is known ten minutes of emulator time after the end of the work, or at
+    the end of the run. Work that has not finished counts only if it was never read at all: a client that has polled may
+    stop. An admission that was answered after its client had sent it again was not heard. A last read that failed is an
+    excuse. A client that reads no work at all may leave that to another system: of it, it is a note. A client that was
+    shut out, or that ended with a failure, is excused.
     """
     lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
     listed_at = max((record.left_at for record in lists if facts.is_success(record)), default=0)
@@ -84,9 +84,9 @@ def _is_excused(history: History, admitted: RequestRecord) -> bool:
 def unfetched_pictures(history: History) -> Verdicts:
     """A client that fetches pictures leaves finished ones behind, which are paid for.
 
-    A picture is fetched if any request is about it: for its file or its Asset, or one that uses it for other work. Where no
-    picture of any Generation is fetched, another system may do it, so nothing is said. Pictures whose end nobody saw are
-    `abandoned-work`; a client that was shut out or ended with a failure is excused.
+    A picture is fetched if any request is about it: for its file or its Asset, or one that uses it for other work.
+    Where no picture of any Generation is fetched, another system may do it, so nothing is said. Pictures whose end
+    nobody saw are `abandoned-work`; a client that was shut out or ended with a failure is excused.
     """
     bodies = (record.request_body for record in history.with_key if record.request_body)
     named = {text.decode() for body in bodies for text in _TEXT.findall(body)}
@@ -112,8 +112,8 @@ def cut_subjects(history: History) -> Verdicts:
     """More Products and Assets are asked for than one Generation takes.
 
     Five photos are packed; what exceeds them is left out of resolved_asset_ids, and the pictures are charged without it
-    (D32). Only what is left out for sure counts: an Asset that was asked for and is not there, or more Products than there
-    are photos. Further views of a Product that do not fit are no loss.
+    (D32). Only what is left out for sure counts: an Asset that was asked for and is not there, or more Products than
+    there are photos. Further views of a Product that do not fit are no loss.
     """
     for record in history.by_operation.get("createProductPhotographyGeneration", ()):
         is_admitted = record.is_committed and facts.is_answered(record, 202)

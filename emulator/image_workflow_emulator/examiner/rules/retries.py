@@ -37,12 +37,12 @@ def retry_before_retry_after(history: History) -> Verdicts:
     """The same request comes again before the Retry-After of its refusal is over.
 
     A repetition has the client, method, address and body of a request that got 429, 503 or 409 with a Retry-After, and
-    its key, if it has one. After a 429 another key makes no difference, provided the first never comes again: of two like
-    requests that are both repeated, neither repeats the other. The wait is kept if either clock, the emulator's or the
-    host's, moved that far. What has another key, or none, is a repetition on the same connection; where each request
-    opened a connection of its own, if some refusal was followed by no request in time: its program gave up at once, or it
-    is the one that came too early. Where the budget of concurrent work was exhausted, the end of some work is as good as
-    the wait; so is the end of the Operation that a 409 named.
+    its key, if it has one. After a 429 another key makes no difference, provided the first never comes again: of two
+    like requests that are both repeated, neither repeats the other. The wait is kept if either clock, the emulator's or
+    the host's, moved that far. What has another key, or none, is a repetition on the same connection; where each
+    request opened a connection of its own, if some refusal was followed by no request in time: its program gave up at
+    once, or it is the one that came too early. Where the budget of concurrent work was exhausted, the end of some work
+    is as good as the wait; so is the end of the Operation that a 409 named.
     """
     for records in history.by_intent.values():
         for pair in _retries(history, records):
@@ -95,14 +95,15 @@ def _by_worker(history: History, records: Records, wait_of: WaitOf, harmless: in
 def no_backoff(history: History) -> Verdicts:
     """A request fails again and again, and is sent again each time after pauses that do not grow, or none.
 
-    The failures that count are those that a repetition can cure and that have no Retry-After: a 500, a broken connection,
-    half an answer, garbage. From four of them in a row on, the pauses after them are judged, the one before the answer that
-    ended the row included; a pause is measured by the clock that moved farther, the emulator's or the host's. The rule is
-    broken if their sum is next to nothing, or if those of the last third are no longer than those of the first, and all
-    but the longest lie as close together as chance hardly ever brings them: where jitter leaves it open, nothing is said.
-    A sound client, whatever its jitter, is accused less than once in 10,000 times (tests/examiner/test_backoff.py). A 409
-    counts as well, but only by the sum: a client that polls the Operation in the way may do so at equal intervals, and with
-    a new key (D10). A stalled connection ends the row, since it is not known when its client gave up.
+    The failures that count are those that a repetition can cure and that have no Retry-After: a 500, a broken
+    connection, half an answer, garbage. From four of them in a row on, the pauses after them are judged, the one before
+    the answer that ended the row included; a pause is measured by the clock that moved farther, the emulator's or the
+    host's. The rule is broken if their sum is next to nothing, or if those of the last third are no longer than those
+    of the first, and all but the longest lie as close together as chance hardly ever brings them: where jitter leaves
+    it open, nothing is said. A sound client, whatever its jitter, is accused less than once in 10,000 times
+    (tests/examiner/test_backoff.py). A 409 counts as well, but only by the sum: a client that polls the Operation in
+    the way may do so at equal intervals, and with a new key (D10). A stalled connection ends the row, since it is not
+    known when its client gave up.
     """
     blocked = [records for records in history.by_intent.values() if any(one.code == _BLOCKED for one in records)]
     known = {record.sequence for records in blocked for record in records}
@@ -158,9 +159,9 @@ def has_no_pause(pauses: Sequence[float]) -> bool:
 def retries_without_end(history: History) -> Verdicts:
     """A request is repeated again and again after the same kind of failure.
 
-    A client that has tried 20 times, or for an hour, has to tell somebody. The time that Retry-After asked for does not count
-    for the hour, nor does any time on an auto clock. What has no key and comes again after ten minutes of emulator time is
-    a new attempt, as of a job that runs now and then.
+    A client that has tried 20 times, or for an hour, has to tell somebody. The time that Retry-After asked for does not
+    count for the hour, nor does any time on an auto clock. What has no key and comes again after ten minutes of
+    emulator time is a new attempt, as of a job that runs now and then.
     """
     for records in history.requests:
         rows = rows_of(records, _kind, lambda last, one: _is_new(last, one) or _kind(one) != _kind(last))
@@ -192,9 +193,9 @@ def _pause_ms(earlier: RequestRecord, later: RequestRecord) -> int:
 def gave_up_on_retryable(history: History) -> Verdicts:
     """A request that got 429 or 503 is never sent again.
 
-    The answer says that the same request will succeed later. A client may stop that has sent it again at least once, that
-    was asked to wait for more than a minute, whose credential was refused meanwhile, or that sent the same request with
-    another key or query. Whether the request never comes again is known ten minutes of emulator time after its
+    The answer says that the same request will succeed later. A client may stop that has sent it again at least once,
+    that was asked to wait for more than a minute, whose credential was refused meanwhile, or that sent the same request
+    with another key or query. Whether the request never comes again is known ten minutes of emulator time after its
     Retry-After, or at the end of the run.
     """
     last_reads = {(history.client(one), one.path): one.sequence for one in history.records if one.method == "GET"}
@@ -222,9 +223,9 @@ def poll_before_retry_after(history: History) -> Verdicts:
     """Unfinished work is read again before the Retry-After of the last read is over.
 
     Compared are successive reads of one Operation or Generation by each worker of a client. The answer that shows
-    unfinished work says how long to wait; the next read has waited if either clock moved that far. Where each read opened
-    a connection of its own, several programs may read the same work: what several that wait as they are told cannot
-    explain is too early. A read whose answer was lost is ignored.
+    unfinished work says how long to wait; the next read has waited if either clock moved that far. Where each read
+    opened a connection of its own, several programs may read the same work: what several that wait as they are told
+    cannot explain is too early. A read whose answer was lost is ignored.
     """
     for (_, work), polls in history.polls.items():
         pairs = [pair for pair in _by_worker(history, polls, _poll_wait, 1) if facts.is_wait_measured(*pair)]
@@ -243,11 +244,11 @@ def _poll_wait(poll: RequestRecord) -> int:
 def poll_after_terminal(history: History) -> Verdicts:
     """Work is read again and again after its end was read.
 
-    The first read that shows completed or failed is the end. Two more do no harm (a helper that reads the result again, a
-    check before it is shown); the third is a loop that does not stop. Reads on other connections may be other people's who
-    open the result, and are counted for each connection; where each read opened a connection of its own, `MAX_PROGRAMS`
-    people may. A read after ten minutes of emulator time starts anew. Reads that were refused, or whose answers were lost,
-    are not counted.
+    The first read that shows completed or failed is the end. Two more do no harm (a helper that reads the result again,
+    a check before it is shown); the third is a loop that does not stop. Reads on other connections may be other
+    people's who open the result, and are counted for each connection; where each read opened a connection of its own,
+    `MAX_PROGRAMS` people may. A read after ten minutes of emulator time starts anew. Reads that were refused, or whose
+    answers were lost, are not counted.
     """
     for (_, work), polls in history.polls.items():
         ends = [poll for poll in polls if facts.shows_end(poll)]
@@ -270,8 +271,8 @@ def list_polled(history: History) -> Verdicts:
     """A list is read again and again to wait for work.
 
     The work was admitted to a client that never reads it by its address, and while it was not finished the client read
-    the same list of works at least four times without a longer pause, on one connection, or more than `MAX_PROGRAMS` times
-    on connections of their own. Reads of later pages are other requests.
+    the same list of works at least four times without a longer pause, on one connection, or more than `MAX_PROGRAMS`
+    times on connections of their own. Reads of later pages are other requests.
     """
     for operation, is_generation in (("listOperations", False), ("listGenerations", True)):
         lists = filter(facts.is_success, history.by_operation.get(operation, ()))
@@ -289,7 +290,9 @@ def list_polled(history: History) -> Verdicts:
 
 
 def _unread(history: History, client: Client, is_generation: bool) -> Sequence[tuple[int, int]]:
-    """Return of the works of a client that nobody reads by address: after which request, and up to when, they were unfinished."""
+    """Return of the works of a client that nobody reads by address: after which request, and up to when, they were
+    unfinished.
+    """
     read = {work for _, work in history.polls}
     spans = []
     for admitted, work in history.admitted:

@@ -5,8 +5,8 @@ for each time that it could have been broken: KEPT, or a Breach. It keeps nothin
 breach that turns out to be none (a retry that came late, but came) is gone at the next examination. A rule that cannot
 be sure yields nothing: a false alarm costs more than a mistake that is missed.
 
-A new rule is a function in a file of this folder, its words in `rules.toml`, and a section of docs/reference/conduct-rules.md; in the tests,
-its two examples.
+A new rule is a function in a file of this folder, its words in `rules.toml`, and a section of
+docs/reference/conduct-rules.md; in the tests, its two examples.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +69,9 @@ def rows_of(
     belongs: Callable[[RequestRecord], object],
     ends: Callable[[RequestRecord, RequestRecord], bool],
 ) -> Iterator[tuple[list[RequestRecord], RequestRecord | None]]:
-    """Iterate over the rows of records that belong, each with the record that ended it: `ends` has the last of the row and it."""
+    """Iterate over the rows of records that belong, each with the record that ended it: `ends` has the last of the row
+    and it.
+    """
     row: list[RequestRecord] = []
     for record in records:
         if row and ends(row[-1], record):
