@@ -16,7 +16,7 @@ from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_t
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.plan import Plan, choose
 from image_workflow_emulator.sweep.results import Swept, merged
-from image_workflow_emulator.sweep.runs import Outcome, Run
+from image_workflow_emulator.sweep.runs import Outcome, Run, agreed
 
 CONTRACT = load_contract()
 
@@ -244,6 +244,19 @@ def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first()
         found[3].command
         == "image-workflow-emulator sweep --only 'deleteProduct#1:lost-after-commit' --test a -- pytest"
     )
+
+
+@pytest.mark.parametrize(
+    ("again", "is_flaky"),
+    [
+        (run("getTeam#1:rate_limited", "survived"), True),
+        (run("getTeam#1:rate_limited", "failed"), False),
+        (run("getTeam#1:rate_limited", "failed", struck=False), True),
+        (run("getTeam#1:rate_limited", "damaged", TWICE), False),
+    ],
+)
+def test_a_failure_is_flaky_if_its_repetition_survives_or_fails_without_the_fault(again: Run, is_flaky: bool) -> None:
+    assert is_flaky == agreed(FAILED, again).is_flaky
 
 
 FAILED = run("getTeam#1:rate_limited", "failed")

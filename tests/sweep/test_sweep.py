@@ -140,44 +140,12 @@ def test_strict_also_refuses_runs_that_failed_unless_that_is_expected(tmp_path: 
     assert 'failures="0"' in junit.read_text()
 
 
-def test_a_suite_that_fails_by_chance_is_told(tmp_path: Path) -> None:
-    report, mark = tmp_path / "report.json", tmp_path / "mark"
-    chance = f"""
-try:
-    send("GET", "/team")
-except OSError:
-    if not os.path.exists({str(mark)!r}): open({str(mark)!r}, "w"); raise
-"""
-    options = ["--only", "getTeam#1:lost-*", "--strict", "recoverable", "--report", str(report)]
-    assert sweep(options, client(chance)).status == 0
-    content = json.loads(report.read_text())
-    assert (["getTeam#1:lost-before-commit"], "failed") == (content["flaky"], content["cells"][0]["outcome"])
-
-
-@pytest.mark.verify
-def test_a_failure_without_the_fault_is_the_suites_own(tmp_path: Path) -> None:
-    report, mark = tmp_path / "report.json", tmp_path / "mark"
-    tired = f"if os.path.exists({str(mark)!r}): sys.exit(1)\nsend('GET', '/team'); open({str(mark)!r}, 'w')"
-    options = ["--only", "getTeam#1:lost-*", "--strict", "recoverable", "--report", str(report)]
-    assert sweep(options, client(tired)).status == 0
-    assert json.loads(report.read_text())["flaky"] == ["getTeam#1:lost-before-commit"]
-
-
 def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> None:
     found = sweep(["--faults", "all", "--budget", "1s"], client(SOUND), TMPDIR=str(tmp_path))
+    assert 3 == found.status
     assert "not tried, since the 1 s of --budget had passed" in " ".join(found.output.split())
     assert "Traceback" not in found.complaint
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.verify
-def test_a_gate_that_could_not_try_everything_says_so(tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    options = ["--only", "getTeam#1:stall", "--budget", "1s", "--report", str(report)]
-    found = sweep(options, client(SOUND))
-    left = json.loads(report.read_text())["not_run"]
-    assert (3, [{"cell": "getTeam#1:stall", "test": ""}]) == (found.status, left)
-    assert sweep([*options, "--least", "0"], client(SOUND)).status == 0
 
 
 @contextmanager
