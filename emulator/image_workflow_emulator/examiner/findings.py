@@ -32,7 +32,14 @@ class Finding(Struct, frozen=True, kw_only=True):
     remedy: str
 
     def reported(self, where: str) -> ReportFinding:
-        """Return it as a finding of a report; `where` says where its requests were sent."""
+        """Return it as a finding of a report; `where` says where its requests were sent. Raises nothing.
+
+        >>> from starlette.testclient import TestClient
+        >>> app = create_app()
+        >>> answer = TestClient(app).get(f"/v1/team?api_key={app.sandbox.api_key}")
+        >>> app.sandbox.conduct().findings[0].reported("in the query").where
+        'in the query'
+        """
         return ReportFinding(
             rule=self.rule,
             severity=self.severity,
