@@ -5,6 +5,7 @@ Owns how its control plane is asked without a socket, synchronously, also while 
 
 import asyncio
 import sys
+import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -47,10 +48,11 @@ class EmulatorApplication:
         self.close = finalize(self, application.close)
         """End the helper processes of its image work. They end with this process at the latest."""
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer a request, or the events of a server's life."""
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         if scope["type"] == "lifespan":
             await _answer_lifespan(receive, send)
             return
@@ -84,7 +86,7 @@ class EmulatorApplication:
         It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
         """
         loop = self._loop
-        if loop is not None and loop.is_running() and loop is not _running_loop():
+        if loop is not None and loop.is_running() and self._thread != threading.get_ident():
             return asyncio.run_coroutine_threadsafe(coroutine, loop).result(seconds)
         with ThreadPoolExecutor(1) as thread:  # another thread, as this one may have a loop that runs
             return thread.submit(asyncio.run, coroutine).result()
@@ -133,10 +135,3 @@ async def _answer_lifespan(receive: "Receive", send: "Send") -> None:
         await send({"type": f"{kind}.complete"})
         if kind == "lifespan.shutdown":
             return
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike, fspath
 from pathlib import Path
@@ -128,24 +128,18 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     unknown = sorted(options.keys() - fields.keys())
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}")
-    with ExitStack() as files:
-        yield {
-            fields[name]: files.enter_context(_as_file(name, value))
-            if name in DOCUMENTS and isinstance(value, Mapping)
-            else _value_text(value)
-            for name, value in options.items()
-            if value is not None
-        }
-
-
-@contextmanager
-def _as_file(name: str, document: Mapping[str, Any]) -> Iterator[str]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
-        file = Path(folder, f"{name}.json")
-        file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
-        yield str(file)
+        texts = {}
+        for name, value in options.items():
+            if name in DOCUMENTS and isinstance(value, Mapping):
+                file = Path(folder, f"{name}.json")
+                file.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")
+                texts[fields[name]] = str(file)
+            elif value is not None:
+                texts[fields[name]] = _value_text(value)
+        yield texts
 
 
 def _value_text(value: Any) -> str:
