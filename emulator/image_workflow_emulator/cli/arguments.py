@@ -58,7 +58,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     options.command, options.words = name, given[end + 1 :]
     if name in OF_FILES and options.files:
         options.run = OF_FILES[name]
-    if WITH_COMMAND.get(name) and not options.words and not getattr(options, "merge", None):
+    if name in WITH_COMMAND and not options.words and not getattr(options, "merge", None):
         parser.error("expected -- and a command after the options")
     return options
 
@@ -128,7 +128,7 @@ class _Parser(argparse.ArgumentParser):
         """Complain of words that the parser does not know, with the option that was probably meant. Raises ArgumentsError."""
         from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 
-        hint = " (the command comes after --)" if self.prog.endswith(tuple(WITH_COMMAND)) else ""
+        hint = " (the command comes after --)" if self.prog.endswith(WITH_COMMAND) else ""
         meant = did_you_mean(nearest(unknown[0].partition("=")[0], self._option_string_actions))
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}{meant}")
 
@@ -144,43 +144,36 @@ def _misspelled(word: str, words: Collection[str]) -> str:
 
 
 def build_parser(name: str) -> _Parser:
-    """Build the parser of a command; of the whole program for an empty name, which only knows its commands."""
-    width = min(shutil.get_terminal_size().columns, _MAX_WIDTH)
-    command = COMMANDS.get(name)
-    if command is None or _words_after(name):
-        prog = f"{PROGRAM} {name}".rstrip()
-        parser = _Parser(
-            prog=prog,
-            usage=f"{prog} VERB ..." if name else f"{prog} [--help] [--version] COMMAND ...",
-            description=_sentence(command.summary) if command else DESCRIPTION,
-            epilog="\n".join(_listing(name)),
-            formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=width),
-        )
-        if not name:
-            parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    """Build the parser of a command; that of a noun, and of the program for an empty name, only lists what may follow."""
+    command, words, prog = COMMANDS.get(name), _words_after(name), f"{PROGRAM} {name}".rstrip()
+    usage = f"{prog} VERB ..." if words else None
+    if name in WITH_COMMAND:
+        usage = f"{prog} [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    summary = command.summary[0].upper() + command.summary[1:] + "." if command else DESCRIPTION
+    parser = _Parser(
+        prog=prog,
+        usage=usage if command else f"{prog} [--help] [--version] COMMAND ...",
+        description=summary,
+        epilog="\n".join(_listing(name)) if words else command and command.epilog,
+        formatter_class=partial(
+            argparse.RawDescriptionHelpFormatter if words else argparse.HelpFormatter,
+            width=min(shutil.get_terminal_size().columns, _MAX_WIDTH),
+        ),
+    )
+    if command is None:
+        parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    if command is None or words:
         return parser
     noun = COMMANDS[name.partition(" ")[0]]
-    parser = _Parser(
-        prog=f"{PROGRAM} {name}",
-        usage=f"{PROGRAM} {name} [OPTIONS] -- COMMAND [ARGUMENT ...]" if WITH_COMMAND.get(name) else None,
-        description=_sentence(command.summary),
-        epilog=command.epilog,
-        formatter_class=partial(argparse.HelpFormatter, width=width),
-    )
-    asks = command.asks or noun.asks
+    asks, home = command.asks or noun.asks, command.home or noun.home
     reports = REPORT if command.reports else {}
     actions = [*_add_arguments(parser, {**command.arguments, **reports, **_ADDRESSED[asks or "nothing"]})]
     if command.settings is not None:
         _add_settings(parser, command.settings, all_of_them=not asks)
-    home = command.home or noun.home
     is_module = home.count(".") == 1
     parser.set_defaults(run=f"{home}.{name.replace(' ', '_')}" if is_module else home)
     parser.needs_more = name in WITH_COMMAND or any(action.required for action in actions)
     return parser
-
-
-def _sentence(summary: str) -> str:
-    return summary[0].upper() + summary[1:] + "."
 
 
 def _listing(name: str) -> list[str]:

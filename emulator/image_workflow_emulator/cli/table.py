@@ -35,18 +35,17 @@ class Command(NamedTuple):
     epilog: str | None = None
 
 
+_WATCH: Final = ("requests", "scenario", "clock", "teams", "credentials", "given", "sandboxes", "state", "reset")
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Run": ("serve", "exec", "wait"),
-    "Watch and change": (
-        *("requests", "scenario", "clock", "teams", "credentials", "given", "sandboxes", "state", "reset"),
-    ),
+    "Watch and change": _WATCH,
     "Judge": ("sweep", "conduct", "coverage", "drift"),
     "Contract": ("contract",),
 }
 """The commands as the help groups them."""
 
-WITH_COMMAND: Final = {"exec": True, "sweep": True}
-"""The commands that run another command, which comes after `--`, and whether they need one."""
+WITH_COMMAND: Final = ("exec", "sweep")
+"""The commands that run another command, which comes after `--`."""
 OF_SANDBOX: Final = ("clock", "seed", "start", "world", "scenario", "rate_limits", "evolution", "readings")
 """The options of `serve` that a sandbox has for itself."""
 SPAN: Final = "a span such as 90s, 250ms, 2m or 1h"
@@ -125,10 +124,8 @@ _REQUESTS: Final = {
     "--follow": "keep printing requests as they are answered",
     **_form("table|json|har"),
 }
-_REQUEST: Final = {
-    "request REQUEST": "`last`, a sequence number, or the Request-Id of its answer",
-    **_form("text|json|curl"),
-}
+_LAST: Final = "`last`, a sequence number, or the Request-Id of its answer"
+_REQUEST: Final = {"request REQUEST": _LAST, **_form("text|json|curl")}
 _TEAM: Final = {"--team TEAM": "for one Team only, by name or id"}
 _FILE_OR_NAME: Final = {"scenario NAME|FILE": "a scenario of the library, or a YAML file", **_TEAM}
 _CHANGE: Final = {
@@ -158,9 +155,7 @@ _DRIFT: Final[Arguments] = {
     **IGNORE,
     "--fail-on VERDICTS": "exit with 1 for these (default: other,neither,breach,bug)",
 }
-_RECORDINGS: Final = {
-    "files FILE *": "recorded traffic: a HAR, a VCR.py cassette, or a journal (default: ask a running emulator)"
-}
+_TRAFFIC: Final = "recorded traffic: a HAR, a VCR.py cassette, or a journal (default: ask a running emulator)"
 
 COMMANDS: Final[Mapping[str, Command]] = {
     "serve": Command("run the emulator until interrupted", home="cli.serving.serve", settings={}, epilog=_VARIABLES),
@@ -228,7 +223,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     ),
     "conduct": Command(
         "judge what clients do wrong",
-        _RECORDINGS,
+        {"files FILE *": _TRAFFIC},
         "cli.judges",
         "sandbox",
         reports=True,
