@@ -1,7 +1,7 @@
 """What the control plane makes of bodies and queries that are not as they should be: 400 that says what is wrong.
 
-JSON is read as `/v1` reads it, which tests/web claims. Fields are read by the contract; what it cannot say, or says in words
-of its own, is tried here once.
+JSON is read as `/v1` reads it, which tests/web claims. Fields are read by the contract; what it cannot say, or says in
+words of its own, is tried here once.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scenarios over the control plane: loaded whole or not at all, shown as they act, ended, and loaded again at a reset."""
+"""Scenarios over the control plane: loaded whole or not at all, shown as they act, ended, and restarted at a reset."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The journal over the control plane: what an entry tells and what it hides, how entries are found, counted and dropped."""
+"""The journal over the control plane: what an entry has and hides, how entries are found, counted and dropped."""
 
 import pytest
 

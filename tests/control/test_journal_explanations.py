@@ -1,4 +1,4 @@
-"""Why a request ended as it did: the checks in order, what decided and what for, and the change that would have helped."""
+"""Why a request ended as it did: the checks in order, what decided and why, and what would have helped."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Scenario files before they are used: the texts of the library, and which recent requests the rules of a file match."""
+"""Scenario files before they are used: the texts of the library, and the recent requests that rules match."""
 
 from typing import Any
 

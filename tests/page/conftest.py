@@ -23,7 +23,7 @@ def origin(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for the tests of a file: as long as it runs, so does a loop, in which no other test can run its own."""
+    """One browser for the tests of a file: while it runs, so does its loop, and no other test can run its own."""
     from tests.page.browser import chromium
 
     with chromium() as running:

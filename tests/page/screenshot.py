@@ -1,4 +1,4 @@
-"""Takes the pictures of the page that the documentation shows: `make screenshot`. A working afternoon, from its start."""
+"""Takes the pictures of the page for the documentation (`make screenshot`): a working afternoon."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page's own files: their style, what they load and may do in a browser, and that they need no token and hold no data."""
+"""The page's own files: their style, what they load and may do in a browser; they need no token and hold no data."""
 
 import re
 from hashlib import sha256

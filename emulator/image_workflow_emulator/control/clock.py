@@ -1,7 +1,7 @@
 """The clock of a sandbox: how it runs, and every move of it.
 
-A move lets what falls due happen in order, each at its own instant. A request that a scenario holds in admission goes on
-at the instant at which its hold ends, so a long move comes to the same as many short ones.
+A move lets what falls due happen in order, each at its own instant. A request that a scenario holds in admission goes
+on at the instant at which its hold ends, so a long move comes to the same as many short ones.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """A request of the journal as JSON, and as a command for a shell, `curl`, that sends it again.
 
-The command line writes requests with it too. A command leaves out what the journal does not keep or must not show, and a
-comment above it says what and why. No key of a sandbox is ever shown whole. Whatever a client sent is written as text that a shell and a terminal do not obey.
+The command line writes requests with it too. A command leaves out what the journal does not keep or must not show, and
+a comment above it says what and why. No key of a sandbox is ever shown whole. Whatever a client sent is written as text
+that a shell and a terminal do not obey.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A request to the control plane: its token is checked, its action found by the contract, its body and query read.
 
-Between the read body and the answer nothing waits, so an action is carried out as a whole (only a move of the clock may let
-held requests go on in between). Must not know what an action does.
+Between the read body and the answer nothing waits, so an action is carried out as a whole (only a move of the clock may
+let held requests go on in between). Must not know what an action does.
 """
 
 import asyncio
@@ -56,8 +56,9 @@ class Pictures(Protocol):
 
 
 AskOffRecord: TypeAlias = Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
-"""Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is that of the
-request behind it. Returns the JSON of the answer; raises Problem for a refusal."""
+"""Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is that
+of the request behind it. Returns the JSON of the answer; raises Problem for a refusal.
+"""
 
 
 class JsonResponse(Response):
@@ -128,7 +129,7 @@ class ControlCall:
     store: Store
 
     def check_unchanged(self) -> None:
-        """Check after a wait that the sandbox was not reset. Raises Problem with status 409: it was reset or deleted."""
+        """Check after a wait that the sandbox was not reset or deleted. Raises Problem with status 409."""
         sandboxes = self.plane.sandboxes
         if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self.store:
             raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
@@ -310,7 +311,7 @@ def _refuse(error: Exception, head: Request, request_id: str) -> Response:
     return response
 
 
-# What the contract says of bodies and queries ---------------------------------------------------------------------------
+# Bodies and queries by the contract ----------------------------------------------------------------------------------
 
 
 @cache
@@ -353,7 +354,7 @@ def read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[
 
 
 def invalid_value(where: str, found: Any, expected: str, suggestions: Sequence[str] = ()) -> Problem:
-    """Build the refusal of a field or a query parameter: its place, the value found, the value expected, and what may be meant."""
+    """Build the refusal of a field or a query parameter: its place, the value, what was expected, what may be meant."""
     return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}")
 
 

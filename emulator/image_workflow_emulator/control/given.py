@@ -1,8 +1,8 @@
 """Seeding: what a sandbox is given before clients come, made by the operations of `/v1`, off the record.
 
-Each entry goes through the checks of `/v1` as a request of the Team would, but no journal has it, no rate counts it, and no rule
-of a scenario for requests is asked. Work takes its time by the clock, which is moved to its end. Photos are drawn, as those of
-the sample of a first photoshoot. Must not know what an operation checks.
+Each entry goes through the checks of `/v1` as a request of the Team would, but no journal has it, no rate counts it,
+and no rule of a scenario for requests is asked. Work takes its time by the clock, which is moved to its end. Photos are
+drawn, as those of the sample of a first photoshoot. Must not know what an operation checks.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """The journal as people read it: requests listed, filtered, explained and examined.
 
-Owns the filters. What happened is recorded by the service's journal; `describing` words it, `explanations` says why, and
-the examiner judges the conduct of clients and their coverage of the contract.
+Owns the filters. What happened is recorded by the service's journal; `describing` words it, `explanations` says why,
+and the examiner judges the conduct of clients and their coverage of the contract.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def clear_requests(call: ControlCall) -> None:
 
 
 def _selected(call: ControlCall) -> list[RequestRecord]:
-    """Return the requests that all filters select. Raises Problem invalid_request for a word that no request could ever have."""
+    """Return the requests that all filters select. Raises Problem for a word that no request could have."""
     query, team = call.query, call.query["team"]
     team_ids = {account.team.id for account in call.sandbox.find_accounts(team)}
     if team is not None and not team_ids:

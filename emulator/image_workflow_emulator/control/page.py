@@ -1,10 +1,10 @@
 """The page's own files, read from disk when a browser asks for them: `page/` beside this file; and the reference.
 
-Owns what the page may do in a browser (its content security policy), and which addresses are files. None holds data: what
-the page shows it asks for by the other requests of the control plane, with the control token where one is set.
+Owns what the page may do in a browser (its content security policy), and which addresses are files. None holds data:
+what the page shows it asks for by the other requests of the control plane, with the control token where one is set.
 
-The reference is the contract and its decisions as one page of HTML, each part as YAML at an address of its own. A script adds
-to each form of `Try it` what a sandbox has, and sends it.
+The reference is the contract and its decisions as one page of HTML, each part as YAML at an address of its own. A
+script adds to each form of `Try it` what a sandbox has, and sends it.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ def _reference(contract: Contract) -> str:
 
 
 def _described(contract: Contract, operation: OperationContract) -> Part:
-    """Return what the contract says of an operation, with parameters, responses and the examples of its body in place."""
+    """Return an operation as in the contract, with parameters, responses and the examples of its body in place."""
 
     def resolved(part: Any, *kinds: str) -> Any:
         match part:

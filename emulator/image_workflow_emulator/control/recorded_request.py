@@ -1,4 +1,4 @@
-"""A recorded request as JSON has it: the one shape in which the control plane, `image_workflow_emulator.testing` and reports show requests.
+"""A recorded request as JSON: the one shape in which the control plane, `testing` and reports show requests.
 
 Must not know the objects of an emulator: most of its readers run in another process.
 """
@@ -79,7 +79,7 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
 
 
 def request_line(request: RecordedRequest) -> str:
-    """Describe a request in one line: time, status, operation (or method and path), code, what became of its answer, duration, Team."""
+    """Describe a request in one line: time, status, operation (or method and path), code, fate, duration, Team."""
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
     what = request.operation or f"{request.method} {without_signature(request.path)}"
     status = str(request.status or ("…" if request.duration_ms is None else "---"))

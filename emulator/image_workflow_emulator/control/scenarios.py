@@ -1,7 +1,7 @@
 """Scenarios of a sandbox: the running one, replaced as a whole or not at all, the library, and the pause of new writes.
 
-Owns how a request names a scenario, which part takes effect when, and what a file means for requests that came. Must not
-know what a scenario does.
+Owns how a request names a scenario, which part takes effect when, and what a file means for requests that came. Must
+not know what a scenario does.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ def reset_with_scenarios(call: ControlCall) -> None:
 
 
 def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str | None) -> Scenario:
-    """Read the scenario that a value names or is: a name of the library, a text or bytes, an object, or `{"use": NAME}`.
+    """Read the scenario that a value names or is: a name of the library, a text, an object, or `{"use": NAME}`.
 
     `file` is what complaints and explanations call one that is whole; a text from a file is never a name.
 

@@ -130,7 +130,7 @@ def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
 def _add_credential(
     call: ControlCall, account: TeamAccount, profile: Profile, expires_at: int | None
 ) -> CredentialAccount:
-    """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
+    """Add a credential whose key is made from the Team's name: the first free one, so the same calls give the same."""
     ending = _ENDS_OF_KEYS[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
     sandbox, find_caller = call.sandbox, call.plane.sandboxes.find_caller

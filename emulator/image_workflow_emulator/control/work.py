@@ -52,7 +52,7 @@ async def create_asset(call: ControlCall) -> dict[str, Any]:
 
 
 async def get_picture(call: ControlCall) -> Response:
-    """GET /pictures/{picture}: the file of an Asset, or a picture of an ingredient; drawn now if it was not drawn before."""
+    """GET /pictures/{picture}: the file of an Asset or a picture of an ingredient, drawn now if it was not before."""
     key, images = call.parameters["picture"], call.sandbox.images
     picture = images.public(key)
     if picture is None:

@@ -25,7 +25,7 @@ class Stop:
         await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
 
     async def cut_short(self, awaitable: Awaitable[Any], timeout_seconds: float | None = None) -> bool:
-        """Wait for something, but not longer than a timeout; a stop of the emulator ends the wait. Return whether it did."""
+        """Wait for something, at most for a timeout; a stop of the emulator ends the wait. Return whether it did."""
         waiting = asyncio.ensure_future(awaitable)
         self._waiting.add(waiting)
         if self.has_begun:
