@@ -1,8 +1,8 @@
 """The options of a running emulator: what they are called, what they may say, and what they mean.
 
 One table, the fields of `Settings`, is the source of the command line, of the environment variables and of the
-documentation. Knows how to read the text of an option; must not read the environment, the command line or any file itself.
-Imports parsers when there is something to parse, so that the help of `serve` is quick.
+documentation. Knows how to read the text of an option; must not read the environment, the command line or any file
+itself. Imports parsers when there is something to parse, so that the help of `serve` is quick.
 """
 
 import re
@@ -63,7 +63,9 @@ class SettingError(UsageError):
 
 
 class Kind(NamedTuple):
-    """A kind of values: how to read the text of one (ValueError or KeyError for any other text), and what to expect, in words."""
+    """A kind of values: how to read the text of one (ValueError or KeyError for any other text), and what to expect, in
+    words.
+    """
 
     placeholder: str
     """What stands for a value on the command line."""
@@ -185,9 +187,9 @@ _PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be
 class Settings(NamedTuple):
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
-    `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
-    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path;
-    `max_memory` is in bytes; `public_url` has no slash at its end.
+    `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else
+    they are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a
+    path; `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
     host: Annotated[str, Option(_HOST, "address to listen on", "127.0.0.1")] = "127.0.0.1"
@@ -239,8 +241,8 @@ def read_settings(
 ) -> Settings:
     """The settings that an invocation asks for; a command-line option wins over its variable.
 
-    `arguments` holds the text of each option by field name (a list of texts for a repeated option), None or nothing where
-    it was not given; `defaults` the texts that a command has instead. An empty variable counts as not given.
+    `arguments` holds the text of each option by field name (a list of texts for a repeated option), None or nothing
+    where it was not given; `defaults` the texts that a command has instead. An empty variable counts as not given.
 
     Raises SettingError for the first option whose text cannot be used, and for one that a state file would override.
     """

@@ -1,7 +1,8 @@
 """How many instructions the processor needs for a request, counted by callgrind (valgrind): `make bench`.
 
-On a busy machine a time says little; this number is the same within 2 % in every run. The emulator and the raw server answer
-the same requests in one process, each with its protocol on a transport that leads nowhere, without garbage collector.
+On a busy machine a time says little; this number is the same within 2 % in every run. The emulator and the raw server
+answer the same requests in one process, each with its protocol on a transport that leads nowhere, without garbage
+collector.
 """
 
 import asyncio
@@ -31,8 +32,8 @@ from tests.benchmarks.requests import Template, prepared_requests, raw_request
 from tests.benchmarks.servers import write_world
 
 KEPT: Final = {"GET": 2.6, "POST": 3.8, "list": 2.42, "poll": 2.65}
-"""How many times the instructions of the raw server the emulator needed when this was written. Other versions of Python change
-the numbers more than these ratios. Write a new one when it is known why it rose."""
+"""How many times the instructions of the raw server the emulator needed when this was written. Other versions of Python
+change the numbers more than these ratios. Write a new one when it is known why it rose."""
 MAX_RISE: Final = 1.1
 WARM_UP: Final = 50
 REQUESTS: Final = 200

@@ -1,4 +1,6 @@
-"""The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`, `sandboxes`."""
+"""The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`,
+`sandboxes`.
+"""
 
 import io
 import json

@@ -1,7 +1,7 @@
 """A service with something of everything in it, and requests made to refer to that.
 
-A generator that reads a schema knows the shape of a request, but not which ids exist nor which fields must agree. Here is
-what it lacks: then whatever the contract calls valid must be accepted, and a refusal is a finding. Must not change a
+A generator that reads a schema knows the shape of a request, but not which ids exist nor which fields must agree. Here
+is what it lacks: then whatever the contract calls valid must be accepted, and a refusal is a finding. Must not change a
 request that was made wrong on purpose, other than to lead it past what it was not meant to test.
 """
 

@@ -1,4 +1,5 @@
-"""A service that is recorded: an emulator in this process, on a clock that stands still between requests, and a tour of it.
+"""A service that is recorded: an emulator in this process, on a clock that stands still between requests, and a tour of
+it.
 
 The tour asks the least that tells the readings of each decision apart.
 """

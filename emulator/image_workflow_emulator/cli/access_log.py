@@ -1,7 +1,7 @@
 """One line for each request that was answered, on standard error, while the emulator serves.
 
-Lines are gathered for a tenth of a second and written together, past `logging`, which takes 10 µs to make a record of each.
-A reader that is too slow delays no request: what cannot be kept for it is left out and counted.
+Lines are gathered for a tenth of a second and written together, past `logging`, which takes 10 µs to make a record of
+each. A reader that is too slow delays no request: what cannot be kept for it is left out and counted.
 """
 
 import asyncio

@@ -1,7 +1,9 @@
-"""Writes any report (`report.py`) as text for a terminal, JSON, JUnit XML or an HTML page. Knows no rule and no command.
+"""Writes any report (`report.py`) as text for a terminal, JSON, JUnit XML or an HTML page. Knows no rule and no
+command.
 
-Owns the limit of the JSON that is printed: standard output is often read by a model, which pays for each byte. Whatever a
-client or a file put into a report, the output is well-formed: control characters and lone surrogates become JSON escapes.
+Owns the limit of the JSON that is printed: standard output is often read by a model, which pays for each byte. Whatever
+a client or a file put into a report, the output is well-formed: control characters and lone surrogates become JSON
+escapes.
 """
 
 import contextlib

@@ -1,8 +1,9 @@
-"""The report of `exec`: what happened in all sandboxes, added up from their journals, and how people and programs read it.
+"""The report of `exec`: what happened in all sandboxes, added up from their journals, and how people and programs read
+it.
 
-Beside what every report has, its JSON has `data`, for programs that look at no more: `exit` (the status of the command),
-`refusals` (each with `operation`, `code`, `count` and `remedy`), `conduct` (the number of findings by severity), `coverage`
-(`percent`, and what is `unmet` of the operations in use), and `rules_never_fired`.
+Beside what every report has, its JSON has `data`, for programs that look at no more: `exit` (the status of the
+command), `refusals` (each with `operation`, `code`, `count` and `remedy`), `conduct` (the number of findings by
+severity), `coverage` (`percent`, and what is `unmet` of the operations in use), and `rules_never_fired`.
 """
 
 import shlex
@@ -43,9 +44,11 @@ class Observed:
         self._ignored, self._keeps_entries = frozenset(ignored), keeps_entries
         self._entries: list[dict[str, Any]] = []
         self.requests: dict[str | None, dict[int, Counter[str]]] = {}
-        """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and `all`."""
+        """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and `all`.
+        """
         self.counts = {"requests": 0, "credits_charged": 0, "credits_reserved": 0, "emulator_time_ms": 0}
-        """Those of the report: reserved Credits are those of work that was not finished, the time passed on all clocks."""
+        """Those of the report: reserved Credits are those of work that was not finished, the time passed on all clocks.
+        """
         self.left = 0
         """How many requests had left their journal before."""
         self.refusals: dict[tuple[str, str], dict[str, Any]] = {}
@@ -117,7 +120,9 @@ class Observed:
 def report_on(
     options: Namespace, seen: Observed, command_status: int, application: Application, coverage: "Coverage | None"
 ) -> Report:
-    """Return the report of a command that has ended. It fails with the command, or where the options forbid what it did."""
+    """Return the report of a command that has ended. It fails with the command, or where the options forbid what it
+    did.
+    """
     is_judged = options.conduct != "off" and bool(seen.checked)
     conduct = [conduct_finding(finding, _place(sandbox)) for sandbox, finding in seen.findings] if is_judged else []
     findings = list(_findings(options, seen, coverage))

@@ -1,4 +1,5 @@
-"""`conduct` and `coverage`: what the clients of a running emulator did wrong, and what they and other runs have covered.
+"""`conduct` and `coverage`: what the clients of a running emulator did wrong, and what they and other runs have
+covered.
 
 Turns what the examiner found into reports; `exec` uses the same words. Recorded traffic is the room `drift`'s.
 """
@@ -72,7 +73,8 @@ _MAX_GAPS = 3
 
 
 def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
-    """Show what files cover together; without files, what the journal of a running emulator does. Holds it to a threshold.
+    """Show what files cover together; without files, what the journal of a running emulator does. Holds it to a
+    threshold.
 
     Raises UsageError for a file that cannot be read, or is not a coverage document.
     """

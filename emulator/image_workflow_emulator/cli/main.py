@@ -1,7 +1,7 @@
 """The entry point: reads the environment, runs one command, turns its outcome into an exit status.
 
-0 is success, 2 a mistake in what was typed or a file that cannot be used, 1 any other failure, such as what the running emulator
-does not have. Messages go to standard error, and where JSON is asked for, also to standard output.
+0 is success, 2 a mistake in what was typed or a file that cannot be used, 1 any other failure, such as what the running
+emulator does not have. Messages go to standard error, and where JSON is asked for, also to standard output.
 """
 
 import gc
@@ -92,7 +92,9 @@ def _status_of(options: Namespace) -> int:
 
 
 def _print_refusal(code: str, message: str) -> None:
-    """Print, as JSON for programs, why a command did nothing: each line of the message with the place that it begins with."""
+    """Print, as JSON for programs, why a command did nothing: each line of the message with the place that it begins
+    with.
+    """
     import json
     import re
 

@@ -31,7 +31,9 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows below the names of their columns. On a terminal a table fits its width; elsewhere each row is one line."""
+    """Print rows below the names of their columns. On a terminal a table fits its width; elsewhere each row is one
+    line.
+    """
     print("\n".join(table_lines(columns, rows, terminal_width() if sys.stdout.isatty() else None)))
 
 
@@ -41,10 +43,11 @@ def terminal_width() -> int:
 
 
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
-    """Iterate over the lines of a table: the names of its columns, if they have any, and its rows. None is shown as a dash.
+    """Iterate over the lines of a table: the names of its columns, if they have any, and its rows. None is shown as a
+    dash.
 
-    In a width, the widest columns are as narrow as it takes, and their cells have several lines. A word is broken only where
-    it does not help to break between words.
+    In a width, the widest columns are as narrow as it takes, and their cells have several lines. A word is broken only
+    where it does not help to break between words.
     """
     heads = [[name.replace("_", " ").upper() for name in columns]] if columns else []
     cells = [["-" if cell is None else printable(str(cell)) for cell in row] for row in (*heads, *rows)]

@@ -1,4 +1,5 @@
-"""The commands about a running emulator: most are a row, of one request to its control plane and what is shown of the answer.
+"""The commands about a running emulator: most are a row, of one request to its control plane and what is shown of the
+answer.
 
 `requests` has a file of its own.
 """

@@ -1,7 +1,7 @@
 """Observations: what a recording shows of each decision, without an emulator.
 
-One function for each decision that has readings, with the name of its field of `Readings`. It yields a piece of evidence for
-each call that tells readings apart; the values that it compares with are those of the domain.
+One function for each decision that has readings, with the name of its field of `Readings`. It yields a piece of
+evidence for each call that tells readings apart; the values that it compares with are those of the domain.
 """
 
 import re
@@ -35,7 +35,8 @@ class Seen(NamedTuple):
     """One piece of evidence."""
 
     fits: Collection[str] | None
-    """The ids of the readings that explain it, `plain` included; empty if none does, None if all do: it is no evidence."""
+    """The ids of the readings that explain it, `plain` included; empty if none does, None if all do: it is no evidence.
+    """
     call: RecordedCall
     what: str = ""
     """What was observed, in words, for the case that no reading explains it."""
@@ -52,7 +53,8 @@ _WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
 _TOLERANCE: Final = 0.25
 """How far a window may be off: the clocks of the service and of the client are not the same."""
 _KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png"}
-"""The stored format of each source format that tells (D18): AVIF has two, and WebP is stored as WebP under each reading."""
+"""The stored format of each source format that tells (D18): AVIF has two, and WebP is stored as WebP under each
+reading."""
 
 
 def _by_value(value: object, expected: Mapping[str, object]) -> Collection[str] | None:

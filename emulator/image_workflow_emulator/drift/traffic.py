@@ -1,8 +1,8 @@
 """Exchanges as calls of the service: which operation each is, and what it says about which resource.
 
-Owns how an address is recognized (the base URL is found from the calls themselves, direct uploads and Asset files from the
-links in earlier answers), and how a body is read: only values of the type that the contract gives them are passed on, so that
-nobody after this has to check. Exchanges with anything else are left aside. Knows no reading.
+Owns how an address is recognized (the base URL is found from the calls themselves, direct uploads and Asset files from
+the links in earlier answers), and how a body is read: only values of the type that the contract gives them are passed
+on, so that nobody after this has to check. Exchanges with anything else are left aside. Knows no reading.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""Encoded pictures: which reader serves which format, what is known before a picture is decoded, and how files are written.
+"""Encoded pictures: which reader serves which format, what is known before a picture is decoded, and how files are
+written.
 
 Formats are opened by their own readers: `Image.open` compares every picture with a limit of the process, and warns.
 Files are written fast rather than small, and without metadata. Pillow compresses by libraries of its own, so the bytes

@@ -31,8 +31,8 @@ def subject_in(photo: Image.Image, color: Color | None = None, *, keeps_shadow: 
 def cut_out(image: Image.Image, color: Color | None = None, *, keeps_shadow: bool = False) -> Image.Image | None:
     """What stands before a plain ground, without it, in RGBA; None if there is no such ground.
 
-    Grey that is lighter than the subject is its shadow. It becomes black with alpha, and so lies on any ground; a picture
-    that keeps it says so in its info.
+    Grey that is lighter than the subject is its shadow. It becomes black with alpha, and so lies on any ground; a
+    picture that keeps it says so in its info.
     """
     if min(image.size) < 2:
         return None

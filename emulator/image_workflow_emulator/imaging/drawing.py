@@ -1,4 +1,5 @@
-"""Small drawing tools that every picture uses: colours, gradients, masks, boxes, canvases, and what is painted on these.
+"""Small drawing tools that every picture uses: colours, gradients, masks, boxes, canvases, and what is painted on
+these.
 
 Must not know any recipe, nor what a picture shows.
 """

@@ -1,4 +1,5 @@
-"""Pictures of ingredients: premade ones, drawn from their names and attributes, and a Team's own, made from their sources.
+"""Pictures of ingredients: premade ones, drawn from their names and attributes, and a Team's own, made from their
+sources.
 
 Owns which word of a name selects which drawing; a name without such a word has the first of its kind.
 """

@@ -1,7 +1,8 @@
-"""A Product Photography output: the products, alone or with people who wear or hold them, and every choice of the request.
+"""A Product Photography output: the products, alone or with people who wear or hold them, and every choice of the
+request.
 
-Owns the scene, and the side from which a slot shows it. A photoshoot is one scene from four sides; each single shot is a
-scene of its own.
+Owns the scene, and the side from which a slot shows it. A photoshoot is one scene from four sides; each single shot is
+a scene of its own.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Text in every script: each part of it in the first font that has its characters.
 
 Noto Sans comes first; its other scripts and emoji follow, and Chinese, Japanese and Korean if `manimgx-fonts-cjk` is
-installed. What no font has is counted by its script, such as "3 x Han", and never written as a box. Never raises for any
-text.
+installed. What no font has is counted by its script, such as "3 x Han", and never written as a box. Never raises for
+any text.
 """
 
 import unicodedata
@@ -43,7 +43,9 @@ class Face:
 
 @lru_cache(maxsize=256)
 def _parts(text: str, size: int) -> list[tuple[ImageFont.FreeTypeFont, str]]:
-    """The parts of a text with the font that has each; marks go with what they follow, and spaces where that is right to left."""
+    """The parts of a text with the font that has each; marks go with what they follow, and spaces where that is right
+    to left.
+    """
     fonts: list[int] = []
     for last, character in zip(" " + text, text, strict=False):
         is_joined = _kind(character) in "MC" or (character == " " and unicodedata.bidirectional(last) in ("R", "AL"))

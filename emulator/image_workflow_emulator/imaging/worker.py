@@ -1,7 +1,7 @@
 """What a helper process does: one job after another from its input, each answered on its output, until the input ends.
 
-Owns what jobs there are (`normalize`, `render` and `examine`), and keeps their limits of time and memory. A decoder cannot be stopped from within, so the
-process ends with a job that takes too much time; its sender notices that.
+Owns what jobs there are (`normalize`, `render` and `examine`), and keeps their limits of time and memory. A decoder
+cannot be stopped from within, so the process ends with a job that takes too much time; its sender notices that.
 """
 
 import contextlib

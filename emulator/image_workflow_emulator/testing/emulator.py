@@ -36,14 +36,15 @@ for name in [name for name in os.environ if name.startswith("EMULATOR_")]:
 from image_workflow_emulator.cli.main import main
 sys.exit(main())
 """
-"""Runs the command: its options alone count, not the environment's. Standard input ends with the process that holds it."""
+"""Runs the command: its options alone count, not the environment's. Standard input ends with the process that holds it.
+"""
 
 
 class Emulator:
     """A running emulator. As a context manager it is closed at the end: one that was started here stops then.
 
-    `Emulator.start` makes one, `Emulator.connect` uses one that runs already, and `create_app(...).emulator` is one in this
-    process.
+    `Emulator.start` makes one, `Emulator.connect` uses one that runs already, and `create_app(...).emulator` is one in
+    this process.
 
         >>> emulator = create_app().emulator
         >>> with emulator.sandbox(id="checkout") as sandbox:
@@ -59,7 +60,8 @@ class Emulator:
 
     @classmethod
     def start(cls, **options: Any) -> Self:
-        """Start one in a process of its own, on a free port unless `port` is given. It ends with this process at the latest.
+        """Start one in a process of its own, on a free port unless `port` is given. It ends with this process at the
+        latest.
 
         `options` are those of `create_app`. The variables `EMULATOR_...` of the environment do not count.
 
@@ -77,8 +79,8 @@ class Emulator:
     def connect(cls, url: str, control_token: str | None = None) -> Self:
         """Use one that runs already. It goes on when this object is closed.
 
-        `url`: its address, such as `http://127.0.0.1:8038`; a base URL that ends in `/v1` will do. `control_token`: the token
-        that it was started with.
+        `url`: its address, such as `http://127.0.0.1:8038`; a base URL that ends in `/v1` will do. `control_token`: the
+        token that it was started with.
 
         Raises EmulatorError (`no_answer`) if none answers there.
 
@@ -101,9 +103,10 @@ class Emulator:
     def sandbox(self, **options: Any) -> Sandbox:
         """Make a sandbox. As a context manager it is deleted at the end.
 
-        `options`: `id`, `seed`, `clock`, `start` (a timestamp or an aware datetime), `world` (a mapping or a YAML file),
-        `scenario` (a name of the library, a mapping or a YAML file), `rate_limits`, `evolution`, and `readings` (a text as
-        `--readings` takes it, a mapping by decision, or a readings file). What is not given is as the emulator was started.
+        `options`: `id`, `seed`, `clock`, `start` (a timestamp or an aware datetime), `world` (a mapping or a YAML
+        file), `scenario` (a name of the library, a mapping or a YAML file), `rate_limits`, `evolution`, and `readings`
+        (a text as `--readings` takes it, a mapping by decision, or a readings file). What is not given is as the
+        emulator was started.
 
         Raises EmulatorError for what cannot be used; of a bad file, `detail` has file, line and column.
 

@@ -33,7 +33,8 @@ _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
 
 
 class EmulatorApplication:
-    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server.
+    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a
+    server.
 
     `create_app` makes one. An answer that a scenario loses is raised as a ConnectionResetError, which is an
     `httpx.RemoteProtocolError` too where httpx is imported.

@@ -57,7 +57,9 @@ def readings_value(readings: Any) -> Any:
 
 
 def world_value(world: Any) -> Any:
-    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with the place."""
+    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with
+    the place.
+    """
     return (
         _read(world, lambda data, name: read_document(data, name).data) if isinstance(world, str | PathLike) else world
     )
@@ -116,10 +118,11 @@ def write_file(file: Path, content: str | bytes) -> None:
 
 @contextmanager
 def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Give the text of each option that is given, by its field: True is `on`, a list is its members with commas between.
+    """Give the text of each option that is given, by its field: True is `on`, a list is its members with commas
+    between.
 
-    An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values. A world
-    or a scenario that is a mapping is a file while this lasts.
+    An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values. A
+    world or a scenario that is a mapping is a file while this lasts.
 
     Raises TypeError for an option that `serve` does not have.
     """
