@@ -15,8 +15,8 @@ from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.plan import Plan, choose
-from image_workflow_emulator.sweep.results import Swept, merged
 from image_workflow_emulator.sweep.runs import Outcome, Run, agreed
+from image_workflow_emulator.sweep.sweep_report import Swept, merged
 
 CONTRACT = load_contract()
 

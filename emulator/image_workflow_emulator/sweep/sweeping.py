@@ -28,8 +28,8 @@ from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, 
 from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
 from image_workflow_emulator.sweep.plan import CHOICES, Plan, choose
-from image_workflow_emulator.sweep.results import Swept, merged
 from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
+from image_workflow_emulator.sweep.sweep_report import Swept, merged
 
 _USUAL_BUDGET_SECONDS: Final = 60.0
 _SILENT_RUNS: Final = 8
