@@ -200,15 +200,20 @@ class Canvas:
         return cls(ImageOps.fit(opaque(ground), size, Image.Resampling.BILINEAR, centering=(0.5, _HORIZON)))
 
     def paint(self, image: Image.Image, box: Box) -> None:
-        """Paint a picture in RGB or RGBA, stretched into a box, which may reach beyond the canvas."""
+        """Paint as much of a picture in RGB or RGBA, stretched into a box, as lies within the canvas."""
         left, top = round(box.left), round(box.top)
-        piece = stretched(image, (max(1, round(box.width)), max(1, round(box.height))))
+        width, height = max(1, round(box.width)), max(1, round(box.height))
+        seen = max(0, left), max(0, top), min(self.image.width, left + width), min(self.image.height, top + height)
+        if seen[0] >= seen[2] or seen[1] >= seen[3]:
+            return
+        across, down = image.width / width, image.height / height
+        source = (seen[0] - left) * across, (seen[1] - top) * down, (seen[2] - left) * across, (seen[3] - top) * down
+        size = seen[2] - seen[0], seen[3] - seen[1]
+        piece = image.resize(size, Image.Resampling.BILINEAR, source, reducing_gap=1.0)
         if self.image.mode == "RGB":
-            self.image.paste(piece, (left, top), piece if piece.mode == "RGBA" else None)
+            self.image.paste(piece, seen, piece if piece.mode == "RGBA" else None)
         else:
-            self.image.alpha_composite(
-                piece.convert("RGBA"), (max(0, left), max(0, top)), (max(0, -left), max(0, -top))
-            )
+            self.image.alpha_composite(piece.convert("RGBA"), seen[:2])
 
     def paint_all(self, images: Sequence[Image.Image], room: Box, down: float = 0.5) -> None:
         """Paint pictures side by side: as they are if they are cut out, with a shadow, else with white borders."""
