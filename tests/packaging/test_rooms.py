@@ -29,13 +29,12 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
     """A copy of the checkout without a room, and the room's name."""
     room = str(request.param)
     folder = tmp_path / "checkout"
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
-    pages, _ = ROOMS[room]
-    gone = (f"{PACKAGE}/{room}/", f"tests/{room}/", *pages)
-    for name in filter(None, listed.split("\0")):
-        if not name.startswith(gone) and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+    made = (".venv", ".git", "node_modules", "_shipped", "__pycache__", ".*cache", ".hypothesis", "dist")
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*made))
+    shutil.rmtree(folder / PACKAGE / room)
+    shutil.rmtree(folder / "tests" / room)
+    for page in ROOMS[room][0]:
+        (folder / page).unlink()
     take_out_rows(folder / TABLE, room)
     return folder, room
 
