@@ -47,6 +47,7 @@ check: $(VENV)/dev.made
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python .ci/check_words.py
 ifneq ($(shell command -v node),)
 	node --experimental-vm-modules --no-warnings tests/page/read_scripts.mjs $(SCRIPTS)
 else

@@ -18,7 +18,9 @@ SHIPPED_FOLDERS = ("contract", "scenarios", "docs", "skills")
 
 
 class ShippedDocuments(BuildHookInterface[BuilderConfig]):
-    """Adds what the emulator reads while it runs to the wheel: contract, scenarios, documentation, compiled documents."""
+    """Adds what the emulator reads while it runs to the wheel: contract, scenarios, documentation, compiled
+    documents.
+    """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects the files of a wheel."""

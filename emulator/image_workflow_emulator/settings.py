@@ -171,7 +171,7 @@ _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
 _ORIGIN: Final = r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"
 _ORIGINS: Final = Kind("ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *")
 
-# The table -------------------------------------------------------------------------------------------------------------
+# The table ------------------------------------------------------------------------------------------------------------
 
 _STARTS: Final = "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock"
 _WORLDS: Final = "Teams, credentials and premade ingredients at start (YAML)"

@@ -54,7 +54,7 @@ def charged(client: ImageWorkflow) -> int:
     return sum(work["credits"]["charged"] for work in client.request("GET", "/generations")["data"])
 
 
-# What it is for -----------------------------------------------------------------------------------------------------------
+# What it is for -------------------------------------------------------------------------------------------------------
 
 
 def test_a_photoshoot_brings_four_pictures_for_its_price(image_workflow: Sandbox, client: ImageWorkflow) -> None:
@@ -110,7 +110,7 @@ def test_a_picture_is_fetched_from_where_its_address_leads(client: ImageWorkflow
         mover.shutdown()
 
 
-# What goes wrong, and is mended -------------------------------------------------------------------------------------------
+# What goes wrong, and is mended ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scenario", ["answer-lost", "internal-error"])
@@ -211,7 +211,7 @@ def test_a_list_is_read_to_its_end(image_workflow: Sandbox, client: ImageWorkflo
     assert len(statuses(image_workflow, "listAssets")) >= 2
 
 
-# What cannot be mended ----------------------------------------------------------------------------------------------------
+# What cannot be mended ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

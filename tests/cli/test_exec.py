@@ -52,7 +52,7 @@ def shell(script: str) -> list[str]:
     return ["sh", "-c", script]
 
 
-# The command ------------------------------------------------------------------------------------------------------------
+# The command ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 128 + 9)])
@@ -157,7 +157,7 @@ def test_without_a_command_the_usage_is_told(arguments: list[str]) -> None:
     assert outcome.complaint.startswith("usage: image-workflow-emulator exec [OPTIONS] -- COMMAND")
 
 
-# Signals and what is left -----------------------------------------------------------------------------------------------
+# Signals and what is left ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
@@ -227,7 +227,7 @@ def test_what_the_command_leaves_running_may_finish_what_it_does() -> None:
     assert "left processes behind" not in outcome.complaint
 
 
-# The end ----------------------------------------------------------------------------------------------------------------
+# The end --------------------------------------------------------------------------------------------------------------
 
 TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
 
@@ -262,7 +262,7 @@ def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(line: str, body: s
     assert "rror" not in complaint
 
 
-# The report -------------------------------------------------------------------------------------------------------------
+# The report -----------------------------------------------------------------------------------------------------------
 
 HALF = """\
 scenario: half
@@ -335,7 +335,7 @@ def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted
     assert report["data"]["rules_never_fired"] == ["half: the third upload", "half: any Product"]
 
 
-# The terminal -----------------------------------------------------------------------------------------------------------
+# The terminal ---------------------------------------------------------------------------------------------------------
 
 TAKE_TERMINAL = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execvp(sys.argv[1], sys.argv[1:])"
 """Makes the terminal of its input its own, as the leader of a session does, and becomes another program."""
@@ -363,7 +363,7 @@ def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it(
             process.kill()
 
 
-# What is kept -----------------------------------------------------------------------------------------------------------
+# What is kept ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_gone(tmp_path: Path) -> None:

@@ -79,7 +79,9 @@ class SeededService:
     # Requests made to refer to what is there ------------------------------------------------------------------------
 
     def direct(self, case: Case[Any]) -> None:
-        """Give a case a key of its own, and let its valid parts refer to what exists; what was made wrong stays wrong."""
+        """Give a case a key of its own, and let its valid parts refer to what exists; what was made wrong
+        stays wrong.
+        """
         meta = case.meta
         assert meta is not None
         is_valid = meta.generation.mode.is_positive

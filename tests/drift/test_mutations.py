@@ -263,7 +263,7 @@ def test_a_harmless_change_is_not_noticed(name: str) -> None:
     assert not [row.what for row in report.rows if row.verdict == "neither"]
 
 
-# Once, and nothing else -------------------------------------------------------------------------------------------------
+# Once, and nothing else -----------------------------------------------------------------------------------------------
 
 
 def without_request_id(exchange: RecordedExchange) -> RecordedExchange:

@@ -47,7 +47,7 @@ def attempt(client: Any, act: Callable[[], Any]) -> bool:
     return True
 
 
-# What it does -------------------------------------------------------------------------------------------------------------
+# What it does ---------------------------------------------------------------------------------------------------------
 
 
 def tour(client: Any) -> None:
@@ -104,7 +104,7 @@ def errands(client: Any) -> None:
     attempt(client, lambda: client.request("GET", f"/assets/{assets[0]}"))
 
 
-# What may be changed in its source ----------------------------------------------------------------------------------------
+# What may be changed in its source ------------------------------------------------------------------------------------
 
 KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}'
 SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"

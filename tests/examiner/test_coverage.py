@@ -127,7 +127,7 @@ def test_the_rule_that_a_gap_shows_closes_it(service: EmulatorUnderTest, point: 
     assert point in covered(service, "updateProduct")
 
 
-# Files --------------------------------------------------------------------------------------------------------------------
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def run(folder: Path, file: str, *paths: str, least: str = "0") -> int:

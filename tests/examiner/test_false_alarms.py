@@ -132,7 +132,7 @@ HABITS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 
 CLOCKS: Final = ("manual", "auto")
 SPEED: Final = 60
-"""Of a clock that runs by itself: the client's pauses are so much shorter."""
+"""The rate of a clock that runs by itself, by which the client's pauses are shorter."""
 CASES = [
     *itertools.product(LIBRARY, HABITS, CLOCKS),
     *itertools.product(LIBRARY, ["waits as it is told"], [f"x{SPEED}"]),

@@ -23,7 +23,7 @@ LEFT_OPEN: Final = ("abandoned-upload",)
 
 
 def limited(sandbox: Sandbox, seconds: int, **operations: str) -> None:
-    """Let some calls of operations be refused for so many seconds."""
+    """Let some calls of operations be refused for some seconds."""
     rules = [
         {
             "match": {"operation": name},

@@ -41,7 +41,9 @@ class Case:
 
 
 def amounts(some: int, many: int) -> list[ParameterSet]:
-    """Return how many cases to try, for `pytest.mark.parametrize("amount", ...)`: in `make test`, and in `make verify`."""
+    """Return how many cases to try, for `pytest.mark.parametrize("amount", ...)`: in `make test`, and in
+    `make verify`.
+    """
     return [pytest.param(some, id="some"), pytest.param(many, id="many", marks=pytest.mark.verify)]
 
 

@@ -1,4 +1,6 @@
-"""The reading of JSON bodies against the standard library's: the same texts accepted, the same values understood (D03)."""
+"""The reading of JSON bodies against the standard library's: the same texts accepted, the same values
+understood (D03).
+"""
 
 import json
 import math

@@ -46,7 +46,7 @@ SHOWN = [text for path in DOCUMENTATION for _, text in fences(path, "yaml") if n
 """The scenarios and the worlds that the documentation shows; tests/control/test_given.py has what it seeds."""
 
 
-# Options and commands ---------------------------------------------------------------------------------------------------
+# Options and commands -------------------------------------------------------------------------------------------------
 
 
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
@@ -65,7 +65,7 @@ def test_every_command_is_in_the_table() -> None:
     }
 
 
-# The control plane ------------------------------------------------------------------------------------------------------
+# The control plane ----------------------------------------------------------------------------------------------------
 
 ROUTES = {**read_contract("control-plane.yaml")["paths"], "": ["get"], "/reference": ["get"], "/page/{file}": ["get"]}
 REQUESTS = {
@@ -78,7 +78,7 @@ def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
     assert sorted(REQUESTS) == sorted(documented)
 
 
-# Scenarios, worlds, codes -----------------------------------------------------------------------------------------------
+# Scenarios, worlds, codes ---------------------------------------------------------------------------------------------
 
 
 def schema_words() -> set[str]:
@@ -130,7 +130,7 @@ def test_a_world_that_is_shown_can_be_used(text: str) -> None:
     assert parse_world(text, "README.md").teams != built_in_world().teams
 
 
-# Links ------------------------------------------------------------------------------------------------------------------
+# Links ----------------------------------------------------------------------------------------------------------------
 
 
 def anchors(document: Path) -> set[str]:

@@ -49,7 +49,7 @@ def test_the_python_client_passes_under_sets_of_readings(readings: str) -> None:
     assert outcome.status == 0, outcome.output
 
 
-# Java and Go --------------------------------------------------------------------------------------------------------------
+# Java and Go ----------------------------------------------------------------------------------------------------------
 
 JUNIT = ("junit-jupiter*", "junit-platform*", "opentest4j*", "apiguardian*")
 """The jars of Debian's package junit5."""

@@ -221,7 +221,7 @@ def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
     assert [(image.format, image.size) for image in pictures] == [("JPEG", (820, 1024))] * 4
 
 
-# Python -----------------------------------------------------------------------------------------------------------------
+# Python ---------------------------------------------------------------------------------------------------------------
 
 PYTHON = [(page, text) for page, found in PAGES.items() for language, text in found if language == "python"]
 SUITES = [(page, text) for page, text in PYTHON if re.search(r"\bimage_workflow(_emulator)?[,)]", text)]

@@ -1,4 +1,6 @@
-"""The rooms `drift` and `sweep` can be taken out: their folders, their rows in the table of commands, tests and pages."""
+"""The rooms `drift` and `sweep` can be taken out: their folders, their rows in the table of commands, tests
+and pages.
+"""
 
 import ast
 import os
@@ -48,7 +50,8 @@ def take_out_rows(table: Path, room: str) -> None:
     for key, value in rows:
         words = [part.value for part in ast.walk(value) if isinstance(part, ast.Constant)]
         if any(isinstance(word, str) and word.startswith(f"{room}.") for word in words):
-            lines[key.lineno - 1 : value.end_lineno] = [""] * (value.end_lineno - key.lineno + 1)  # type: ignore[operator]
+            end = value.end_lineno or value.lineno
+            lines[key.lineno - 1 : end] = [""] * (end - key.lineno + 1)
     table.write_text("".join(lines), encoding="utf-8")
 
 

@@ -1,4 +1,6 @@
-"""Held admissions: a request stays in admission on the emulator's clock, however that runs, with its key in progress."""
+"""Held admissions: a request stays in admission on the emulator's clock, however that runs, with its key in
+progress.
+"""
 
 import pytest
 

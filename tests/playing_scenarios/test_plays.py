@@ -172,7 +172,9 @@ def poll(player: Player) -> str:
 
 
 def end(player: Player) -> str:
-    """Wait for the last work; tell how it ended, with the errors of what failed, and whether those are worth a retry."""
+    """Wait for the last work; tell how it ended, with the errors of what failed, and whether those are
+    worth a retry.
+    """
     done = player.client.wait_for(player.work, player.key)
     if done["object"] == "operation":
         return str(done["status"] if done["error"] is None else done["error"]["code"])
@@ -218,7 +220,7 @@ def replace_key(player: Player) -> str:
     return ""
 
 
-# What is played ---------------------------------------------------------------------------------------------------------
+# What is played -------------------------------------------------------------------------------------------------------
 
 ON_AN_AUTO_CLOCK: Final = ("batch-runs-dry", "flaky-network")
 ON_THE_WIRE: Final = ("flaky-network", "silent-service", "slow-downloads", "slow-service")
@@ -364,7 +366,7 @@ PLAYS: Final[dict[str, Play]] = {
     ),
     "outputs-stall": (
         ("202", upscale("k1")), ("queued, wait 1 s", poll), ("", wait(1)),
-        *[row for _ in range(11) for row in (("processing, wait 5 s", poll), ("", wait(5)))],  # the client's own limit: a minute (D47)
+        *[row for _ in range(11) for row in (("processing, wait 5 s", poll), ("", wait(5)))],  # a minute (D47)
         ("202", upscale("k2")), ("completed", end),
     ),
     "permission-denied": (

@@ -1,4 +1,6 @@
-"""Scenarios as they run: swapped while requests come in, begun anew by a reset, and the same whenever they are played."""
+"""Scenarios as they run: swapped while requests come in, begun anew by a reset, and the same whenever they
+are played.
+"""
 
 import subprocess
 from pathlib import Path

@@ -93,7 +93,9 @@ def scenario_schema(document: dict[str, Any]) -> str:
 
 
 def _exclusive(words: dict[str, list[str]], options: Sequence[str]) -> dict[str, Any]:
-    """What makes an object have one of some words, and beside it only its options: a word goes before those below it."""
+    """What makes an object have one of some words, and beside it only its options: a word goes before those
+    below it.
+    """
     any_word = {"anyOf": [{"required": [word]} for word in words], "x-expected": f"one of {', '.join(words)}"}
     schema = {"if": {"propertyNames": {"enum": options}}, "then": any_word, "else": _closed([*words, *options])}
     for word in reversed(words):

@@ -24,7 +24,7 @@ def get_team(sandbox: Sandbox, key: str | None = None) -> httpx.Response:
     return httpx.get(f"{sandbox.base_url}/team", headers={"Authorization": f"Bearer {key or sandbox.api_key}"})
 
 
-# Emulators --------------------------------------------------------------------------------------------------------------
+# Emulators ------------------------------------------------------------------------------------------------------------
 
 
 def test_what_cannot_be_an_option_or_an_address_is_told() -> None:
@@ -69,7 +69,7 @@ def test_one_that_runs_already_is_used_with_its_control_token(server: Emulator) 
     assert ("authentication_required", 401) == (error.value.code, error.value.status)
 
 
-# Sandboxes --------------------------------------------------------------------------------------------------------------
+# Sandboxes ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_sandbox_has_keys_of_its_own_and_tells_programs_where_it_is(server: Emulator) -> None:
@@ -132,7 +132,7 @@ def test_the_key_stays_demos_when_it_is_revoked(sandbox: Sandbox) -> None:
     assert 401 == get_team(sandbox).status_code
 
 
-# The clock --------------------------------------------------------------------------------------------------------------
+# The clock ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_clock_is_moved_by_spans_and_to_instants_and_its_mode_is_set(sandbox: Sandbox) -> None:
@@ -160,7 +160,7 @@ def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
     assert (due, None) == (sandbox.clock.now, sandbox.clock.next_event_at)
 
 
-# Scenarios, Teams, the journal, state -----------------------------------------------------------------------------------
+# Scenarios, Teams, the journal, state ---------------------------------------------------------------------------------
 
 
 def test_a_scenario_is_used_by_name_whole_or_from_a_file(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_conduct(image_workflow): ...
     assert "4 errors" in output
 
 
-# The report of tests that failed ----------------------------------------------------------------------------------------
+# The report of tests that failed --------------------------------------------------------------------------------------
 
 FAILING = """
 RULE = {"name": "second", "match": {"operation": "getTeam"}, "when": {"nth": "2"}, "then": {"problem": "internal_error"}}
@@ -236,7 +236,7 @@ def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report_fo
     assert "credential_expired: Authorization: found" in properties["image workflow requests (shop)"]
 
 
-# Conduct and coverage ---------------------------------------------------------------------------------------------------
+# Conduct and coverage -------------------------------------------------------------------------------------------------
 
 MISBEHAVING = """
 def use(image_workflow):

@@ -1,8 +1,8 @@
 """The command line: how arguments become the options of one command; the table of commands is `table`'s.
 
-The text of an option is checked where its meaning is known (settings, the commands, the emulator itself), so that a complaint
-is the same whether the text came from the command line or from the environment. Only the parser of the command that is typed
-is built: the help of any command takes 50 ms.
+The text of an option is checked where its meaning is known (settings, the commands, the emulator itself), so that a
+complaint is the same whether the text came from the command line or from the environment. Only the parser of the
+command that is typed is built: the help of any command takes 50 ms.
 """
 
 import argparse
@@ -66,7 +66,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 def command_of(given: Sequence[str]) -> tuple[str, Sequence[str]]:
     """Return the command that is typed, with its verb or the default verb, and the other words.
 
-    The verb is the first word that is no option. Where there is no such command, the name is empty, or that of its noun.
+    The verb is the first word that is no option. Where there is no such command, the name is empty, or that of its
+    noun.
     """
     noun, *words = given or [""]
     verbs = _words_after(noun)
@@ -125,7 +126,9 @@ class _Parser(argparse.ArgumentParser):
         raise ArgumentsError(message)
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """Complain of words that the parser does not know, with the option that was probably meant. Raises ArgumentsError."""
+        """Complain of words that the parser does not know, with the option that was probably meant. Raises
+        ArgumentsError.
+        """
         from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 
         hint = " (the command comes after --)" if self.prog.endswith(WITH_COMMAND) else ""
@@ -138,13 +141,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _misspelled(word: str, words: Collection[str]) -> str:
-    from image_workflow_emulator.documents.complaints import clause, nearest, one_of
+    from image_workflow_emulator.documents.complaints import choice_of, clause, nearest
 
-    return clause(f'"{word}"', one_of(words), nearest(word, words))
+    return clause(f'"{word}"', choice_of(words), nearest(word, words))
 
 
 def build_parser(name: str) -> _Parser:
-    """Build the parser of a command; that of a noun, and of the program for an empty name, only lists what may follow."""
+    """Build the parser of a command; that of a noun, and of the program for an empty name, only lists what
+    may follow.
+    """
     command, words, prog = COMMANDS.get(name), _words_after(name), f"{PROGRAM} {name}".rstrip()
     usage = f"{prog} VERB ..." if words else None
     if name in WITH_COMMAND:

@@ -72,7 +72,9 @@ def _emitter(name: str) -> Callable[[Report], str]:
 
 
 def text_lines(report: Report) -> Iterator[str]:
-    """Iterate over a report for people, in the width of the terminal: outcome, findings, tables, and what to do next."""
+    """Iterate over a report for people, in the width of the terminal: outcome, findings, tables, and what
+    to do next.
+    """
     width, shown = terminal_width(), set[str | None]()
     yield from _wrapped(report.summary, width)
     for finding in report.findings:

@@ -44,10 +44,12 @@ class Observed:
         self._ignored, self._keeps_entries = frozenset(ignored), keeps_entries
         self._entries: list[dict[str, Any]] = []
         self.requests: dict[str | None, dict[int, Counter[str]]] = {}
-        """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and `all`.
+        """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and
+        `all`.
         """
         self.counts = {"requests": 0, "credits_charged": 0, "credits_reserved": 0, "emulator_time_ms": 0}
-        """Those of the report: reserved Credits are those of work that was not finished, the time passed on all clocks.
+        """Those of the report: reserved Credits are those of work that was not finished, the time passed on
+        all clocks.
         """
         self.left = 0
         """How many requests had left their journal before."""

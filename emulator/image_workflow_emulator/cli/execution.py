@@ -22,7 +22,7 @@ from image_workflow_emulator.cli.exec_report import Observed, report_on
 from image_workflow_emulator.cli.judges import coverage_text
 from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.contract import BASE_PATH
-from image_workflow_emulator.documents.complaints import one_of
+from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.server.server import WatchedServer
@@ -136,7 +136,7 @@ def _check_rules(names: Collection[str]) -> None:
         known = [rule.name for rule in RULES]
         for name in names:
             if name not in known:
-                raise SettingError("--ignore", name, one_of(known), known)
+                raise SettingError("--ignore", name, choice_of(known), known)
 
 
 def _variables(environment: Mapping[str, str], address: str, application: Application) -> dict[str, str]:

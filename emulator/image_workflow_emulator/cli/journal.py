@@ -62,7 +62,9 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
 
 
 def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]:
-    """Go through the requests that a query selects, each once it is answered, without end; begin with those of a list."""
+    """Go through the requests that a query selects, each once it is answered, without end; begin with those
+    of a list.
+    """
     shown: set[int] = set()
     listed = control.call("GET", "requests", query=query)["data"]
     since = listed[-1]["sequence"] - 1 if listed else 0

@@ -139,5 +139,7 @@ def _gap_finding(gap: Mapping[str, Any]) -> ReportFinding:
 
 
 def coverage_text(found: "Coverage", suffix: str) -> str:
-    """Return the content of a file of coverage: a page where its name ends in .html, else JSON that `coverage` reads."""
+    """Return the content of a file of coverage: a page where its name ends in .html, else JSON that
+    `coverage` reads.
+    """
     return page(coverage_report(found)) if suffix.lower() == ".html" else json.dumps(found, indent=1) + "\n"

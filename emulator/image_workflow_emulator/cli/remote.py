@@ -45,7 +45,7 @@ def control_client(options: Namespace, environment: Mapping[str, str]) -> client
     return client.ControlClient(address, token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
 
 
-# One request --------------------------------------------------------------------------------------------------------------
+# One request ----------------------------------------------------------------------------------------------------------
 
 
 class _Ask(NamedTuple):
@@ -154,7 +154,7 @@ def _rows(noun: str, thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield thing
 
 
-# Scenarios ----------------------------------------------------------------------------------------------------------------
+# Scenarios ------------------------------------------------------------------------------------------------------------
 
 
 def scenario_use(options: Namespace, environment: Mapping[str, str]) -> None:
@@ -225,7 +225,7 @@ def _naming_scenario(scenario: str | None) -> Iterator[None]:
         raise
 
 
-# Files --------------------------------------------------------------------------------------------------------------------
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def sandboxes_create(options: Namespace, environment: Mapping[str, str]) -> None:
@@ -270,7 +270,7 @@ def state_load(options: Namespace, environment: Mapping[str, str]) -> None:
     print(f"loaded {options.file}")
 
 
-# Waiting for one ----------------------------------------------------------------------------------------------------------
+# Waiting for one ------------------------------------------------------------------------------------------------------
 
 _POLL_MS: Final = 50
 

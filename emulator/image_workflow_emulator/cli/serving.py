@@ -45,7 +45,8 @@ _LOGGER = logging.getLogger("image_workflow_emulator.cli")
 _TICKS_A_SECOND = 10
 """Of uvicorn."""
 GRACE_SECONDS = 8
-"""How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed.
+"""How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are
+killed.
 """
 TRANSFER_GRACE_SECONDS = 7
 """How long bodies and answers may take that are still on their way; then their connections are cut."""

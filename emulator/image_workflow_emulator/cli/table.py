@@ -1,4 +1,6 @@
-"""The table of commands: what each does, what it takes, and what runs it. Imports nothing, so that `--help` is quick."""
+"""The table of commands: what each does, what it takes, and what runs it. Imports nothing, so that `--help`
+is quick.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -6,9 +8,9 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 Arguments: TypeAlias = Mapping[str, str | Mapping[str, Any]]
 """By how they are typed, each with its help, or with what argparse takes.
 
-`--report FILE` takes a value, `--ignore RULE ...` can be repeated, `--conduct off|report` takes one of these words, and `--quiet`
-is a switch. `--timeout SECONDS =30` has a default, which its help ends with; a `PERCENT` is a number.
-`key KEY` is the argument `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
+`--report FILE` takes a value, `--ignore RULE ...` can be repeated, `--conduct off|report` takes one of these words, and
+`--quiet` is a switch. `--timeout SECONDS =30` has a default, which its help ends with; a `PERCENT` is a number. `key
+KEY` is the argument `key`; of `files FILE ...` there are one or more, and `id ID ?` can be left out.
 """
 _NONE: Final[Arguments] = {}
 
@@ -19,17 +21,19 @@ class Command(NamedTuple):
     summary: str
     arguments: Arguments = _NONE
     home: str = ""
-    """The function that runs it, such as `cli.serving.serve`, or its module: the function has the name of the command there,
-    such as `requests_list`. A verb has that of its command unless it says otherwise.
+    """The function that runs it, such as `cli.serving.serve`, or its module: the function has the name of the command
+    there, such as `requests_list`. A verb has that of its command unless it says otherwise.
 
     The function gets the options and the environment; that of a command that `reports` returns a Report.
     """
     asks: Literal["emulator", "sandbox", "nothing"] | None = None
-    """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says otherwise."""
+    """What it speaks to: it takes the options that name it. A verb asks what its command asks, unless it says
+    otherwise."""
     verb: str | None = None
     """The default verb."""
     settings: Mapping[str, str] | None = None
-    """It takes the options of `serve`, of which these have another default, in words; where it asks an emulator, only these."""
+    """It takes the options of `serve`, of which these have another default, in words; where it asks an emulator, only
+    these."""
     reports: bool = False
     """It makes a Report: it takes the options of all that do (`REPORT`), and imports nothing of `cli`."""
     epilog: str | None = None

@@ -73,7 +73,7 @@ def nearest(word: object, words: Collection[str]) -> tuple[str, ...]:
     return (by_folded[found[0]],) if found else ()
 
 
-def one_of(words: Collection[str], kind: str = "") -> str:
+def choice_of(words: Collection[str], kind: str = "") -> str:
     """Say which words are expected: all of them, or their kind if they are too many for one line."""
     if not words:
         return kind or "nothing"

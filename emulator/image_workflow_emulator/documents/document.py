@@ -13,9 +13,9 @@ from image_workflow_emulator.documents.complaints import (
     Complaint,
     DocumentError,
     Position,
+    choice_of,
     clause,
     nearest,
-    one_of,
 )
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS, Schemas, Steps, place_of
 from image_workflow_emulator.kernel.wording import excerpt
@@ -81,7 +81,7 @@ class Document:
     def check_word(self, steps: Steps, word: str, words: Collection[str], kind: str = "", at_key: bool = False) -> None:
         """Complain of a word at a place that is none of those that can stand there; `kind` names these in words."""
         if word not in words:
-            self.complain(steps, one_of(words, kind), excerpt(word), nearest(word, words), at_key)
+            self.complain(steps, choice_of(words, kind), excerpt(word), nearest(word, words), at_key)
 
     def at(self, *steps: str | int) -> Any:
         """Return the data at a place."""

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from image_workflow_emulator.documents.complaints import clause, nearest, one_of, sentence
+from image_workflow_emulator.documents.complaints import choice_of, clause, nearest, sentence
 from image_workflow_emulator.documents.values import MAX_NAME_CHARACTERS
 from image_workflow_emulator.kernel.wording import excerpt, pointer
 
@@ -181,9 +181,9 @@ class Schemas:
         elif tag is not None and isinstance(value, dict):
             given, known = value.get(tag["propertyName"]), tag["mapping"]
             found, kind = (excerpt(given), "invalid") if tag["propertyName"] in value else ("nothing", "missing")
-            yield Violation(places[1], found, one_of(known), nearest(given, known), kind)
+            yield Violation(places[1], found, choice_of(known), nearest(given, known), kind)
         else:
-            expected = schema.get(EXPECTED) or one_of(words, "an object")
+            expected = schema.get(EXPECTED) or choice_of(words, "an object")
             yield Violation(steps, excerpt(value), expected, nearest(value, words))
 
     def _explain_all(self, errors: Iterable[Any]) -> Iterator[Violation]:

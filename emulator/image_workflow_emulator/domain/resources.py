@@ -55,7 +55,7 @@ class RenderedOnce:
 
     def keep(self, rendered: bytes) -> bytes:
         """Keep the bytes of its JSON, and return them."""
-        structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]  # all that inherit this are Structs
+        structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]  # heirs are Structs
         return rendered
 
 

@@ -62,7 +62,9 @@ _Found: TypeAlias = tuple[str, str, str, str]
 
 
 def compare(replayed: Replayed, replay: Replay) -> Iterator[Difference]:
-    """Iterate over the differences of one call. A different status ends the comparison: nothing else can be compared."""
+    """Iterate over the differences of one call. A different status ends the comparison: nothing else can be
+    compared.
+    """
     call, found = replayed.call, breaches(replayed.call)
     yield from found
     if all(breach.where not in ("status", "/code") for breach in found):

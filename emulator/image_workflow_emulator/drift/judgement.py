@@ -103,7 +103,9 @@ async def judge(
 
 
 def _folded(differences: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Return differences, equal ones as one with their number: of an operation, or in what the specification settles."""
+    """Return differences, equal ones as one with their number: of an operation, or in what the
+    specification settles.
+    """
     first: dict[Difference, Difference] = {}
     for one in differences:
         kind = replace(one, exchange="", operation="" if one.sentence else one.operation)

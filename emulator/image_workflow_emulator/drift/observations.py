@@ -35,7 +35,8 @@ class Seen(NamedTuple):
     """One piece of evidence."""
 
     fits: Collection[str] | None
-    """The ids of the readings that explain it, `plain` included; empty if none does, None if all do: it is no evidence.
+    """The ids of the readings that explain it, `plain` included; empty if none does, None if all do: it is no
+    evidence.
     """
     call: RecordedCall
     what: str = ""
@@ -82,7 +83,7 @@ def _meaning(call: RecordedCall, readings: Readings = NO_READINGS) -> Any:
         return None
 
 
-# How answers are written ------------------------------------------------------------------------------------------------
+# How answers are written ----------------------------------------------------------------------------------------------
 
 
 def poll_hint(traffic: Traffic) -> Evidence:
@@ -149,7 +150,7 @@ def timestamps(traffic: Traffic) -> Evidence:
                 yield Seen(fits, call, f"a timestamp ends in {ending!r}")
 
 
-# Keys and texts ---------------------------------------------------------------------------------------------------------
+# Keys and texts -------------------------------------------------------------------------------------------------------
 
 
 def page_limit(traffic: Traffic) -> Evidence:
@@ -168,7 +169,9 @@ def text_length(traffic: Traffic) -> Evidence:
 
 
 def key_binding(traffic: Traffic) -> Evidence:
-    """D10: what a definite refusal does to its key, as its next use shows: with the same body, or with a corrected one."""
+    """D10: what a definite refusal does to its key, as its next use shows: with the same body, or with a
+    corrected one.
+    """
     readings = ("plain", "binds-refusals", "releases")
     for first, second in _repetitions(traffic):
         binding = [reading for reading in readings if first.code in key_binding_codes(reading)]
@@ -230,7 +233,7 @@ def _mark(call: RecordedCall) -> str | None:
     return call.response_headers.get("request-id") or call.answer.get("id")
 
 
-# Lists and Products -----------------------------------------------------------------------------------------------------
+# Lists and Products ---------------------------------------------------------------------------------------------------
 
 
 def photo_order(traffic: Traffic) -> Evidence:
@@ -266,7 +269,7 @@ def list_freshness(traffic: Traffic) -> Evidence:
                     yield Seen(["plain" if identifier in listed else "lag"], call)
 
 
-# Uploads and files ------------------------------------------------------------------------------------------------------
+# Uploads and files ----------------------------------------------------------------------------------------------------
 
 
 def upload_session(traffic: Traffic) -> Evidence:
@@ -329,7 +332,7 @@ def sent_size(upload: RecordedUpload) -> tuple[int, int]:
     return header[1:] if header else (0, 0)
 
 
-# Operations and Generations -----------------------------------------------------------------------------------------------
+# Operations and Generations -------------------------------------------------------------------------------------------
 
 
 def target(traffic: Traffic) -> Evidence:

@@ -130,7 +130,9 @@ class RecordedWork(Struct):
         return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
 
     def credits(self, name: str) -> int | None:
-        """Return its Credits as last seen, `reserved` or `charged`; the contract promises no shape of a Generation's."""
+        """Return its Credits as last seen, `reserved` or `charged`; the contract promises no shape of a
+        Generation's.
+        """
         amounts = self.last.get("credits")
         amount = amounts.get(name) if isinstance(amounts, dict) else None
         return amount if isinstance(amount, int) else None

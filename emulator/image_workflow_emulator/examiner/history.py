@@ -77,7 +77,8 @@ class History:
         orders = [record for record in self.with_key if record.is_committed and record.status == 202]
         is_concurrent = any(order.last_arrival > order.sequence for order in orders)
         self.orders = facts.grouped(orders if is_concurrent else (), self.intent)
-        """The records of the requests that admitted work, by intent; nothing if no other request came before an answer.
+        """The records of the requests that admitted work, by intent; nothing if no other request came before
+        an answer.
         """
 
     def same_request(self, record: RequestRecord) -> Records:

@@ -68,7 +68,7 @@ def _points(operation: OperationContract) -> Iterator[str]:
     yield from (LOST,) if operation.method == "GET" else (LOST_BEFORE, LOST_AFTER)
 
 
-# What closes a gap ------------------------------------------------------------------------------------------------------
+# What closes a gap ----------------------------------------------------------------------------------------------------
 
 
 def closed_by(name: str, point: str) -> Mapping[str, Any]:
@@ -92,11 +92,13 @@ def closed_by(name: str, point: str) -> Mapping[str, Any]:
     return {"scenario": PROBLEM_PREFIX + code}
 
 
-# What requests cover ----------------------------------------------------------------------------------------------------
+# What requests cover --------------------------------------------------------------------------------------------------
 
 
 def cover(records: Iterable[RequestRecord], works: Works) -> Counter[Point]:
-    """Return how often requests covered each point. A replay also covers the status and code that it was answered with."""
+    """Return how often requests covered each point. A replay also covers the status and code that it was
+    answered with.
+    """
     covered: Counter[Point] = Counter()
     for record in records:
         name = record.operation or record.byte_surface

@@ -45,7 +45,7 @@ class LostHelperError(Exception):
 def _start() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-c", _START, *sys.path]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603 (this interpreter)
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603 (this Python)
 
 
 def _ask(helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]) -> Message:

@@ -28,7 +28,8 @@ from image_workflow_emulator.imaging.scene import Scene, examine_scene
 CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
 
 _DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
-"""Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they may have.
+"""Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they
+may have.
 """
 MAX_SCANS = 12
 """Limit of the scans of a progressive JPEG at the pixel limit; smaller ones may have more. Encoders make about 10."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents import shipped_path
-from image_workflow_emulator.documents.complaints import Complaint, DocumentError, clause, nearest, one_of
+from image_workflow_emulator.documents.complaints import Complaint, DocumentError, choice_of, clause, nearest
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.format import parse_scenario
@@ -54,7 +54,7 @@ class ScenarioLibrary:
             return self._problem_text(code)
         if name not in files:
             names = self.names() if code != name else [*files]
-            words = clause(excerpt(name), one_of(names, "the name of a scenario"), nearest(name, names))
+            words = clause(excerpt(name), choice_of(names, "the name of a scenario"), nearest(name, names))
             raise DocumentError([Complaint("scenarios", 0, 0, words)])
         return files[name].read_bytes().decode()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from image_workflow_emulator.documents import shipped_document
-from image_workflow_emulator.documents.complaints import one_of
+from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas, Steps
 from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
@@ -49,7 +49,7 @@ def _expected(unknown: str) -> tuple[str, list[str]]:
     decision = unknown.partition("=")[0]
     of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
     if of_decision:
-        return one_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
+        return choice_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
     return READINGS_WORDS, [*READINGS, *SETS]
 
 

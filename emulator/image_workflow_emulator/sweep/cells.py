@@ -56,7 +56,8 @@ class Cell(Struct, frozen=True, order=True):
     fault: str
     lasts: bool = False
     test: str = ""
-    """The place where it is tried: the id of a test, or that of a fixture that tests share; empty: all of the command.
+    """The place where it is tried: the id of a test, or that of a fixture that tests share; empty: all of the
+    command.
     """
 
     def __str__(self) -> str:
@@ -97,7 +98,9 @@ class Cell(Struct, frozen=True, order=True):
 
     @property
     def is_answered_once(self) -> bool:
-        """Whether a client has no reason to make again what it made: nothing is missing, and nothing was made in vain."""
+        """Whether a client has no reason to make again what it made: nothing is missing, and nothing was
+        made in vain.
+        """
         return self.number > 0 and not self.fault.startswith("output-1") and self.fault not in _MISSING
 
     def scenario(self, kinds: Mapping[str, str]) -> dict[str, Any]:

@@ -23,7 +23,9 @@ _SIMILAR: Final = "a similar call is tried"
 
 
 class Plan(Struct, eq=False):
-    """What is to be tried, in its order; the classes of all cells for which that stands; and what is left out, and why."""
+    """What is to be tried, in its order; the classes of all cells for which that stands; and what is left
+    out, and why.
+    """
 
     cells: list[Cell] = field(default_factory=list)
     classes: dict[str, list[Cell]] = field(default_factory=dict)

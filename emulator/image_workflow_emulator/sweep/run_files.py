@@ -13,7 +13,8 @@ FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
 PLUGIN_VARIABLE: Final = "IMAGE_WORKFLOW_PYTEST"
 """Names a module to the plugin of pytest, which loads it as a plugin too."""
 TASKS: Final = "tasks.json"
-"""The file with what is to be run: by place its `tests`, and the `scenario` of its sandboxes. The clean run has none.
+"""The file with what is to be run: by place its `tests`, and the `scenario` of its sandboxes. The clean run
+has none.
 """
 NOTES: Final = "notes"
 """The file to which the plugin adds lines of JSON: what began, how it ended, and the journals of sandboxes."""

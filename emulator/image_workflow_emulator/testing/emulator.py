@@ -36,7 +36,8 @@ for name in [name for name in os.environ if name.startswith("EMULATOR_")]:
 from image_workflow_emulator.cli.main import main
 sys.exit(main())
 """
-"""Runs the command: its options alone count, not the environment's. Standard input ends with the process that holds it.
+"""Runs the command: its options alone count, not the environment's. Standard input ends with the process that
+holds it.
 """
 
 
@@ -131,7 +132,7 @@ class Emulator:
         return f"<Emulator at {self.url}>"
 
 
-# A process of its own --------------------------------------------------------------------------------------------------
+# A process of its own -------------------------------------------------------------------------------------------------
 
 
 def _start_server(options: Mapping[str, str]) -> tuple[str, Callable[[], None]]:

@@ -6,7 +6,8 @@ if TYPE_CHECKING:
     import pytest
 
 NO_ANSWER = "no_answer"
-"""The code of an error that no emulator answered with: there is none at the address, or something else answers there.
+"""The code of an error that no emulator answered with: there is none at the address, or something else answers
+there.
 """
 NOT_STARTED = "not_started"
 """The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
@@ -31,7 +32,7 @@ class EmulatorError(Exception):
 
         >>> create_app().sandbox.key("iwe_nobody")
         Traceback (most recent call last):
-        image_workflow_emulator.testing.errors.EmulatorError: 'iwe_nobody': the sandbox 'default' has no such key; it has iwe_demo_full, ...
+        image_workflow_emulator.testing.errors.EmulatorError: 'iwe_nobody': ...
     """
 
     def __init__(self, code: str, detail: str, status: int | None = None) -> None:

@@ -1,4 +1,6 @@
-"""What goes to an emulator, which checks it, and what comes from it: files, and the options of `serve` as plain values."""
+"""What goes to an emulator, which checks it, and what comes from it: files, and the options of `serve` as
+plain values.
+"""
 
 import json
 import os
@@ -113,7 +115,7 @@ def write_file(file: Path, content: str | bytes) -> None:
         raise UsageError(unwritable(file, error)) from error
 
 
-# The options of `serve` as Python has them ------------------------------------------------------------------------------
+# The options of `serve` as Python has them ----------------------------------------------------------------------------
 
 
 @contextmanager

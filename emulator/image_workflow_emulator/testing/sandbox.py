@@ -552,8 +552,9 @@ class Given:
         return made
 
 
-# Answers of the control plane as objects -------------------------------------------------------------------------------
-# Names are those of its JSON. A field that a newer emulator adds is left out; nested objects and bodies stay as JSON has them.
+# Answers of the control plane as objects ------------------------------------------------------------------------------
+# Names are those of its JSON. A field that a newer emulator adds is left out; nested objects and bodies stay as JSON
+# has them.
 
 
 class Explanation(Struct, frozen=True, kw_only=True):

@@ -203,7 +203,7 @@ def key_after_retention(history: History) -> Verdicts:
             done[place] = record
 
 
-# Where the credential is shown to others than the service ---------------------------------------------------------------
+# Where the credential is shown to others than the service -------------------------------------------------------------
 
 
 def credential_sent_to_bytes(history: History) -> Verdicts:

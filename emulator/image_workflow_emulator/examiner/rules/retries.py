@@ -216,7 +216,7 @@ def gave_up_on_retryable(history: History) -> Verdicts:
             yield KEPT if is_excused else breach(message, record)
 
 
-# Work that is waited for ------------------------------------------------------------------------------------------------
+# Work that is waited for ----------------------------------------------------------------------------------------------
 
 
 def poll_before_retry_after(history: History) -> Verdicts:
