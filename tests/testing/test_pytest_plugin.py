@@ -207,7 +207,7 @@ def test_a_failed_test_tells_its_requests_and_what_would_have_helped_and_the_lin
     first, second, why, remedy = failed[0].partition("- image workflow requests -")[2].splitlines()[1:5]
     assert first.split()[1:3] == ["200", "getTeam"]
     assert second.split()[1:4] == ["401", "getTeam", "credential_expired"]
-    assert why.startswith("    credential_expired: Authorization: found the credential 'Expired'")
+    assert why.startswith("    credential_expired: the credential 'Expired' expired at ")
     assert remedy == "    remedy: use the Team's credential 'Full'"
     assert " 10 failed, 2 passed in " in failed[0]
     assert 1 == failed[0].count(" never fired ")
@@ -233,7 +233,7 @@ def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report_fo
     section = failed[0].partition("- image workflow requests (shop) -")[2].splitlines()
     assert ["401", "getTeam", "credential_expired"] == section[1].split()[1:4]
     properties = {one.get("name"): str(one.get("value")) for one in ET.parse(failed[1]).iterfind(".//property")}
-    assert "credential_expired: Authorization: found" in properties["image workflow requests (shop)"]
+    assert "credential_expired: the credential 'Expired' expired" in properties["image workflow requests (shop)"]
 
 
 # Conduct and coverage -------------------------------------------------------------------------------------------------
