@@ -3,10 +3,8 @@
 Must not know what is asked for, nor any state, nor what a body says (`json_bodies`).
 """
 
-import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import quote, unquote, unquote_to_bytes
@@ -218,16 +216,6 @@ async def wait_for_close(receive: Receive) -> None:
     """Wait until the client has gone away."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-@contextmanager
-def watching(receive: Receive) -> Iterator[asyncio.Future[None]]:
-    """Watch the client of a request whose body was read: the future is done once it has gone away."""
-    gone = asyncio.ensure_future(wait_for_close(receive))
-    try:
-        yield gone
-    finally:
-        gone.cancel()
 
 
 def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:

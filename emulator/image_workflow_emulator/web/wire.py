@@ -6,7 +6,7 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 
 import asyncio
 
-from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, wait_for_close, watching
+from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, wait_for_close
 from image_workflow_emulator.http.responses import PIECE_BYTES, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
@@ -77,10 +77,10 @@ class Wire:
         if self._body.has_more:  # as long as there is a body to read, a client that has gone is not noticed
             await self._stop.pause(span_ms)
             return False
-        with watching(self._receive) as gone:
-            await self._stop.cut_short(asyncio.wait([gone], timeout=span_ms / SECOND_MS))
-            self.has_client_gone = gone.done()
-            return self.has_client_gone
+        gone = asyncio.ensure_future(wait_for_close(self._receive))
+        await self._stop.cut_short(gone, span_ms / SECOND_MS)
+        self.has_client_gone = gone.done() and not gone.cancelled()
+        return self.has_client_gone
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""
