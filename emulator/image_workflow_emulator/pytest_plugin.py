@@ -35,11 +35,8 @@ MAX_SHOWN_REQUESTS: Final = 100
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
 
-_SANDBOX = pytest.StashKey["Sandbox"]()
 _SEEN = pytest.StashKey[dict[str, int]]()
 """The number of the last request of a shared sandbox when the last test ended, by the sandbox's id."""
-_CONDUCT = pytest.StashKey[str]()
-"""What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
 
 
@@ -125,14 +122,11 @@ def _telling_refusals(place: str) -> Iterator[None]:
 def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emulator") -> "Iterator[Sandbox]":
     """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
     options = _options(request.node)
-    conduct = options.pop("conduct")
+    del options["conduct"]
     with _telling_refusals(f"  in {_marker_of(request.node)}"):
         sandbox = image_workflow_emulator.sandbox(**options)
     with sandbox:
-        request.node.stash[_SANDBOX] = sandbox
-        request.node.stash[_CONDUCT] = conduct
         yield sandbox
-        del request.node.stash[_SANDBOX]
         if request.config.getoption(COVERAGE):
             _add_coverage(request.config, sandbox.coverage())
 
@@ -187,11 +181,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test whose client did what costs money, leaks a credential or gets it banned, where that is asked for."""
     yield
-    sandbox = item.stash.get(_SANDBOX, None)
-    if sandbox is not None and item.stash[_CONDUCT] == "fail":
-        errors = sandbox.conduct().errors
-        if errors:
-            pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
+    sandbox = (getattr(item, "funcargs", None) or {}).get(NAME)
+    if sandbox is not None and _options(item)["conduct"] == "fail" and (errors := sandbox.conduct().errors):
+        pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -238,7 +230,7 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         requests = sandbox.requests(since=seen.get(sandbox.id, 0) if is_shared else 0)
         readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
         lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
-        is_judged = not is_shared and item.stash[_CONDUCT] != "off"
+        is_judged = not is_shared and _options(item)["conduct"] != "off"
         findings = sandbox.conduct().findings if is_judged else []
     except EmulatorError as error:
         if error.code != "not_found":  # it was deleted at the end of the test
