@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.control import DOCUMENTS, REQUEST_ID_KIND
 from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
+from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.http.guard import Guard, is_loopback
@@ -21,7 +22,7 @@ from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.scenario.world import World, built_in_world, parse_world, world_names
+from image_workflow_emulator.scenario.world import World, built_in_world, world_names, world_of
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
@@ -194,7 +195,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         OSError: a file that cannot be read.
     """
     file = settings.world
-    world = built_in_world() if file is None else parse_world(Path(file).read_bytes(), file)
+    world = built_in_world() if file is None else world_of(read_document(Path(file).read_bytes(), file))
     scenario = _scenario(settings, contract, world)
     return SandboxOptions(
         seed=settings.seed,
@@ -223,10 +224,10 @@ def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:
     if name_or_file is None:
         return NO_SCENARIO
     from image_workflow_emulator.scenario.format import parse_scenario
-    from image_workflow_emulator.scenario.library import shipped_library
+    from image_workflow_emulator.scenario.library import ScenarioLibrary
     from image_workflow_emulator.scenario.named_files import scenario_file
 
     file = scenario_file(name_or_file)
     if file is not None:
         return parse_scenario(file.read_bytes(), name_or_file, contract, world_names(world))
-    return shipped_library(contract).load(name_or_file, world_names(world))
+    return ScenarioLibrary(contract).load(name_or_file, world_names(world))

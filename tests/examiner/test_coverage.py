@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.contract import load_contract
-from image_workflow_emulator.documents import shipped_path
 from image_workflow_emulator.examiner.points import BYTES
 from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.library import ScenarioLibrary
@@ -81,7 +80,7 @@ def gaps(service: EmulatorUnderTest) -> list[tuple[str, str, Any]]:
 
 
 def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(service: EmulatorUnderTest) -> None:
-    names = ScenarioLibrary(shipped_path("scenarios"), CONTRACT).names()
+    names = ScenarioLibrary(CONTRACT).names()
     for name, point, closed_by in gaps(service):
         ((kind, what),) = closed_by.items()
         assert kind in ("scenario", "rule", "request", "call"), (name, point)

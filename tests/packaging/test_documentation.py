@@ -14,8 +14,9 @@ import pytest
 
 from image_workflow_emulator.cli.table import COMMANDS
 from image_workflow_emulator.control import PREFIX
+from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
+from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from image_workflow_emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences
 from tests.support.contract_check import read_contract
@@ -127,7 +128,7 @@ def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
 
 @pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])
 def test_a_world_that_is_shown_can_be_used(text: str) -> None:
-    assert parse_world(text, "README.md").teams != built_in_world().teams
+    assert world_of(read_document(text, "README.md")).teams != built_in_world().teams
 
 
 # Links ----------------------------------------------------------------------------------------------------------------

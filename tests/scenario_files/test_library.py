@@ -17,7 +17,7 @@ NAMES = sorted(file.stem for file in FOLDER.iterdir())
 
 @pytest.fixture(scope="module")
 def library() -> ScenarioLibrary:
-    return ScenarioLibrary(FOLDER, CONTRACT)
+    return ScenarioLibrary(CONTRACT)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,10 +41,10 @@ def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
 def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("scenario: a\n")
     (tmp_path / "README.md").write_text("# Scenarios\n")
-    assert ScenarioLibrary(tmp_path, CONTRACT).names()[:2] == ["a", "problem:invalid_request"]
+    assert ScenarioLibrary(CONTRACT, tmp_path).names()[:2] == ["a", "problem:invalid_request"]
 
 
 def test_a_broken_file_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("scenario: broken\nrulez: []\n")
     with pytest.raises(DocumentError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
-        ScenarioLibrary(tmp_path, CONTRACT).entries()
+        ScenarioLibrary(CONTRACT, tmp_path).entries()

@@ -8,8 +8,9 @@ from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
+from image_workflow_emulator.documents.yaml_reader import document_of, read_document
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.scenario.world import WorldNames, built_in_world, parse_world, world_names, world_of
+from image_workflow_emulator.scenario.world import WorldNames, built_in_world, world_names, world_of
 from tests.support.specification import CONTRACT
 
 
@@ -163,13 +164,13 @@ IN_A_WORLD: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("text", "expected"), IN_A_WORLD)
 def test_a_mistake_in_a_world_is_told(text: str, expected: str) -> None:
     with pytest.raises(DocumentError) as caught:
-        parse_world(text, "w.yaml")
+        world_of(read_document(text, "w.yaml"))
     check([str(caught.value).removeprefix("w.yaml:")], expected)
 
 
 def test_data_without_positions_is_complained_of_by_its_place_in_the_body() -> None:
     with pytest.raises(DocumentError, match=r'^/world/teams/A/credits: found "x"; expected a whole number') as caught:
-        world_of({"teams": {"A": {"credits": "x", "credentials": [{"key": "k"}]}}}, "/world")
+        world_of(document_of({"teams": {"A": {"credits": "x", "credentials": [{"key": "k"}]}}}, "", "/world"))
     assert (caught.value.complaints[0].line, caught.value.complaints[0].column) == (0, 0)
 
 

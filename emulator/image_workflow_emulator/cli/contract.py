@@ -10,11 +10,12 @@ from image_workflow_emulator.cli.output import print_bytes, print_json, show
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, load_contract
 from image_workflow_emulator.documents import shipped_document, shipped_path
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.format import parse_scenario
-from image_workflow_emulator.scenario.library import shipped_library
-from image_workflow_emulator.scenario.world import built_in_world, parse_world, world_names
+from image_workflow_emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from image_workflow_emulator.testing.errors import UnusableFileError
 from image_workflow_emulator.testing.options import read_file
 
@@ -81,20 +82,20 @@ def _given_schema() -> dict[str, Any]:
 
 def scenario_list(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Name every scenario of the library."""
-    entries = shipped_library(load_contract()).entries()
+    entries = ScenarioLibrary(load_contract()).entries()
     rows = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
     show(options, {"data": entries}, ("name", "description"), rows)
 
 
 def scenario_show(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Print a scenario of the library."""
-    print_bytes(shipped_library(load_contract()).text(options.name).encode())
+    print_bytes(ScenarioLibrary(load_contract()).text(options.name).encode())
 
 
 def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Check each file as `serve --scenario` would. The status is 2 if one cannot be used."""
     file_of_world = options.world or environment.get("EMULATOR_WORLD")
-    world = parse_world(read_file(file_of_world), file_of_world) if file_of_world else built_in_world()
+    world = world_of(read_document(read_file(file_of_world), file_of_world)) if file_of_world else built_in_world()
     known, names = load_contract(), world_names(world)
     errors: list[tuple[str | None, str]] = []
     for file in options.files:

@@ -33,7 +33,7 @@ from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDi
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.identifiers import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.library import ScenarioLibrary, shipped_library
+from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.images import ImageStore
@@ -95,7 +95,7 @@ class ControlPlane:
     @cached_property
     def library(self) -> ScenarioLibrary:
         """The scenarios that are shipped."""
-        return shipped_library(self.contract)
+        return ScenarioLibrary(self.contract)
 
     @cached_property
     def library_entries(self) -> list[dict[str, str]]:

@@ -16,6 +16,7 @@ from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, 
 from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
+from image_workflow_emulator.documents.yaml_reader import document_of
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.scenario.readings_format import readings_of
@@ -98,8 +99,8 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "start": int,
     "rate_limits": bool,
     "evolution": bool,
-    "readings": readings_of,
-    "world": lambda world: world_of(world, "/world"),
+    "readings": lambda readings: readings_of(document_of({"readings": readings}, "")),
+    "world": lambda world: world_of(document_of(world, "", "/world")),
 }
 """What the fields of a new sandbox mean that are options of the process as well."""
 

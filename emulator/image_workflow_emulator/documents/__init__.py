@@ -10,6 +10,7 @@ from image_workflow_emulator.documents.shipped import (
     compile_documents,
     shipped_document,
     shipped_path,
+    shipped_schemas,
 )
 
-__all__ = ["COMPILED_DOCUMENTS", "compile_documents", "shipped_document", "shipped_path"]
+__all__ = ["COMPILED_DOCUMENTS", "compile_documents", "shipped_document", "shipped_path", "shipped_schemas"]

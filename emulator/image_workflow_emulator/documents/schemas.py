@@ -7,7 +7,7 @@ expects, where its keywords say it badly. Must not know which schemas there are,
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -85,7 +85,7 @@ class Schemas:
     ) -> None:
         self._document = document
         self._formats = formats
-        self._validators: dict[str, Any] = {}
+        self._validator = cache(self._make_validator)
 
     def value(self, reference: str, data: Any) -> Any:
         """Return what data means that fits a schema: in place of each text what its `format` makes of it.
@@ -120,9 +120,7 @@ class Schemas:
 
         To look for all takes 50 µs for each: ask for the first one only in a large value from a client.
         """
-        validator = self._validators.get(reference)
-        if validator is None:
-            validator = self._validators[reference] = self._validator(reference)
+        validator = self._validator(reference)
         if validator.is_valid(value):
             return []
         errors = [_first_error(validator, value)] if first_only else validator.iter_errors(value)
@@ -136,7 +134,7 @@ class Schemas:
 
         return Registry([(_URN, self._document)], draft=Draft202012)
 
-    def _validator(self, reference: str) -> Any:
+    def _make_validator(self, reference: str) -> Any:
         from jsonschema_rs import Draft202012Validator
 
         return Draft202012Validator(
@@ -149,6 +147,7 @@ class Schemas:
     def _explain(self, error: Any) -> Iterator[Violation]:
         keyword, steps, value = error.kind.name, tuple(error.instance_path), error.instance
         details, schema = error.kind.as_dict(), self._schema_at(error.schema_path[:-1])
+        expected = _expectation(keyword, schema)
         match keyword:
             case "oneOf" | "anyOf":
                 yield from self._explain_union(steps, value, schema, details.get("context", ()))
@@ -158,16 +157,14 @@ class Schemas:
                 yield from _explain_unknown(steps, schema, details["unexpected"], value)
             case "propertyNames":
                 name = details["error"].instance
-                expected, meant = _expectation(keyword, schema), nearest(name, self._words(schema))
+                meant = nearest(name, self._words(schema))
                 yield Violation((*steps, name), f"the name {excerpt(name)}", expected, meant, "unknown")
             case "not":
-                yield Violation(steps, "this field", _expectation(keyword, schema), kind="unknown")
+                yield Violation(steps, "this field", expected, kind="unknown")
             case "minProperties" | "maxProperties":
-                found = f"the fields {', '.join(value)}" if value else "no fields"
-                yield Violation(steps, found, _expectation(keyword, schema))
+                yield Violation(steps, f"the fields {', '.join(value)}" if value else "no fields", expected)
             case _:
-                expected, meant = _expectation(keyword, schema), nearest(value, self._words(schema))
-                yield Violation(steps, excerpt(value), expected, meant)
+                yield Violation(steps, excerpt(value), expected, nearest(value, self._words(schema)))
 
     def _explain_union(
         self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]

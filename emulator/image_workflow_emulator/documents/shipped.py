@@ -10,10 +10,14 @@ Must not know what the documents mean.
 """
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
+
+from image_workflow_emulator.documents.schemas import Schemas
+from image_workflow_emulator.documents.values import FORMATS
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
@@ -42,6 +46,12 @@ def shipped_document(name: str) -> Any:
         return orjson.loads(_compiled_path(name, source).read_bytes())
     except OSError:  # nothing was made from this source
         return _parse_yaml(source, name)
+
+
+@cache
+def shipped_schemas(name: str) -> Schemas:
+    """Return the schemas of a shipped document, such as `contract/world.schema.json`, with the common formats."""
+    return Schemas(shipped_document(name), FORMATS)
 
 
 def compile_documents() -> list[Path]:

@@ -135,19 +135,17 @@ class _Reader:
         self._check(self._values, depth, mark)
 
     def _check(self, values: int, depth: int, mark: "Mark | None") -> None:
-        if depth > MAX_DEPTH or values > MAX_VALUES:
-            position = NOWHERE if mark is None else _position(mark)
-            if depth > MAX_DEPTH:
-                found = "arrays and objects nested too deeply"
-                raise _error(self._filename, position, found, f"at most {MAX_DEPTH} levels")
-            raise _error(self._filename, position, f"more than {MAX_VALUES} values", "a smaller document")
+        if depth > MAX_DEPTH:
+            raise self._error(mark, "arrays and objects nested too deeply", f"at most {MAX_DEPTH} levels")
+        if values > MAX_VALUES:
+            raise self._error(mark, f"more than {MAX_VALUES} values", "a smaller document")
 
     def value(self, node: Any, key: Any, path: tuple[str, ...], depth: int) -> JsonValue:
         """Return the data of a node, and note its place; what an alias names is read, and counted, each time."""
         self.places[path] = _position(node.start_mark), _position(key.start_mark)
         self._count(depth if isinstance(node.value, str) else depth + 1, node.start_mark)
         if node.tag not in _PLAIN_TAGS:
-            raise self._error(node, f"the tag {excerpt(node.tag)}", "a value without a tag")
+            raise self._error(node.start_mark, f"the tag {excerpt(node.tag)}", "a value without a tag")
         if isinstance(node.value, str):
             return node.value if node.style else _json_scalar(node.value)
         if node.tag == _SEQUENCE_TAG:
@@ -155,16 +153,16 @@ class _Reader:
         entries: dict[str, JsonValue] = {}
         for name_node, inner in node.value:
             if not isinstance(name_node.value, str):
-                raise self._error(name_node, "an array or an object as a key", "a text as a key")
+                raise self._error(name_node.start_mark, "an array or an object as a key", "a text as a key")
             name = name_node.value
             self._count(depth, name_node.start_mark)
             if name in entries:
-                raise self._error(name_node, f"{excerpt(name)} a second time", "each key once")
+                raise self._error(name_node.start_mark, f"{excerpt(name)} a second time", "each key once")
             entries[name] = self.value(inner, name_node, (*path, name), depth + 1)
         return entries
 
-    def _error(self, node: Any, found: str, expected: str) -> DocumentError:
-        return _error(self._filename, _position(node.start_mark), found, expected)
+    def _error(self, mark: "Mark | None", found: str, expected: str) -> DocumentError:
+        return _error(self._filename, NOWHERE if mark is None else _position(mark), found, expected)
 
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> DocumentError:

@@ -25,9 +25,10 @@ _SUFFIX: Final = ".yaml"
 class ScenarioLibrary:
     """The scenarios of one folder, each in a file of its name, and those of the problem codes."""
 
-    def __init__(self, folder: Path, contract: Contract) -> None:
-        self._folder = folder
+    def __init__(self, contract: Contract, folder: Path | None = None) -> None:
+        """Use the shipped scenarios unless another folder is given."""
         self._contract = contract
+        self._folder = folder or shipped_path("scenarios")
 
     def names(self) -> list[str]:
         """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
@@ -86,8 +87,3 @@ def _problem_description(code: str) -> str:
         f"The first call of each operation that can return {kind.status} {code} does so. "
         f"What a good client does: {kind.recovery}."
     )
-
-
-def shipped_library(contract: Contract) -> ScenarioLibrary:
-    """Return the library that this installation ships."""
-    return ScenarioLibrary(shipped_path("scenarios"), contract)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
@@ -108,12 +107,10 @@ class Playbook:
         """Decide what happens to a request, or to work that is being admitted. Call it once for each: it counts."""
         if not self._is_about(facts):
             return NOTHING_HAPPENS
-        matching = [rule for rule in self.scenario.rules if rule.match.matches(facts)]
-        for rule in [rule for rule in matching if self._is_due(rule, facts, now)]:
-            counts = self.counts[rule.name]
+        rules = self.scenario.rules
+        for rule in [rule for rule in rules if rule.match.matches(facts) and self._is_due(rule, facts, now)]:
             outcome = rule.outcome.within(facts.outputs)
-            decided = rule if outcome is rule.outcome else replace(rule, outcome=outcome)
-            decision = Decision(rule.fault, outcome, decided, self._draw("fault", rule), counts)
+            decision = Decision(rule.fault, outcome, rule, self._draw("fault", rule), self.counts[rule.name])
             if facts.kind != "work":
                 return decision
             if outcome != NO_OUTCOME:

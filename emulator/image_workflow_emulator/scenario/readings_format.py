@@ -4,23 +4,15 @@ Owns the text of `--readings` where it names a file, and the mapping of a file, 
 there are is said in `image_workflow_emulator.domain.readings`.
 """
 
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents import shipped_document, shipped_schemas
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Schemas, Steps
-from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
-from image_workflow_emulator.domain.readings import (
-    NO_READINGS,
-    PLAIN,
-    READINGS,
-    SETS,
-    Readings,
-    parse_readings,
-)
+from image_workflow_emulator.documents.schemas import Steps
+from image_workflow_emulator.documents.yaml_reader import read_document
+from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, SETS, Readings, parse_readings
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import SettingError
 
@@ -37,7 +29,7 @@ def readings_of_option(text: str) -> Readings:
         OSError: a file that cannot be read.
     """
     if file := file_of_readings(text):
-        return parse_readings_file(file.read_bytes(), text)
+        return readings_of(read_document(file.read_bytes(), text))
     try:
         return parse_readings(text)
     except ValueError as error:
@@ -58,18 +50,9 @@ def file_of_readings(text: str) -> Path | None:
     return None if any(sign in text for sign in "=,:") else scenario_file(text)
 
 
-def parse_readings_file(text: str | bytes, file: str) -> Readings:
-    """Read a readings file. Raises DocumentError with every complaint about it."""
-    return _read(read_document(text, file))
-
-
-def readings_of(given: JsonValue) -> Readings:
-    """Read the field `readings` of a body. Raises DocumentError."""
-    return _read(document_of({"readings": given}, ""))
-
-
-def _read(document: Document) -> Readings:
-    document.check(_schemas())
+def readings_of(document: Document) -> Readings:
+    """Read a document of readings alone. Raises DocumentError with every complaint about it."""
+    document.check(shipped_schemas("contract/readings.schema.json"))
     readings = read_readings(document)
     document.raise_complaints()
     return readings or NO_READINGS
@@ -80,21 +63,17 @@ def read_readings(document: Document) -> Readings | None:
     given = document.value.get("readings")
     if given is None:
         return None
-    texts: dict[Steps, str] = {("readings",): given} if isinstance(given, str) else {}
-    texts = texts or {("readings", decision): f"{decision}={name}" for decision, name in given.items()}
+    parts: list[tuple[Steps, str]] = [(("readings",), given)]
+    if not isinstance(given, str):
+        parts = [(("readings", decision), f"{decision}={name}") for decision, name in given.items()]
     readings = NO_READINGS
-    for steps, text in texts.items():
+    for steps, text in parts:
         try:
             readings = parse_readings(text, readings)
         except ValueError as error:
             expected, words = _expected(str(error))
             document.check_word(steps, str(error), words, expected)
     return readings
-
-
-@cache
-def _schemas() -> Schemas:
-    return Schemas(shipped_document("contract/readings.schema.json"))
 
 
 def described_readings() -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ class WorkOutcome(Struct, frozen=True):
     def within(self, slots: int) -> Self:
         """Return the outcome of work that has so many outputs: without the failures of others."""
         outputs = {slot: code for slot, code in self.outputs.items() if slot <= slots}
-        return self if outputs == self.outputs else replace(self, outputs=outputs)
+        return replace(self, outputs=outputs)
 
 
 NO_OUTCOME: Final = WorkOutcome()

@@ -14,15 +14,13 @@ from typing import Annotated, Any, Final, Self
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents import shipped_document, shipped_schemas
 from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Schemas
-from image_workflow_emulator.documents.values import FORMATS
-from image_workflow_emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from image_workflow_emulator.domain.resources import CredentialState, Key, Profile
 from image_workflow_emulator.kernel.ranges import Amount, Instant, Span
 from image_workflow_emulator.kernel.wording import excerpt
 
+_SCHEMA: Final = "contract/world.schema.json"
 MAX_TEAMS: Final = 1_000
 """Limit of the Teams with which a reset begins, where a state file says so."""
 CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
@@ -114,7 +112,7 @@ NO_WORLD_CHANGES: Final = World()
 @cache
 def built_in_world() -> World:
     """Return the world that every other one changes: `contract/world.yaml`."""
-    return read_world(_schemas().value("#", shipped_document("contract/world.yaml")))
+    return read_world(shipped_schemas(_SCHEMA).value("#", shipped_document("contract/world.yaml")))
 
 
 class WorldNames(Struct, frozen=True):
@@ -158,26 +156,12 @@ def world_names(world: World) -> WorldNames:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def parse_world(text: str | bytes, file: str) -> World:
-    """Read a world file, YAML or JSON, as changes of the built-in world. Raises DocumentError with every complaint."""
-    return _read(read_document(text, file))
-
-
-def world_of(data: JsonValue, where: str) -> World:
-    """Read a world that is already JSON, at a place in a body. Raises DocumentError, without lines and columns."""
-    return _read(document_of(data, "", where))
-
-
-def _read(document: Document) -> World:
-    document.check(_schemas())
+def world_of(document: Document) -> World:
+    """Read a document as changes of the built-in world. Raises DocumentError with every complaint."""
+    document.check(shipped_schemas(_SCHEMA))
     world_names(built_in_world()).with_world(document, document.value, ())
     document.raise_complaints()
     return built_in_world().changed(read_world(document.value))
-
-
-@cache
-def _schemas() -> Schemas:
-    return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
 
 
 def read_world(given: Mapping[str, Any]) -> World:

@@ -28,7 +28,7 @@ from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
-from image_workflow_emulator.scenario.library import shipped_library
+from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, UsageError
 from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
@@ -257,7 +257,7 @@ class Runner:
         own, scenario = self._options.get("scenario"), cell.scenario(self._kinds)
         if own is not None:
             named = scenario_file(own)
-            text = shipped_library(load_contract()).text(own).encode() if named is None else read_file(named)
+            text = ScenarioLibrary(load_contract()).text(own).encode() if named is None else read_file(named)
             given = read_document(text, own).data
             scenario = {**given, "rules": [*scenario["rules"], *given.get("rules", ())]}
         file = folder / "scenario.json"

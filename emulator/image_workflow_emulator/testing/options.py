@@ -50,12 +50,12 @@ def readings_value(readings: Any) -> Any:
     Raises UnusableFileError with the place.
     """
     from image_workflow_emulator.domain.readings import by_decision
-    from image_workflow_emulator.scenario.readings_format import file_of_readings, parse_readings_file
+    from image_workflow_emulator.scenario.readings_format import file_of_readings, readings_of
 
     file = file_of_readings(readings) if isinstance(readings, str) else readings
     if not isinstance(file, PathLike):
         return readings
-    return _read(file, lambda data, name: by_decision(parse_readings_file(data, name)))
+    return _read(file, lambda data, name: by_decision(readings_of(read_document(data, name))))
 
 
 def world_value(world: Any) -> Any:
