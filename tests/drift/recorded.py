@@ -26,7 +26,8 @@ from image_workflow_emulator.imaging.codecs import header_of
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask, lower_names
+from image_workflow_emulator.testing.control_client import Answer, lower_names
+from image_workflow_emulator.testing.in_process import ORIGIN, ask
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"

@@ -18,7 +18,7 @@ from image_workflow_emulator.cli.emitters import _EMITTERS
 from image_workflow_emulator.drift import commands
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.settings import UsageError
-from image_workflow_emulator.testing.transport import ask
+from image_workflow_emulator.testing.in_process import ask
 from tests.drift.recorded import ORDER, SHOOT, RecordedService, as_har
 
 STRANGE: list[Any] = [

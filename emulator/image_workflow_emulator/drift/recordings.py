@@ -24,9 +24,9 @@ from msgspec.structs import replace
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from image_workflow_emulator.settings import UsageError
+from image_workflow_emulator.testing.control_client import lower_names
 from image_workflow_emulator.testing.har import har_entry
 from image_workflow_emulator.testing.options import read_file
-from image_workflow_emulator.testing.transport import lower_names
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000

@@ -23,8 +23,9 @@ from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
+from image_workflow_emulator.testing.control_client import Answer
+from image_workflow_emulator.testing.in_process import ask
 from image_workflow_emulator.testing.options import option_texts
-from image_workflow_emulator.testing.transport import Answer, ask
 
 _TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"

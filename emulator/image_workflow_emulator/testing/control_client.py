@@ -6,21 +6,21 @@ request, or sends a file, is here for both; it does not know what any other path
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
+
+from msgspec import Struct
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import parse_url
 from image_workflow_emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from image_workflow_emulator.testing.options import read_file, readings_value, timestamp_text, world_value
-from image_workflow_emulator.testing.transport import Answer, send
+from image_workflow_emulator.testing.options import read_file, sandbox_option
 
 __tracebackhide__ = is_refusal
 
@@ -35,6 +35,53 @@ DEFAULT_SANDBOX: Final = "default"
 MAX_REQUESTS: Final = 1000
 """How many requests the journal answers at once."""
 _EXAMPLE_KEYS: Final = 20
+
+
+class Answer(Struct, frozen=True):
+    """A whole answer. Names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The JSON object of the answer; empty if it is none."""
+        try:
+            value = json.loads(self.body or b"null")
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers by their names in lower case; the values of a repeated one are joined, as HTTP allows."""
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        key = name.lower()
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return headers
+
+
+def send(method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float) -> Answer:
+    """Send a request and return the answer; `seconds` bounds each silence. Redirects and proxies are not followed.
+
+    Raises OSError or ValueError if there is none.
+    """
+    import http.client  # with TLS, it takes as long to import as the rest of a command
+
+    address = urlsplit(url)
+    connect = http.client.HTTPSConnection if address.scheme.lower() == "https" else http.client.HTTPConnection
+    connection = connect(address.hostname or "", address.port, timeout=seconds)
+    try:
+        target = (address.path or "/") + (f"?{address.query}" if address.query else "")
+        connection.request(method, target, content, dict(headers))
+        response = connection.getresponse()
+        return Answer(response.status, lower_names(response.getheaders()), response.read())
+    except http.client.HTTPException as error:
+        raise ConnectionError(str(error) or type(error).__name__) from error
+    finally:
+        connection.close()
 
 
 Transport: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None, float], Answer]
@@ -157,13 +204,7 @@ class ControlClient:
 
     def create_sandbox(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
-        body = {name: value for name, value in options.items() if value is not None}
-        if isinstance(body.get("start"), datetime):
-            body["start"] = timestamp_text(body["start"])
-        if "world" in body:
-            body["world"] = world_value(body["world"])
-        if "readings" in body:
-            body["readings"] = readings_value(body["readings"])
+        body = {name: sandbox_option(name, value) for name, value in options.items() if value is not None}
         scenario = body.get("scenario")
         file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
         if file is not None:

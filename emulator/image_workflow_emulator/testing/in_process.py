@@ -14,12 +14,11 @@ from weakref import finalize
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.settings import UsageError, read_settings
-from image_workflow_emulator.testing.control_client import ControlClient
+from image_workflow_emulator.testing.control_client import Answer, ControlClient, lower_names
 from image_workflow_emulator.testing.emulator import Emulator
 from image_workflow_emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal, unreadable
 from image_workflow_emulator.testing.options import option_texts
 from image_workflow_emulator.testing.sandbox import Sandbox
-from image_workflow_emulator.testing.transport import ORIGIN, Answer, ask
 from image_workflow_emulator.web.wire import LostAnswerError
 
 if TYPE_CHECKING:
@@ -28,6 +27,9 @@ if TYPE_CHECKING:
 
 __tracebackhide__ = is_refusal
 
+HOST: Final = "testserver"
+"""The host that an emulator in this process is asked for: that of Starlette's TestClient."""
+ORIGIN: Final = f"http://{HOST}"
 _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
 """The libraries with transports for applications; TestClient takes either."""
 
@@ -120,6 +122,44 @@ def create_app(**options: Any) -> EmulatorApplication:
         raise EmulatorError(NOT_STARTED, unreadable(error)) from error
     except (UsageError, DocumentError) as error:
         raise EmulatorError(NOT_STARTED, str(error)) from error
+
+
+async def ask(
+    application: "Application", method: str, target: str, headers: Mapping[str, str], content: bytes = b""
+) -> Answer:
+    """Send a request to an application, and return its answer. `target` is a path with its query.
+
+    Raises LostAnswerError if a scenario loses the answer.
+    """
+    path, _, query = target.partition("?")
+    sent = {**headers, "Host": HOST, "Content-Length": str(len(content))}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": [
+            (name.lower().encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+            for name, value in sent.items()
+        ],
+        "client": None,
+        "server": (HOST, 80),
+    }
+    pieces = [{"type": "http.request", "body": content, "more_body": False}]
+    answered: list[Any] = []
+
+    async def receive() -> Any:
+        return pieces.pop() if pieces else await asyncio.Event().wait()  # the client stays
+
+    async def send(message: Any) -> None:
+        answered.append(message)
+
+    await application(scope, receive, send)
+    pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in answered[0]["headers"])
+    return Answer(answered[0]["status"], lower_names(pairs), b"".join(message.get("body", b"") for message in answered))
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:

@@ -4,7 +4,7 @@ plain values.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike, fspath
@@ -44,34 +44,25 @@ def read_state_file(file: "str | PathLike[str]") -> bytes:
     return read_file(file, MAX_STATE_BYTES)
 
 
-def readings_value(readings: Any) -> Any:
-    """Return readings as JSON: by decision those of a file that is named, or any other value as it is.
+def sandbox_option(name: str, value: Any) -> Any:
+    """Return an option of a new sandbox as JSON: what a file of a world or of readings holds, or a timestamp.
 
-    Raises UnusableFileError with the place.
+    Raises UnusableFileError with the place, ValueError for a datetime without a time zone.
     """
     from image_workflow_emulator.domain.readings import by_decision
     from image_workflow_emulator.scenario.readings_format import file_of_readings, readings_of
 
-    file = file_of_readings(readings) if isinstance(readings, str) else readings
-    if not isinstance(file, PathLike):
-        return readings
-    return _read(file, lambda data, name: by_decision(readings_of(read_document(data, name))))
-
-
-def world_value(world: Any) -> Any:
-    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with
-    the place.
-    """
-    return (
-        _read(world, lambda data, name: read_document(data, name).data) if isinstance(world, str | PathLike) else world
-    )
-
-
-def _read(file: "str | PathLike[str]", read: Callable[[bytes, str], Any]) -> Any:
+    if isinstance(value, datetime):
+        return timestamp_text(value)
+    named = file_of_readings(value) if name == "readings" and isinstance(value, str) else value
     try:
-        return read(read_file(file), fspath(file))
+        if name == "world" and isinstance(value, str | PathLike):
+            return read_document(read_file(value), fspath(value)).data
+        if name == "readings" and isinstance(named, PathLike):
+            return by_decision(readings_of(read_document(read_file(named), fspath(named))))
     except DocumentError as error:
         raise UnusableFileError("invalid_request", str(error)) from None
+    return value
 
 
 def put_in_place(file: "str | PathLike[str]", content: bytes) -> None:
