@@ -181,7 +181,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test whose client did what costs money, leaks a credential or gets it banned, where that is asked for."""
     yield
-    sandbox = (getattr(item, "funcargs", None) or {}).get(NAME)
+    sandbox = _sandboxes(item).get(NAME)
     if sandbox is not None and _options(item)["conduct"] == "fail" and (errors := sandbox.conduct().errors):
         pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
 
@@ -193,7 +193,7 @@ def pytest_runtest_makereport(
     """Add the recorded requests to the report of a test that failed, while its sandboxes are still there."""
     report = yield
     if report.failed:
-        sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
+        sections = [section for fixture in _sandboxes(item).items() for section in _sections(item, *fixture)]
         report.sections += sections
         item.user_properties += sections  # which --junitxml writes
     if call.when == "teardown":
@@ -204,7 +204,7 @@ def pytest_runtest_makereport(
 def _note_seen(item: pytest.Item) -> None:
     """Note the last request to each sandbox that tests share: later ones belong to later tests."""
     seen = item.session.stash.setdefault(_SEEN, {})
-    for sandbox in (sandbox for fixture, sandbox in _sandboxes(item) if fixture != NAME):
+    for sandbox in (sandbox for fixture, sandbox in _sandboxes(item).items() if fixture != NAME):
         from image_workflow_emulator.testing import EmulatorError
 
         with suppress(EmulatorError):  # it was deleted
@@ -212,11 +212,11 @@ def _note_seen(item: pytest.Item) -> None:
                 seen[sandbox.id] = request.sequence
 
 
-def _sandboxes(item: pytest.Item) -> "list[tuple[str, Sandbox]]":
-    """Return the sandboxes among the fixtures of a test, each with the name of its fixture."""
+def _sandboxes(item: pytest.Item) -> "dict[str, Sandbox]":
+    """Return the sandboxes among the fixtures of a test, by the names of the fixtures."""
     module = sys.modules.get("image_workflow_emulator.testing.sandbox")
     fixtures: dict[str, Any] = getattr(item, "funcargs", None) or {}
-    return [(name, value) for name, value in fixtures.items() if module and isinstance(value, module.Sandbox)]
+    return {name: value for name, value in fixtures.items() if module and isinstance(value, module.Sandbox)}
 
 
 def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[tuple[str, str]]":
