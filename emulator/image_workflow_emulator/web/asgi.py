@@ -82,8 +82,7 @@ class Service:
         if exchange.record.problem is not None:
             raise exchange.record.problem
         assert response is not None
-        answer: dict[str, Any] = orjson.loads(response.body)
-        return answer
+        return dict(orjson.loads(response.body))
 
     def _exchange(self, request: Request, body: Body, request_id: str | None = None) -> Exchange:
         """Begin an exchange. Unknown callers get Request-Ids of their own sequence: they change none of a test."""

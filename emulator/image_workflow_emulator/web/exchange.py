@@ -239,10 +239,8 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """Render a problem; an auto clock then skips the wait that it asks of the client."""
         record, retry_after = self.record, problem.retry_after
         skips_wait = retry_after is not None and self.sandbox.clock.skips_waits
-        if problem.is_injected and (record.is_committed or record.replay_of is not None):
-            record.outcome = "replaced"
-        else:
-            record.outcome = "refused"
+        is_replaced = problem.is_injected and (record.is_committed or record.replay_of is not None)
+        record.outcome = "replaced" if is_replaced else "refused"
         record.problem = problem
         if problem.status == 402 and self.caller is not None:
             record.available_credits = self.caller.account.ledger.available

@@ -35,9 +35,8 @@ class Wire:
 
     async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send an answer whole, without its body in answer to HEAD, at a speed of real time if one is given."""
-        send, body, is_refused_early = self._send, response.body, self._body.has_more
-        if self._request.method == "HEAD":
-            body = b""
+        send, is_refused_early = self._send, self._body.has_more
+        body = b"" if self._request.method == "HEAD" else response.body
         is_whole = self._request.can_send_whole and len(body) <= PIECE_BYTES
         if is_whole and not (is_refused_early or bytes_per_second):
             await self._connection().send_whole(response.status, (*response.headers, self._request.embedding), body)
