@@ -183,7 +183,7 @@ def _with_cors(service: Service, origins: Sequence[str]) -> Answer:
 
 
 def _is_browsers_own(request: Request) -> bool:
-    """Tell whether a request is a browser's, and not a client's whose base URL is wrong: that one brings its key."""
+    """Return whether a request is a browser's, and not that of a client with a wrong base URL, which has a key."""
     return request.method in ("GET", "HEAD") and b"authorization" not in request.headers
 
 

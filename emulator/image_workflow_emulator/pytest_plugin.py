@@ -22,7 +22,7 @@ URL: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
 READINGS: Final = "--image-workflow-readings"
 OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
-"""What the marker takes."""
+"""The options of the marker."""
 READINGS_INI: Final = "image_workflow_readings"
 CONDUCT_INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
@@ -70,8 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
-        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock`, `scenario` and "
-        "`conduct` are as the ini options of these names have them, and the clock is `auto` without one",
+        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; the defaults of `clock`, "
+        "`scenario` and `conduct` are the ini options of these names, and the clock is `auto` without one",
     )
 
 
@@ -97,7 +97,7 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 
     url = request.config.getoption(URL) or os.environ.get("EMULATOR_URL")
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
-    with _telling_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
+    with _reporting_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
         emulator = (
             Emulator.connect(url, token)
             if url
@@ -108,8 +108,8 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 
 
 @contextmanager
-def _telling_refusals(place: str) -> Iterator[None]:
-    """Fail a test by what the emulator refuses, without a traceback; what is wrong comes first, then its place."""
+def _reporting_refusals(place: str) -> Iterator[None]:
+    """Fail a test with the refusal of the emulator, without a traceback: the mistake comes first, then its place."""
     from image_workflow_emulator.testing import EmulatorError
 
     try:
@@ -123,7 +123,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
     options = _options(request.node)
     del options["conduct"]
-    with _telling_refusals(f"  in {_marker_of(request.node)}"):
+    with _reporting_refusals(f"  in {_marker_of(request.node)}"):
         sandbox = image_workflow_emulator.sandbox(**options)
     with sandbox:
         yield sandbox
@@ -257,7 +257,8 @@ def _requests_lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> It
     for request in requests[-MAX_SHOWN_REQUESTS:]:
         yield from _request_lines(sandbox, request)
     if not requests:
-        yield f"none: since its start, reset or load, no request came with a key of this sandbox, such as {sandbox.api_key}"
+        why = "since its start, reset or load, no request came with a key of this sandbox"
+        yield f"none: {why}, such as {sandbox.api_key}"
 
 
 def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:

@@ -105,8 +105,8 @@ class Guard:
                 names += ", ".join(("", *LOCAL_SUFFIXES)) + " or without a dot"
             raise Problem(
                 "permission_denied",
-                f"Host: found {excerpt(host.decode())}, a name that others could give out; expected an IP address, {names}, "
-                "or one allowed by --allowed-host or --public-url",
+                f"Host: found {excerpt(host.decode())}, a name that others could give out; "
+                f"expected an IP address, {names}, or one allowed by --allowed-host or --public-url",
                 check=Check.ROUTE,
             )
         if len(self._known) < _KNOWN_HOSTS:
@@ -118,7 +118,7 @@ class Guard:
         return self._trusts_network and ("." not in name or name.endswith(LOCAL_SUFFIXES))
 
     def _allows_page(self, request: Request) -> bool:
-        """Tell whether the page's origin is allowed; a browser that loads a picture sends Referer, but no Origin."""
+        """Return whether the page's origin is allowed; a browser that loads a picture sends Referer, but no Origin."""
         named = request.headers.get(b"origin") or request.headers.get(b"referer", b"")
         return ANY_ORIGIN in self._origins or _origin_of(named.decode("latin-1")) in self._origins
 

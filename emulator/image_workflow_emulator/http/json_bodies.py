@@ -19,17 +19,17 @@ from image_workflow_emulator.kernel.wording import excerpt
 MAX_DEPTH: Final = 254
 """Levels of arrays and objects in JSON: as many as orjson writes (D56)."""
 MAX_VALUES: Final = 10_000
-"""Values in the body of an operation, as commas and brackets tell: each of them takes time in which nobody else is
+"""Values in the body of an operation, counted by commas and brackets: each takes time in which nobody else is
 served. Those that the contract declares have less than a hundred (D56)."""
 _UNCOUNTED_BYTES: Final = 64 * 1024
 """A body of no more bytes is read whatever is in it."""
 _NEXT_VALUE: Final = re.compile(rb'(?:[^",\[{]++|"(?:[^"\\]++|\\.)*+"?)*+[,\[{]', re.DOTALL)
-"""Up to the next comma or opening bracket outside of texts. It never looks at a byte twice."""
+"""The bytes up to the next comma or opening bracket outside of texts. No byte is read twice."""
 _MAX_INTEGER_CHARACTERS: Final = 18
 """Characters of an integer that surely has 64 bits; a longer one is read as a float."""
 _NOTHING: Final = object()
 _EXACT_BELOW: Final = 2**53
-"""Up to here there is a number between any whole one and the next."""
+"""Below this, a float exists between any whole number and the next."""
 _EXACT_CHARACTERS: Final = 5
 """A number that is written in so few characters is not rounded to a whole one when it is read as a float."""
 

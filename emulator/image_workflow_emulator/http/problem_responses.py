@@ -1,4 +1,4 @@
-"""How a refusal looks on the wire (section 7, D08): the one place that renders a Problem, for every surface."""
+"""The form of a refusal on the wire (section 7, D08): the one place that renders a Problem, for every surface."""
 
 import logging
 from collections.abc import Collection

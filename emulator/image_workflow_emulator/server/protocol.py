@@ -38,7 +38,7 @@ PIECE_BYTES: Final = 16 * 1024
 """The most bytes that the parser gets between two checks of the limits."""
 
 _LAST_REQUEST: Final = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"
-"""In whose place bytes are refused."""
+"""A request that is parsed in place of refused bytes, so that their refusal is answered in turn."""
 _ABSOLUTE_TARGET: Final = re.compile(rb"https?://([^/?#]*)/?(.*)", re.IGNORECASE)
 
 
@@ -68,7 +68,7 @@ class WatchedProtocol(HttpToolsProtocol):
 
     server_state: Connections
     _awaited: Literal["request", "head", "body"] = "request"
-    """What the parser has to report next: a request, the end of its head, or the end of its body."""
+    """The next report of the parser: a request, the end of its head, or the end of its body."""
     heard_at = 0.0
     """When the head or body that is awaited began, when content came last, or when the last answer was complete."""
     _unparsed: bytearray
@@ -84,11 +84,11 @@ class WatchedProtocol(HttpToolsProtocol):
     _is_half_closed = False
     """Whether the client has ended its side while requests were in the pipeline."""
     _unsent_bytes = 0
-    """How many bytes of answers the client had not taken when the connection was last looked at."""
+    """How many bytes of answers the client had not taken when the connection was last checked."""
     _taken_at = 0.0
     """When that number last changed."""
 
-    # What the transport reports -------------------------------------------------------------------------------------
+    # Reports of the transport ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection, if there is room for one more."""
@@ -132,7 +132,7 @@ class WatchedProtocol(HttpToolsProtocol):
                 self._unparsed[:0] = self._head_without_offer() + piece[stop.args[0] :]
             except httptools.HttpParserError as error:
                 self.logger.warning("Invalid HTTP request received.")
-                # What a method raised that the parser calls.
+                # The parser wraps an error that a method below has raised.
                 reason = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
                 detail = f"The bytes are no HTTP/1.1 request: {reason}."
                 self._refuse(reason if isinstance(reason, Problem) else Problem("invalid_request", detail))
@@ -153,7 +153,7 @@ class WatchedProtocol(HttpToolsProtocol):
         lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
         return b"\r\n".join([*lines, b"", b""])
 
-    # What the parser reports ----------------------------------------------------------------------------------------
+    # Reports of the parser ------------------------------------------------------------------------------------------
 
     def on_message_begin(self) -> None:
         """Begin a request, at its first byte."""
@@ -271,7 +271,7 @@ class WatchedProtocol(HttpToolsProtocol):
         self.parser = httptools.HttpRequestParser(self)
         self.parser.feed_data(_LAST_REQUEST)
 
-    # What the server asks -------------------------------------------------------------------------------------------
+    # Questions of the server ----------------------------------------------------------------------------------------
 
     @property
     def is_idle(self) -> bool:
@@ -309,6 +309,6 @@ class WatchedProtocol(HttpToolsProtocol):
 
 
 def _disconnect(cycle: RequestResponseCycle) -> None:
-    """Tell a request that its client has gone."""
+    """Notify a request that its client has gone."""
     cycle.disconnected = True
     cycle.message_event.set()

@@ -93,7 +93,7 @@ Raises OSError or ValueError if there is no answer in time.
 
 @dataclass(frozen=True, slots=True)
 class ControlClient:
-    """A client of the control plane at `url`, for one sandbox; None stands for `default`."""
+    """A client of the control plane at `url`, for one sandbox; None means `default`."""
 
     url: str
     """The address of the emulator, without a slash at its end."""
@@ -160,7 +160,7 @@ class ControlClient:
         """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""
         self.of(None).call("GET", "health", seconds=seconds)
 
-    # What takes more than one request, or a file ----------------------------------------------------------------------
+    # Calls of more than one request, or with a file ---------------------------------------------------------------------
 
     def recorded(self, query: Mapping[str, Any]) -> list[Any]:
         """Return all recorded requests that a query selects, as JSON, oldest first."""
@@ -217,7 +217,7 @@ class ControlClient:
 
 
 def emulator_address(text: str) -> str:
-    """Read the address of a running emulator; that of its page and its base URL stand for it. Raises ValueError."""
+    """Read the address of a running emulator, or of its page, or its base URL. Raises ValueError."""
     url = parse_url(text)
     _ = urlsplit(url).port
     return url.removesuffix(PREFIX).removesuffix(BASE_PATH)

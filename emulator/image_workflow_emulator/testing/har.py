@@ -24,7 +24,7 @@ def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     pairs = parse_qsl(query, keep_blank_values=True)
     names = ("idempotency-key", "user-agent", "content-type", "emulator-fault")
     headers = {name: value for name in names if (value := entry.get(name.replace("-", "_")))}
-    if entry["credential"]:  # the journal keeps no key: the credential's id tells keys apart
+    if entry["credential"]:  # the journal keeps no key: the credential's id distinguishes keys
         headers["authorization"] = f"Bearer {entry['credential']['id']}"
     request = {
         **_message(headers),

@@ -1,5 +1,5 @@
-"""What goes to an emulator, which checks it, and what comes from it: files, and the options of `serve` as
-plain values.
+"""Files and options for an emulator, which checks them: files are read and written whole, and the options of `serve`
+are plain values.
 """
 
 import json

@@ -37,7 +37,7 @@ Resource: TypeAlias = dict[str, Any]
 
 
 class Filters(TypedDict, total=False):
-    """What selects recorded requests, as `Sandbox.requests` takes it. None is as if it was not given."""
+    """The filters of recorded requests, as `Sandbox.requests` takes them. None is no filter."""
 
     operation: str | None
     status: int | str | None
@@ -48,7 +48,7 @@ class Filters(TypedDict, total=False):
 
 
 class TeamChanges(TypedDict, total=False):
-    """What of a Team can be changed, as `Team.set` takes it."""
+    """The fields of a Team that can be changed, as `Team.set` takes them."""
 
     credits: int
     subscription: str
@@ -572,7 +572,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     outcome: str
     summary: str
     checks: list[Mapping[str, Any]]
-    """In their order: `check`, `result` (`passed`, `decided`, `not reached`), `detail`, `source`."""
+    """The checks in their order, each with `check`, `result` (`passed`, `decided`, `not reached`), `detail`, `source`."""
     decided_by: Mapping[str, Any] | None = None
     remedy: str | None = None
     """The smallest change that would have succeeded; None for a request that was not refused."""

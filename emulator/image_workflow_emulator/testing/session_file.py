@@ -1,4 +1,4 @@
-"""A sandbox as a file: its state, to be loaded again, or where the name ends in `.json` a session, to be looked at.
+"""A sandbox as a file: its state, to be loaded again, or where the name ends in `.json` a session, to be viewed.
 
 A session is what the control plane answers at one moment, for `Open file` of the page to show again: JSON with
 `format`, `version`, `sandbox`, `answers` (by path, of requests the newest, each with its explanation), `pictures` (by

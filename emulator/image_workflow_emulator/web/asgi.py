@@ -22,7 +22,7 @@ from image_workflow_emulator.web.wire import Wire
 
 FAULT_HEADER = b"emulator-fault"
 MIN_KEY_LENGTH = 8
-"""A shorter key is not looked for in requests: it may stand there by chance."""
+"""A shorter key is not searched for in requests: it may be there by chance."""
 
 
 _SURFACES = {FILES_PREFIX: files.find, DIRECT_UPLOADS_PREFIX: direct_uploads.find}

@@ -62,7 +62,7 @@ def allowing(*methods: str) -> Step:
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """What a request is about and how it is answered: an operation of `/v1`, one of the byte surfaces, or nothing."""
+    """The subject of a request and its answer: an operation of `/v1`, one of the byte surfaces, or nothing."""
 
     commit: Callable[["Exchange", Any], object]
     """Carries out what was checked, of which the second argument is what the last check found. It cannot fail."""
@@ -140,10 +140,10 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """The id that the answer carries, if it is this request's own."""
         return self.record.request_id
 
-    # What surfaces use ----------------------------------------------------------------------------------------------
+    # Used by surfaces -----------------------------------------------------------------------------------------------
 
     def enter(self, has_waited: bool) -> None:
-        """Settle the sandbox; after a wait, look for the caller and read the clock again."""
+        """Settle the sandbox; after a wait, find the caller and read the clock again."""
         if has_waited:
             if self.route.operation is not None and not (self.caller and self.sandboxes.is_current(self.caller)):
                 self.caller = self.sandboxes.find_caller(self.request.bearer_key())
@@ -172,7 +172,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         if self.caller is not None:
             self.call.now = self.now
 
-    # What scenarios match -------------------------------------------------------------------------------------------
+    # Facts for scenarios --------------------------------------------------------------------------------------------
 
     def request_facts(self) -> Facts:
         """Return what a scenario can match of this request."""
@@ -194,7 +194,7 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 
         return varied(response, readings, is_evolved)
 
-    # What a fault can do (`FaultContext`) ---------------------------------------------------------------------------
+    # Actions of faults (`FaultContext`) -----------------------------------------------------------------------------
 
     @property
     def is_read(self) -> bool:

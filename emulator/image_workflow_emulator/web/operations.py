@@ -1,4 +1,4 @@
-"""What each operation does: one row for each operation id of the contract (section 4).
+"""The behaviour of each operation: one row for each operation id of the contract (section 4).
 
 A row names the handler, which has the operation's own checks and its commit. `rendering` writes the result as JSON.
 """
@@ -148,7 +148,7 @@ OPERATIONS: Mapping[str, Handler] = {
     "getGeneration": _poll(lookups.GENERATION),
     **{operation_admitting(workflow): handler for workflow, handler in generations.BY_WORKFLOW.items()},
 }
-"""By operation id; the contract must name exactly these."""
+"""The behaviours by operation id; the contract must name exactly these."""
 
 # Image work that an admission waits for, while its key is in progress (D13) -------------------------------------------
 

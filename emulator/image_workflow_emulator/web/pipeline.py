@@ -130,7 +130,7 @@ def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
 
 
 async def _wait_in_admission(exchange: Exchange) -> None:
-    """Let the key be in progress during the wait (D13); then look at time and state again."""
+    """Let the key be in progress during the wait (D13); then read time and state again."""
     records, scope = exchange.sandbox.idempotency, exchange.key_scope
     if scope is not None:
         records.hold(scope)

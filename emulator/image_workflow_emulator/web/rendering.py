@@ -93,7 +93,7 @@ def _to_bytes(value: object, links: Links) -> bytes:
     return value.keep(rendered) if isinstance(value, resources.RenderedOnce) else rendered
 
 
-# What is no field of the resource, or looks different -----------------------------------------------------------------
+# Members that are no field of the resource, or have another form -----------------------------------------------------
 
 
 def _team(caller: Caller, links: Links) -> Object:

@@ -18,7 +18,7 @@ from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Pol
 from image_workflow_emulator.web.rendering import Links, json_response
 
 _COLLECTIONS: Mapping[type, str] = {Asset: "assets", Product: "products", Operation: "operations"}
-"""What is answered with a Location when it was made (D38)."""
+"""The resources whose creation is answered with a Location (D38)."""
 
 
 class RoutingError(RuntimeError):

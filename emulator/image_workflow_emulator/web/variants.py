@@ -21,7 +21,7 @@ ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note":
 _AS_IT_IS: Final = frozenset({"request", "headers", "body"})
 """Fields whose objects repeat what the client sent, or say what it is to send: nothing may be added there."""
 _TIMESTAMP: Final = re.compile(rb'("(?:created|updated|started|finished|expires)_at":"[0-9T:.-]{23})Z"')
-"""A member that holds an instant. No text can look so: in a text, the quotes are escaped."""
+"""A member that holds an instant. No text has this form: in a text, the quotes are escaped."""
 
 
 def varied(response: Response, readings: Readings, is_evolved: bool) -> Response:
