@@ -47,4 +47,4 @@ def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path) -> None:
 def test_a_broken_file_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("scenario: broken\nrulez: []\n")
     with pytest.raises(DocumentError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
-        ScenarioLibrary(CONTRACT, tmp_path).entries()
+        _ = ScenarioLibrary(CONTRACT, tmp_path).entries

@@ -82,7 +82,7 @@ def _given_schema() -> dict[str, Any]:
 
 def scenario_list(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Name every scenario of the library."""
-    entries = ScenarioLibrary(load_contract()).entries()
+    entries = ScenarioLibrary(load_contract()).entries
     rows = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
     show(options, {"data": entries}, ("name", "description"), rows)
 

@@ -11,7 +11,7 @@ from msgspec import convert, to_builtins
 
 from image_workflow_emulator.cli.output import print_json, show
 from image_workflow_emulator.cli.remote import control_client
-from image_workflow_emulator.control.recorded_request import RecordedRequest, request_line
+from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.kernel.signing import without_signature
 from image_workflow_emulator.kernel.wording import count_of
@@ -38,7 +38,7 @@ def requests_list(options: Namespace, environment: Mapping[str, str]) -> None:
             raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
         for entry in _answered(control, query):
             as_json = json.dumps(entry, ensure_ascii=False)
-            line = printable(as_json) if options.format == "json" else request_line(convert(entry, RecordedRequest))
+            line = printable(as_json) if options.format == "json" else str(convert(entry, RecordedRequest))
             print(line, flush=True)
     answer = control.call("GET", "requests", query=query)
     entries = list(reversed(answer["data"]))
@@ -107,7 +107,7 @@ def _verdict_on(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _text(found: Mapping[str, Any]) -> Iterator[str]:
     why = found["explanation"]
-    yield f"{found['sequence']}  {request_line(convert(found, RecordedRequest))}"
+    yield f"{found['sequence']}  {convert(found, RecordedRequest)}"
     yield printable(why["summary"])
     if why["remedy"]:
         yield f"remedy  {printable(why['remedy'])}"

@@ -7,26 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from image_workflow_emulator.control import (
-    about,
-    clock,
-    events,
-    given,
-    journal,
-    page,
-    sandboxes,
-    scenarios,
-    teams,
-    work,
-)
+from image_workflow_emulator.control import about, clock, events, given, journal, sandboxes, scenarios, teams, work
 from image_workflow_emulator.control.dispatch import Action, Control, ControlPlane, Handler, action_of, contract
+from image_workflow_emulator.control.page import PAGES
 
 _MODULES: Final = (about, clock, events, given, journal, sandboxes, scenarios, teams, work)
-_PAGES: Final[Mapping[str, Handler]] = {
-    "": page.show_page,
-    "/reference": page.show_reference,
-    "/page/{file}": page.show_file,
-}
 
 
 def create_control(plane: ControlPlane) -> Control:
@@ -39,7 +24,7 @@ def _actions() -> Iterator[tuple[str, Mapping[str, Action]]]:
 
     What concerns one sandbox acts on `default`, and below `/sandboxes/{sandbox}` on another.
     """
-    for path, handler in _PAGES.items():
+    for path, handler in PAGES.items():
         yield path, {"GET": Action(handler, query={"sandbox": "Sandbox"})}
     for path, item in contract()["paths"].items():
         operations = {method.upper(): operation for method, operation in item.items() if method != "servers"}

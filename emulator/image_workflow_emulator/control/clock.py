@@ -12,10 +12,9 @@ from image_workflow_emulator.control.dispatch import ControlCall, invalid_value
 from image_workflow_emulator.documents.values import RATE_WORDS, clock_setting
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
-from image_workflow_emulator.kernel import timestamps
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.kernel.timeline import Event, Timeline
-from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
+from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, timestamp_or_none
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -26,6 +25,7 @@ MAX_STEPS: Final = 10_000
 _TURNS: Final = 20
 """Turns of the event loop within which a request is admitted after its hold, if it has no image to decode."""
 _MAX_DECODING_POLLS: Final = 10_000
+_OTHER_EVENTS: Final = {"upload_expired": "the upload window closes", engine.HOLD_EVENT: "a held request is admitted"}
 _POLL_SECONDS: Final = 0.001
 """How often, and how many times at most, to check whether one that has an image to decode is admitted."""
 
@@ -38,7 +38,7 @@ def describe_clock(sandbox: Sandbox, now: int, setting: ClockSetting | None = No
         "mode": setting.mode,
         "rate": int(setting.rate) if setting.rate.is_integer() else setting.rate,
         "pending": len(sandbox.timeline),
-        "next_event_at": timestamps.timestamp_or_none(sandbox.timeline.next_due),
+        "next_event_at": timestamp_or_none(sandbox.timeline.next_due),
     }
 
 
@@ -51,18 +51,15 @@ def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
 def _describe_event(sandbox: Sandbox, event: Event) -> dict[str, Any]:
     """Return a coming event in words, with the id of its subject; for a change of a scenario, the scenario's name."""
     subject, work = event.subject, sandbox.store.find_work(event.subject)
-    if work is not None:
-        what = _words_of_work(work, event)
-    elif event.kind == "upload_expired":
-        what = "the upload window closes"
-    elif event.kind == scenarios.CHANGE_EVENT:
+    if event.kind == scenarios.CHANGE_EVENT:
         scenario = sandbox.playbooks[event.subject].scenario
         changes = scenario.timeline[event.detail].spelling["set"].items()
         subject = scenario.name
         what = f"the scenario sets {', '.join(f'{name} {value}' for name, value in changes)}"
+    elif work is not None:
+        what = _words_of_work(work, event)
     else:
-        assert event.kind == engine.HOLD_EVENT, f"{event.kind} is no kind of event"
-        what = "a held request is admitted"
+        what = _OTHER_EVENTS[event.kind]
     return {"at": format_timestamp(event.due), "what": what, "id": subject}
 
 

@@ -7,7 +7,7 @@ that a shell and a terminal do not obey.
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -69,7 +69,7 @@ _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
     rule, notes = record.rule if record.has_rule_acted else record.work_rule, _notes(record)
-    headers = record.response_headers
+    headers = {_text(name): masks.of_text(_text(value)) for name, value in record.response_headers or ()}
     fields = {name: getattr(record, name, None) for name in RecordedRequest.__struct_fields__} | {
         "at": format_timestamp(record.at),
         "arrived_at": format_timestamp(record.arrived_at),
@@ -86,9 +86,7 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         "rule": describe_rule(rule) if rule else None,
         "duration_ms": None if record.duration_ms is None else round(record.duration_ms, 3),
         "request_body": _describe_body("request", record.request_body, record.request_body_bytes, masks, notes),
-        "response_headers": None
-        if headers is None
-        else {_text(name): masks.of_text(_text(one)) for name, one in headers},
+        "response_headers": headers or None,
         "response_body": _describe_body("answer", record.response_body, record.response_body_bytes, masks, notes),
     }
     fields["note"] = "; ".join(notes) or None
@@ -139,55 +137,44 @@ def _describe_body(
 
 _AUTHORIZATION: Final = '--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"'
 _KEPT_IN_QUERIES: Final = "".join(map(chr, range(0x21, 0x7F)))
+_WITHOUT_KEY: Final = "without a key: none came, or one that belongs to no Team, which the journal does not keep"
+_MASKED: Final = "where the request held a key, only its beginning is shown: the journal shows no keys"
 
 
 def as_curl(record: RequestRecord, masks: Masks, origin: str) -> str:
-    """Return the command, after its comments; `origin` is the address of the emulator."""
-    body = record.request_body or b""
+    """Return the command, after comments on what it cannot repeat; `origin` is the address of the emulator."""
+    body, is_of_operation = record.request_body or b"", record.path.startswith(BASE_PATH)
     has_body = record.content_type_header is not None and record.request_body != b""
-    is_kept = body != b"" and b"\0" not in body  # at which an argument of a command ends
-    address = origin + encoded_path(masks.of_text(record.path))
-    if record.query:
-        address += "?" + quote(masks.of_bytes(record.query), safe=_KEPT_IN_QUERIES)
-    lines = ["curl --include --path-as-is --globoff"]
+    is_cut = has_body and (body == b"" or b"\0" in body)  # at which an argument of a command ends
+    parts = ["curl --include --path-as-is --globoff"]
     if record.method == "HEAD":
-        lines[0] += " --head"
+        parts[0] += " --head"
     elif record.method != "GET" or has_body:
-        lines[0] += f" --request {_word(record.method.encode())}"
-    if record.credential is not None and record.path.startswith(BASE_PATH):
-        lines.append(_AUTHORIZATION)
-    lines += [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(record, has_body)]
-    if is_kept:
-        lines.append(f"--data-raw {_word(masks.of_bytes(body))}")
-    elif has_body:
-        lines.append("--data-binary @FILE")
-    lines.append(_word(address.encode()))
-    return "".join(_comments(record, masks, is_cut=has_body and not is_kept)) + " \\\n  ".join(lines)
-
-
-def _headers(record: RequestRecord, has_body: bool) -> Iterator[tuple[bytes, bytes]]:
-    """Iterate over the headers that the journal keeps, each as the beginning of its line and its value."""
-    if record.idempotency_key is not None:
-        yield b"Idempotency-Key: ", record.idempotency_key.encode("latin-1")
-    if record.fault_header is not None:
-        yield b"Emulator-Fault: ", record.fault_header
-    if record.content_type_header:
-        yield b"Content-Type: ", record.content_type_header
-    elif has_body:
-        yield b"Content-Type:", b""  # without which curl would send one
-
-
-def _comments(record: RequestRecord, masks: Masks, *, is_cut: bool) -> Iterator[str]:
-    """Say what the command cannot repeat, and why; `is_cut` if it is without the body."""
-    if record.credential is None and record.path.startswith(BASE_PATH):
-        yield "# without a key: none came, or one that belongs to no Team, which the journal does not keep\n"
-    sent = (record.path.encode(), record.query, record.request_body or b"", *dict(_headers(record, False)).values())
-    if any(masks.of_bytes(text) != text for text in sent):
-        yield "# where the request held a key, only its beginning is shown: the journal shows no keys\n"
-    if is_cut:
-        size_bytes = len(record.request_body or b"") or record.request_body_bytes
-        size = f" of {count_of(size_bytes, 'byte')}" if size_bytes else ""
-        yield f"# FILE stands for the body{size}, which the journal does not keep or no argument can hold\n"
+        parts[0] += f" --request {_word(record.method.encode())}"
+    if record.credential is not None and is_of_operation:
+        parts.append(_AUTHORIZATION)
+    headers = {
+        b"Idempotency-Key: ": record.key_header,
+        b"Emulator-Fault: ": record.fault_header,
+        b"Content-Type: ": record.content_type_header,
+    }
+    parts += [f"--header {_word(name + value)}" for name, value in headers.items() if value]
+    if has_body and not record.content_type_header:
+        parts.append("--header Content-Type:")  # without which curl would send one
+    if has_body:
+        parts.append("--data-binary @FILE" if is_cut else f"--data-raw {_word(body)}")
+    query = "?" + quote(record.query, safe=_KEPT_IN_QUERIES) if record.query else ""
+    parts.append(_word((origin + encoded_path(record.path) + query).encode()))
+    command = " \\\n  ".join(parts)
+    shown = masks.of_text(command)
+    size_bytes = len(body) or record.request_body_bytes
+    size = f" of {count_of(size_bytes, 'byte')}" if size_bytes else ""
+    comments = {
+        _WITHOUT_KEY: record.credential is None and is_of_operation,
+        _MASKED: shown != command,
+        f"FILE stands for the body{size}, which the journal does not keep or no argument can hold": is_cut,
+    }
+    return "".join(f"# {comment}\n" for comment, applies in comments.items() if applies) + shown
 
 
 def _word(data: bytes) -> str:
@@ -195,10 +182,5 @@ def _word(data: bytes) -> str:
     text = data.decode(errors="replace")
     if text.isprintable() and text.encode() == data:
         return shlex.quote(text)
-    return f"$'{''.join(map(_escape, data))}'"
-
-
-def _escape(byte: int) -> str:
-    if byte in b"\\'":
-        return f"\\{byte:c}"
-    return chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"
+    escaped = data.decode("latin-1").encode("unicode_escape").decode()
+    return "$'" + escaped.replace("'", "\\'") + "'"

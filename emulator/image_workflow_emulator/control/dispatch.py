@@ -61,16 +61,6 @@ of the request behind it. Returns the JSON of the answer; raises Problem for a r
 """
 
 
-class JsonResponse(Response):
-    """A value as JSON."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """Write the value."""
-        return orjson.dumps(content)
-
-
 @dataclass(eq=False)
 class ControlPlane:
     """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
@@ -96,11 +86,6 @@ class ControlPlane:
     def library(self) -> ScenarioLibrary:
         """The scenarios that are shipped."""
         return ScenarioLibrary(self.contract)
-
-    @cached_property
-    def library_entries(self) -> list[dict[str, str]]:
-        """The library, read once: it is shipped, and does not change while the process runs."""
-        return self.library.entries()
 
     def find_sandbox(self, identifier: str | None) -> Sandbox:
         """Return the sandbox that a path names, the default one if it names none. Raises Problem not_found."""
@@ -234,13 +219,9 @@ class Control:
         action, parameters = self._find(head)
         async with plane.taking_file if STATE_FILE in action.body else nullcontext():
             content = await _read_body(plane, action, head, body)
-            fields: Any = {}
-            if action.schema is not None and (content or action.needs_body):
-                fields = parse_json(content, head.headers.get(b"content-type"), _MAX_VALUES)
-            query = read_parameters(head.query_string, action.query)
+            query = _read_parameters(head.query_string, action.query)
             sandbox = plane.find_sandbox(parameters.get("sandbox"))
-            if action.schema is not None:
-                fields = read_fields(action.schema, fields, len(content))
+            fields = _read_fields(action, head, content)
             now = engine.enter(sandbox)
             call = ControlCall(plane, head, sandbox, now, parameters, query, content, fields, sandbox.store)
             value = action.handler(call)
@@ -248,7 +229,8 @@ class Control:
                 value = await value
         if isinstance(value, Response):
             return value
-        return Response(status_code=action.status) if value is None else JsonResponse(value, action.status)
+        content = b"" if value is None else orjson.dumps(value)
+        return Response(content, action.status, media_type=None if value is None else JSON)
 
     def _find(self, head: Request) -> tuple[Action, Mapping[str, str]]:
         """Find the action of a request, and the parts of its path; a slash within one came as `%2F`. Raises Problem."""
@@ -327,15 +309,19 @@ def schemas() -> Schemas:
     return Schemas(contract(), FORMATS)
 
 
-def read_fields(reference: str, value: Any, size_bytes: int) -> Any:
-    """Return the values of a body that fits a schema of the contract. Raises Problem with all that is wrong."""
-    violations = schemas().violations(reference, value, first_only=size_bytes > LARGE_BODY_BYTES)
+def _read_fields(action: Action, head: Request, content: bytes) -> Any:
+    """Return the values of a body that is JSON by its schema. Raises Problem with all that is wrong."""
+    if action.schema is None:
+        return {}
+    is_sent = content or action.needs_body
+    value = parse_json(content, head.headers.get(b"content-type"), _MAX_VALUES) if is_sent else {}
+    violations = schemas().violations(action.schema, value, first_only=len(content) > LARGE_BODY_BYTES)
     if violations:
         raise Problem("invalid_request", listed(violations))
-    return schemas().value(reference, value)
+    return schemas().value(action.schema, value)
 
 
-def read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
+def _read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of a query, with defaults; `parameters` are the components of the contract by their names.
 
     Raises:

@@ -43,10 +43,13 @@ _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 async def stream_events(call: ControlCall) -> Response:
     """GET /events: from now on, or after the change that `Last-Event-ID` names.
 
-    Raises Problem service_unavailable: there are too many streams.
+    Raises Problem: invalid_request, or service_unavailable where there are too many streams.
     """
     feed = call.sandbox.feed
-    number = _last_number(call, feed)
+    header = call.head.headers.get(b"last-event-id", b"%d" % feed.last_number).decode("latin-1")
+    number = number_in(header, MAX_INTEGER)
+    if number is None:
+        raise invalid_value("Last-Event-ID", header, "the id of an event")
     if call.head.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
     if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
@@ -54,16 +57,6 @@ async def stream_events(call: ControlCall) -> Response:
         raise Problem("service_unavailable", detail, retry_after=RETRY_SECONDS)
     events = _events(call.plane, call.sandbox.id, feed, number)
     return StreamingResponse(events, headers=_HEADERS, media_type=_MEDIA_TYPE)
-
-
-def _last_number(call: ControlCall, feed: Feed) -> int:
-    """Return the number after which to begin. Raises Problem invalid_request."""
-    header = call.head.headers.get(b"last-event-id")
-    value = None if header is None else header.decode("latin-1")
-    number = feed.last_number if value is None else number_in(value, MAX_INTEGER)
-    if number is None:
-        raise invalid_value("Last-Event-ID", value, "the id of an event")
-    return number
 
 
 async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int) -> AsyncIterator[bytes]:

@@ -3,7 +3,7 @@
 Words what the exchange noted in a record of the journal. Decides nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import structs
@@ -21,16 +21,16 @@ _HEADER: Final = "the header Emulator-Fault"
 
 def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
     """Return the explanation of a record, as JSON."""
-    original, decided = journal.original_of(record), _decided(record)
+    original, decided = journal.original_of(record), _decided_by(record)
     # Also one that decided only because a scenario asked for its problem.
-    checks = [check for check in Check if check in record.checks or check is decided]
+    checks = [check for check in Check if check in record.checks or (decided and check is decided["check"])]
     rules = ((record.rule, record.has_rule_acted), (record.work_rule, True))
     related = {"sequence": original.sequence if original else None, "request_id": record.replay_of}
     return {
         "outcome": record.outcome,
         "summary": _summary(record, original),
-        "checks": [_describe_check(check, record, check is decided) for check in checks],
-        "decided_by": _decided_by(record, decided) if decided or record.problem else None,
+        "checks": [_describe_check(check, record, decided) for check in checks],
+        "decided_by": decided,
         "remedy": remedy_of(record),
         "effects": list(_effects(record)),
         "rules": [describe_rule(rule) | {"did": rule.then if acted else "nothing"} for rule, acted in rules if rule],
@@ -41,35 +41,32 @@ def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
 # The checks -----------------------------------------------------------------------------------------------------------
 
 
-def _decided(record: RequestRecord) -> Check | None:
-    """Return the check that decided how the request ended; None where every check was passed, or none decided."""
-    if record.outcome == "replayed":
-        return Check.IDEMPOTENCY
-    if record.outcome != "refused" or record.problem is None or record.problem.code == "internal_error":
+def _decided_by(record: RequestRecord) -> dict[str, Any] | None:
+    """Return what decided, at which check if at one, and the change of a timeline that caused it.
+
+    None where nothing decided: every check was passed, or the request has no answer.
+    """
+    problem, check = record.problem, Check.IDEMPOTENCY if record.outcome == "replayed" else None
+    if problem is None and check is None:
         return None
-    return record.problem.check
-
-
-def _describe_check(check: Check, record: RequestRecord, has_decided: bool) -> dict[str, Any]:
-    """Return the result of a check, why it is made, and what it found if it decided."""
-    problem, detail = record.problem, None
-    if has_decided:
-        detail = problem.detail if problem else "Idempotency-Key: found the same intent that this key is bound to"
-    source = source_of(check, problem.code if problem and has_decided else None)
-    result = "decided" if has_decided else "passed" if check in record.passed else "not reached"
-    return {"check": check, "result": result, "detail": detail, "source": structs.asdict(source)}
-
-
-def _decided_by(record: RequestRecord, check: Check | None) -> dict[str, Any]:
-    """Return what decided, at which check, and the change of a timeline that caused it."""
-    found, cause = _describe_check(check or Check.ROUTE, record, True), record.problem.cause if record.problem else None
+    if problem is not None and record.outcome == "refused" and problem.code != "internal_error":
+        check = problem.check
+    cause = problem.cause if problem else None
     return {
         "check": check,
         "who": "the service" if not record.is_injected else "a scenario" if record.rule else _HEADER,
-        "detail": found["detail"],
-        "source": found["source"],
+        "detail": problem.detail if problem else "Idempotency-Key: found the same intent that this key is bound to",
+        "source": structs.asdict(source_of(check or Check.ROUTE, problem.code if problem else None)),
         "timeline": _describe_place(cause) | {"at": format_timestamp(cause.at)} if cause else None,
     }
+
+
+def _describe_check(check: Check, record: RequestRecord, decided: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the result of a check, why it is made, and what it found if it decided."""
+    if decided and check is decided["check"]:
+        return {"check": check, "result": "decided", "detail": decided["detail"], "source": decided["source"]}
+    result = "passed" if check in record.passed else "not reached"
+    return {"check": check, "result": result, "detail": None, "source": structs.asdict(source_of(check))}
 
 
 # What would have helped, and what happened ----------------------------------------------------------------------------

@@ -107,10 +107,8 @@ def _operation(contract: Contract, kind: str) -> OperationContract:
 
 async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
     """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
-    body, path = (
-        _body(kind, fields, names, partial(_photos, call, team_id, kind, fields)),
-        _operation(call.plane.contract, kind).path,
-    )
+    path = _operation(call.plane.contract, kind).path
+    body = _body(kind, fields, names, partial(_photos, call, team_id, kind, fields))
     made = await _ask(call, team_id, "POST", path, body)
     if kind == "product" or not fields.get("finished", True):
         return made

@@ -5,7 +5,7 @@ and the examiner judges the conduct of clients and their coverage of the contrac
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any, Final
@@ -72,8 +72,13 @@ def _selected(call: ControlCall) -> list[RequestRecord]:
     team_ids = {account.team.id for account in call.sandbox.find_accounts(team)}
     if team is not None and not team_ids:
         raise no_such_team(call.sandbox, team)
-    operation = _word(query, "operation", call.plane.contract.operations, "an operation id of the contract")
-    code, key = _word(query, "code", CATALOGUE, "a code of the specification"), query["idempotency_key"]
+    words: dict[str, tuple[Collection[str], str]] = {
+        "operation": (call.plane.contract.operations, "an operation id of the contract"),
+        "code": (CATALOGUE, "a code of the specification"),
+    }
+    for name, (known, expected) in words.items():
+        if (value := query[name]) not in (None, NONE, *known):
+            raise invalid_value(name, value, f"{expected}, or {NONE}", nearest(value, known))
     status = (query["status"] or "*").replace("x", "?")
     before = inf if query["before"] is None else query["before"]
     return [
@@ -81,18 +86,10 @@ def _selected(call: ControlCall) -> list[RequestRecord]:
         for record in call.sandbox.journal.newest_first(query["since"] or 0)
         if record.sequence < before
         and fnmatchcase(str(record.status or NONE), status)
-        and operation in (None, record.operation or NONE)
-        and code in (None, record.code or NONE)
-        and key in (None, record.idempotency_key)
+        and all(query[name] in (None, getattr(record, name) or NONE) for name in words)
+        and query["idempotency_key"] in (None, record.idempotency_key)
         and (team is None or (record.team is not None and record.team.id in team_ids))
     ]
-
-
-def _word(query: Mapping[str, Any], name: str, words: Collection[str], expected: str) -> str | None:
-    value: str | None = query[name]
-    if value is not None and value != NONE and value not in words:
-        raise invalid_value(name, value, f"{expected}, or {NONE}", nearest(value, words))
-    return value
 
 
 # What the examiner makes of it ----------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.control.dispatch import ControlCall
+from image_workflow_emulator.control.dispatch import ControlCall, Handler
 from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
@@ -61,6 +61,10 @@ def _document(call: ControlCall, content: str) -> Response:
     if call.plane.settings.control_token is not None:
         content = content.replace("<html ", "<html data-needs-token ", 1)
     return Response(content, media_type="text/html", headers=_HEADERS)
+
+
+PAGES: Final[Mapping[str, Handler]] = {"": show_page, "/reference": show_reference, "/page/{file}": show_file}
+"""The paths of the control plane that its contract does not have."""
 
 
 # The reference --------------------------------------------------------------------------------------------------------

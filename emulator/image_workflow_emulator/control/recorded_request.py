@@ -75,14 +75,10 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
         return None if self.credential is None else str(self.credential["team"]["name"])
 
     def __str__(self) -> str:
-        return request_line(self)
-
-
-def request_line(request: RecordedRequest) -> str:
-    """Describe a request in one line: time, status, operation (or method and path), code, fate, duration, Team."""
-    took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
-    what = request.operation or f"{request.method} {without_signature(request.path)}"
-    status = str(request.status or ("…" if request.duration_ms is None else "---"))
-    fates = [fate for fate, applies in (("replayed", request.replayed), ("answer lost", request.lost)) if applies]
-    parts = (request.at[11:23], status, what, request.code, *fates, took, request.team)
-    return printable("  ".join(part for part in parts if part))
+        """Describe it in one line: time, status, operation (or method and path), code, fate, duration, Team."""
+        took = None if self.duration_ms is None else f"{self.duration_ms:.1f} ms"
+        what = self.operation or f"{self.method} {without_signature(self.path)}"
+        status = str(self.status or ("…" if self.duration_ms is None else "---"))
+        fates = [fate for fate, applies in (("replayed", self.replayed), ("answer lost", self.lost)) if applies]
+        parts = (self.at[11:23], status, what, self.code, *fates, took, self.team)
+        return printable("  ".join(part for part in parts if part))

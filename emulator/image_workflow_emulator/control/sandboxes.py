@@ -5,14 +5,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+import orjson
 from msgspec import structs
 from starlette.concurrency import iterate_in_threadpool
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.clock import clock_of, describe_clock
-from image_workflow_emulator.control.dispatch import ControlCall, JsonResponse, in_slices
+from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
 from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
@@ -28,7 +29,7 @@ from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, 
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError
 
 
-async def create_sandbox(call: ControlCall) -> JsonResponse:
+async def create_sandbox(call: ControlCall) -> Response:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
     fields, plane = call.fields, call.plane
     given: dict[str, Any] = {name: read(fields[name]) for name, read in _READERS.items() if name in fields}
@@ -43,7 +44,8 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
     sandbox.created_with = structs.replace(plane.options, **given)
-    return JsonResponse(describe(call, sandbox), 201, {"Location": f"{PREFIX}/sandboxes/{identifier}"})
+    headers = {"Location": f"{PREFIX}/sandboxes/{identifier}"}
+    return Response(orjson.dumps(describe(call, sandbox)), 201, headers, JSON)
 
 
 async def list_sandboxes(call: ControlCall) -> dict[str, Any]:

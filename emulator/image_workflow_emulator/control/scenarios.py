@@ -85,7 +85,7 @@ def set_admission(call: ControlCall) -> dict[str, Any]:
 
 def list_scenarios(call: ControlCall) -> dict[str, Any]:
     """GET /scenarios."""
-    return {"data": call.plane.library_entries}
+    return {"data": call.plane.library.entries}
 
 
 def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions:

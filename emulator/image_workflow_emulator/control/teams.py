@@ -13,7 +13,7 @@ from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.world import WorldCredential, read_team
 from image_workflow_emulator.service.sandbox import scenarios
-from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import Sandbox, TeamAccount
 
 _ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
 """By profile, as in the built-in world."""
@@ -57,10 +57,12 @@ def list_teams(call: ControlCall) -> dict[str, Any]:
 def create_team(call: ControlCall) -> dict[str, Any]:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     name = call.fields["name"]
-    _check_is_free(call.sandbox, name)
+    if list(call.sandbox.find_accounts(name)):  # both would answer to the same word
+        expected = "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
+        raise Problem("invalid_request", f"/name: found {excerpt(name)}; expected {expected}", status=409)
     account = call.sandbox.add_team(read_team(name, call.fields), call.now)
     for profile in _ENDS_OF_KEYS:
-        _add_credential(call, account, profile, None)
+        _add_credential(call, account, profile)
     return describe_team(call.sandbox, account)
 
 
@@ -74,15 +76,16 @@ def change_team(call: ControlCall) -> dict[str, Any]:
 def create_credential(call: ControlCall) -> dict[str, Any]:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
-    added = _add_credential(call, account, call.fields["profile"], call.fields.get("expires_at"))
-    return _describe_credential(added.credential)
+    return _describe_credential(_add_credential(call, account, **call.fields))
 
 
 def change_credential(call: ControlCall) -> dict[str, Any]:
-    """PATCH /credentials/{credential}: effective with the next request that brings it."""
-    held = _find_credential(call.sandbox, call.parameters["credential"])
-    change = WorldCredential(held.credential.key, **call.fields)
-    scenarios.change_credential(call.sandbox, held, change)
+    """PATCH /credentials/{credential}, by its id or its key: effective with the next request that brings it."""
+    identifier, credentials = call.parameters["credential"], call.sandbox.credentials.values()
+    held = next((one for one in credentials if identifier in (one.credential.id, one.credential.key)), None)
+    if held is None:
+        raise Problem("not_found", f"{excerpt(identifier)}: there is no such credential")
+    scenarios.change_credential(call.sandbox, held, WorldCredential(held.credential.key, **call.fields))
     return _describe_credential(held.credential)
 
 
@@ -101,13 +104,6 @@ def no_such_team(sandbox: Sandbox, name_or_id: str) -> Problem:
     return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
 
 
-def _check_is_free(sandbox: Sandbox, name: str) -> None:
-    """Raise Problem invalid_request with status 409 if a Team has this name or id: it would answer to the same word."""
-    if list(sandbox.find_accounts(name)):
-        expected = "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
-        raise Problem("invalid_request", f"/name: found {excerpt(name)}; expected {expected}", status=409)
-
-
 def account_of_query(call: ControlCall) -> TeamAccount:
     """Return the Team that the query names, the first if it names none. Raises Problem not_found."""
     name = call.query["team"]
@@ -119,23 +115,13 @@ def account_of_query(call: ControlCall) -> TeamAccount:
     return account
 
 
-def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
-    """Find a credential by its id or its key. Raises Problem not_found."""
-    for held in sandbox.credentials.values():
-        if identifier in (held.credential.id, held.credential.key):
-            return held
-    raise Problem("not_found", f"{excerpt(identifier)}: there is no such credential")
-
-
-def _add_credential(
-    call: ControlCall, account: TeamAccount, profile: Profile, expires_at: int | None
-) -> CredentialAccount:
+def _add_credential(call: ControlCall, account: TeamAccount, profile: Profile, **others: Any) -> Credential:
     """Add a credential whose key is made from the Team's name: the first free one, so the same calls give the same."""
     ending = _ENDS_OF_KEYS[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
     sandbox, find_caller = call.sandbox, call.plane.sandboxes.find_caller
     keys = (f"iwe_{slug}_{ending}_{number}".removesuffix("_1") for number in count(1))
     key = next(key for key in keys if find_caller(sandbox.key_of(key)) is None)
-    added = sandbox.add_credential(account, WorldCredential(key, profile=profile, expires_at=expires_at), call.now)
+    added = sandbox.add_credential(account, WorldCredential(key, profile=profile, **others), call.now)
     call.plane.sandboxes.register(sandbox)
-    return added
+    return added.credential

@@ -4,6 +4,7 @@
 contract.
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -34,8 +35,9 @@ class ScenarioLibrary:
         """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
         return [*sorted(self._files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
 
+    @cached_property
     def entries(self) -> list[dict[str, str]]:
-        """Return the name and the description of every scenario.
+        """The name and the description of every scenario.
 
         Raises:
             DocumentError: a file cannot be used.
