@@ -7,7 +7,6 @@ and the examiner judges the conduct of clients and their coverage of the contrac
 import asyncio
 from collections.abc import Collection
 from fnmatch import fnmatchcase
-from math import inf
 from typing import Any, Final
 
 import msgspec
@@ -80,11 +79,10 @@ def _selected(call: ControlCall) -> list[RequestRecord]:
         if (value := query[name]) not in (None, NONE, *known):
             raise invalid_value(name, value, f"{expected}, or {NONE}", nearest(value, known))
     status = (query["status"] or "*").replace("x", "?")
-    before = inf if query["before"] is None else query["before"]
     return [
         record
-        for record in call.sandbox.journal.newest_first(query["since"] or 0)
-        if record.sequence < before
+        for record in call.sandbox.journal.newest_first(query["since"])
+        if record.sequence < query["before"]
         and fnmatchcase(str(record.status or NONE), status)
         and all(query[name] in (None, getattr(record, name) or NONE) for name in words)
         and query["idempotency_key"] in (None, record.idempotency_key)

@@ -32,7 +32,8 @@ from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictErr
 async def create_sandbox(call: ControlCall) -> Response:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
     fields, plane = call.fields, call.plane
-    given: dict[str, Any] = {name: read(fields[name]) for name, read in _READERS.items() if name in fields}
+    given = {name: value for name, value in fields.items() if name not in ("id", "scenario")}
+    given |= {name: read(given[name]) for name, read in _READERS.items() if name in given}
     names = world_names(given.get("world", plane.options.world))
     scenario = NO_SCENARIO
     if fields.get("scenario") is not None:
@@ -96,15 +97,11 @@ def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "seed": int,
     "clock": lambda clock: clock_of(clock, "/clock"),
-    "start": int,
-    "rate_limits": bool,
-    "evolution": bool,
     "readings": lambda readings: readings_of(document_of({"readings": readings}, "")),
     "world": lambda world: world_of(document_of(world, "", "/world")),
 }
-"""What the fields of a new sandbox mean that are options of the process as well."""
+"""What the fields of a new sandbox mean of which its schema does not say it all."""
 
 
 # State files ----------------------------------------------------------------------------------------------------------
@@ -125,10 +122,8 @@ async def load_state(call: ControlCall) -> dict[str, Any]:
 
     plane = call.plane
     try:
-        limit_bytes, stop = plane.settings.max_memory, plane.stop
-        loaded = await asyncio.to_thread(
-            archive.load, call.body, call.sandbox.id, limit_bytes, plane.contract, lambda: stop.has_begun
-        )
+        max_bytes, is_over = plane.settings.max_memory, lambda: plane.stop.has_begun
+        loaded = await asyncio.to_thread(archive.load, call.body, call.sandbox.id, max_bytes, plane.contract, is_over)
         shown = describe(call, loaded)
         plane.sandboxes.replace(loaded)
     except (archive.StateError, SandboxConflictError) as error:
