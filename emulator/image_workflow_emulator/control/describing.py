@@ -17,7 +17,6 @@ from msgspec import Struct, to_builtins
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control.explanations import describe_rule
 from image_workflow_emulator.control.recorded_request import RecordedRequest
-from image_workflow_emulator.domain.resources import Credential, Team
 from image_workflow_emulator.http.requests import encoded_path
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.kernel.wording import count_of
@@ -68,14 +67,21 @@ _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
     """Return a request as JSON."""
-    rule, notes = record.rule if record.has_rule_acted else record.work_rule, _notes(record)
+    rule, credential, team = record.rule if record.has_rule_acted else record.work_rule, record.credential, record.team
+    notes = [] if record.byte_surface is None else [_NOTES[record.byte_surface]]
+    if record.outcome == "abandoned":
+        notes.append("the client went away before its request was whole")
+    elif record.is_unheard:
+        notes.append("the client went away before its answer was sent")
     headers = {_text(name): masks.of_text(_text(value)) for name, value in record.response_headers or ()}
     fields = {name: getattr(record, name, None) for name in RecordedRequest.__struct_fields__} | {
         "at": format_timestamp(record.at),
         "arrived_at": format_timestamp(record.arrived_at),
         "query": _text(record.query),
         "bytes": record.byte_surface,
-        "credential": _describe_credential(record.credential, record.team),
+        "credential": credential
+        and team
+        and {**shown(credential, "id", "name"), "key": mask_key(credential.key), "team": shown(team, "id", "name")},
         "request_id": record.answered_id,
         "replayed": record.replay_of is not None,
         "lost": record.loss is not None,
@@ -96,21 +102,6 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
 
 def _text(header: bytes) -> str:
     return header.decode("latin-1")
-
-
-def _notes(record: RequestRecord) -> list[str]:
-    notes = [] if record.byte_surface is None else [_NOTES[record.byte_surface]]
-    if record.outcome == "abandoned":
-        notes.append("the client went away before its request was whole")
-    elif record.is_unheard:
-        notes.append("the client went away before its answer was sent")
-    return notes
-
-
-def _describe_credential(credential: Credential | None, team: Team | None) -> dict[str, Any] | None:
-    if credential is None or team is None:
-        return None
-    return {**shown(credential, "id", "name"), "key": mask_key(credential.key), "team": shown(team, "id", "name")}
 
 
 def _describe_body(

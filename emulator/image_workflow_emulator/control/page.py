@@ -98,10 +98,8 @@ def _reference(contract: Contract) -> str:
     for title, parts in chapters.items():
         body += [f"<h2>{title}</h2>", *(_part(name, one, contract, known) for name, one in parts.items())]
     contents = "".join(_chapter(title, parts) for title, parts in chapters.items())
-    places = {"contents": contents, "version": escape(contract.version), "reference": "".join(body)}
-    return re.sub(
-        r"\{(\w+)\}", lambda place: places[place[1]], (_FOLDER / "reference.html").read_text(encoding="utf-8")
-    )
+    frame = (_FOLDER / "reference.html").read_text(encoding="utf-8")
+    return frame.format(contents=contents, version=escape(contract.version), reference="".join(body))
 
 
 def _described(contract: Contract, operation: OperationContract) -> Part:
@@ -109,9 +107,8 @@ def _described(contract: Contract, operation: OperationContract) -> Part:
 
     def resolved(part: Any, *kinds: str) -> Any:
         match part:
-            case {"$ref": str(reference)} if reference.split("/")[2] in kinds:
-                _, _, kind, name = reference.split("/")
-                return resolved(contract.document["components"][kind][name], *kinds)
+            case {"$ref": str(reference)} if (kind := reference.split("/")[2]) in kinds:
+                return resolved(contract.document["components"][kind][reference.rpartition("/")[2]], *kinds)
             case Mapping():
                 return {name: resolved(value, *kinds) for name, value in part.items() if name not in _LEFT_OUT}
             case list():
@@ -120,10 +117,9 @@ def _described(contract: Contract, operation: OperationContract) -> Part:
 
     path = contract.document["paths"][operation.path]
     described = path[operation.method.lower()]
-    parameters = [*path.get("parameters", ()), *described.get("parameters", ())]
-    described = resolved({**described, "parameters": parameters}, "parameters", "responses")
-    body = {"requestBody": resolved(described["requestBody"], "examples")} if "requestBody" in described else {}
-    return {**described, **body}
+    described = {**described, "parameters": [*path.get("parameters", ()), *described.get("parameters", ())]}
+    kinds = {"requestBody": ("examples",)}
+    return {name: resolved(part, *kinds.get(name, ("parameters", "responses"))) for name, part in described.items()}
 
 
 def _code(contract: Contract, code: str) -> Part:
