@@ -160,7 +160,7 @@ class ControlClient:
         """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""
         self.of(None).call("GET", "health", seconds=seconds)
 
-    # Calls of more than one request, or with a file ---------------------------------------------------------------------
+    # Calls of more than one request, or with a file ---------------------------------------------------------------
 
     def recorded(self, query: Mapping[str, Any]) -> list[Any]:
         """Return all recorded requests that a query selects, as JSON, oldest first."""

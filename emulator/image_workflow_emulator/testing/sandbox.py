@@ -572,7 +572,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     outcome: str
     summary: str
     checks: list[Mapping[str, Any]]
-    """The checks in their order, each with `check`, `result` (`passed`, `decided`, `not reached`), `detail`, `source`."""
+    """The checks in order, each with `check`, `result` (`passed`, `decided`, `not reached`), `detail` and `source`."""
     decided_by: Mapping[str, Any] | None = None
     remedy: str | None = None
     """The smallest change that would have succeeded; None for a request that was not refused."""
