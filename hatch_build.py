@@ -28,7 +28,7 @@ class ShippedDocuments(BuildHookInterface[BuilderConfig]):
         source = str(root / "emulator")
         sys.path.insert(0, source)
         try:
-            from image_workflow_emulator.documents import compile_documents
+            from image_workflow_emulator.documents.shipped import compile_documents
         finally:
             sys.path.remove(source)
         compiled = compile_documents()

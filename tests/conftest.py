@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from image_workflow_emulator.documents import compile_documents
+from image_workflow_emulator.documents.shipped import compile_documents
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
 
 # The same examples in every run; how long one takes says nothing on a machine that does other things too.

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import orjson
 from msgspec import Struct, convert
 
-from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.schemas import Schemas, Violation
+from image_workflow_emulator.documents.shipped import shipped_document
 
 DOCUMENT = "contract/openapi.yaml"
 BASE_PATH = "/v1"
@@ -91,7 +91,7 @@ class Contract:
     @cached_property
     def _schemas(self) -> Schemas:
         schemas = enforcing_unique_items(self.document["components"]["schemas"])
-        return Schemas({"components": {"schemas": schemas}})
+        return Schemas({"components": {"schemas": schemas}}, formats={})
 
     def violations(self, schema_name: str, value: object, first_only: bool = False) -> list[Violation]:
         """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""

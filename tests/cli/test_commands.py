@@ -10,7 +10,7 @@ import pytest
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.cli.table import COMMANDS
-from image_workflow_emulator.documents import shipped_document, shipped_path
+from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
 from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.cli.command import run_command, run_here
 from tests.support.served import Outcome, run_program, unused_port

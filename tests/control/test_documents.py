@@ -5,7 +5,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from image_workflow_emulator import __version__
-from image_workflow_emulator.documents import shipped_document, shipped_path
+from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
 from tests.support.emulator_client import EmulatorUnderTest
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import image_workflow_emulator
 import image_workflow_emulator.documents.shipped
-from image_workflow_emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.shipped import COMPILED_DOCUMENTS, compile_documents, shipped_document
 from tests.support.served import ROOT, run_program, run_script
 
 CONTRACT = "contract/openapi.yaml"
@@ -40,7 +40,7 @@ def compile_in(checkout: Path) -> list[str]:
 def read_contract(checkout: Path) -> tuple[object, bool]:
     """The contract as that checkout reads it, and whether the YAML had to be parsed."""
     script = (
-        "import json, sys; from image_workflow_emulator.documents import shipped_document; "
+        "import json, sys; from image_workflow_emulator.documents.shipped import shipped_document; "
         f"document = shipped_document({CONTRACT!r}); print(json.dumps([document, 'yaml' in sys.modules]))"
     )
     document, was_parsed = json.loads(run_script(script, checkout / "emulator"))

@@ -70,7 +70,7 @@ def test_it_carries_all_that_it_reads_and_nothing_else(wheel: Path, installation
 
 def test_it_carries_the_documents_compiled_from_its_own_sources(installation: Path) -> None:
     script = (
-        "import sys; from image_workflow_emulator.documents import COMPILED_DOCUMENTS, shipped_document; "
+        "import sys; from image_workflow_emulator.documents.shipped import COMPILED_DOCUMENTS, shipped_document; "
         "[shipped_document(name) for name in COMPILED_DOCUMENTS]; print('yaml' in sys.modules)"
     )
     assert run_script(script, installation) == "False\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from image_workflow_emulator.control import page
-from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents.shipped import shipped_document
 from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
 

@@ -13,7 +13,7 @@ from image_workflow_emulator import __version__
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.documents import shipped_path
+from image_workflow_emulator.documents.shipped import shipped_path
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import excerpt

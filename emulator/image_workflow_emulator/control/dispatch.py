@@ -21,10 +21,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND, is_own_file
-from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import DocumentError, clause
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
-from image_workflow_emulator.documents.values import FORMATS, MAX_INTEGER
+from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
@@ -306,7 +306,7 @@ def contract() -> dict[str, Any]:
 @cache
 def schemas() -> Schemas:
     """Return the schemas of bodies and parameters."""
-    return Schemas(contract(), FORMATS)
+    return Schemas(contract())
 
 
 def _read_fields(action: Action, head: Request, content: bytes) -> Any:

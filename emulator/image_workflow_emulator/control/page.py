@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.control.dispatch import ControlCall, Handler
-from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.kernel.wording import excerpt
 

@@ -55,16 +55,13 @@ class Document:
         self.value = schemas.value(reference, self.data)
 
     def complain(
-        self,
-        steps: Steps,
-        expected: str,
-        found: str | None = None,
-        suggestions: Sequence[str] = (),
-        at_key: bool = False,
+        self, steps: Steps, expected: str, found: str | None = None, meant: Sequence[str] = (), at_key: bool = False
     ) -> None:
-        """Complain of the value at a place, or of its key; `found` says what it is where its text does not."""
+        """Complain of the value at a place, or of its key; `found` says what it is where its text does not,
+        and `meant` lists what may have been meant.
+        """
         place, path = self.position(*steps, at_key=at_key), self.place_of(steps)
-        words = clause(excerpt(self.at(*steps)) if found is None else found, expected, suggestions)
+        words = clause(excerpt(self.at(*steps)) if found is None else found, expected, meant)
         where = path or ("" if place.line or self.file else "(body)")
         self._complaints.append(Complaint(self.file, place.line, place.column, ": ".join(filter(None, (where, words)))))
 

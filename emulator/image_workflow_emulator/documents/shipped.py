@@ -17,7 +17,6 @@ from typing import Any, Final
 import orjson
 
 from image_workflow_emulator.documents.schemas import Schemas
-from image_workflow_emulator.documents.values import FORMATS
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
@@ -51,7 +50,7 @@ def shipped_document(name: str) -> Any:
 @cache
 def shipped_schemas(name: str) -> Schemas:
     """Return the schemas of a shipped document, such as `contract/world.schema.json`, with the common formats."""
-    return Schemas(shipped_document(name), FORMATS)
+    return Schemas(shipped_document(name))
 
 
 def compile_documents() -> list[Path]:

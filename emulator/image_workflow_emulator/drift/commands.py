@@ -13,7 +13,7 @@ import yaml
 from msgspec import to_builtins
 
 from image_workflow_emulator.contract import load_contract
-from image_workflow_emulator.documents import shipped_document
+from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.drift.as_records import conduct_report
 from image_workflow_emulator.drift.judgement import DecisionRow, Judgement, judge

@@ -13,10 +13,10 @@ from itertools import count
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.documents import shipped_document
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas, Steps, Violation
+from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import FORMATS, clock_setting
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
@@ -160,16 +160,16 @@ class _Reader:
 
     def change(self, index: int, given: Mapping[str, Any]) -> TimedChange:
         """Read a change of the timeline."""
-        steps, change, after = ("timeline", index), given["set"], given.get("after", {})
+        steps, change = ("timeline", index), given["set"]
         self._check_names((*steps, "set"), change)
-        when = given["at"] if "at" in given else self._after((*steps, "after", "match"), **after)
         spelling = dict(self._document.at(*steps))
         if "at" in given:
+            when: int | After = given["at"]
             spelling["at"] = str(spelling["at"])
+        else:
+            match = self._match((*steps, "after", "match"), given["after"]["match"], "operation")
+            when = After(match, given["after"].get("nth", 1))
         return TimedChange(when, _change(change), self._document.position(*steps).line, spelling)
-
-    def _after(self, steps: Steps, match: Mapping[str, Any], nth: int = 1) -> After:
-        return After(self._match(steps, match, "operation"), nth)
 
     def _when(self, steps: Steps, given: Mapping[str, Any]) -> When:
         when = When(**{_IN_MS.get(name, name): value for name, value in given.items()})

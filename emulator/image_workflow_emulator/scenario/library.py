@@ -11,8 +11,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.documents import shipped_path
 from image_workflow_emulator.documents.complaints import Complaint, DocumentError, choice_of, clause, nearest
+from image_workflow_emulator.documents.shipped import shipped_path
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.format import parse_scenario

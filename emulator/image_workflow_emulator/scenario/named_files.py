@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Final
 
-from image_workflow_emulator.documents import shipped_path
+from image_workflow_emulator.documents.shipped import shipped_path
 
 PROBLEM_PREFIX: Final = "problem:"
 """How the names of the library's scenarios begin that are no files."""

@@ -138,11 +138,8 @@ class Playbook:
 
     def scheduled(self) -> list[tuple[int, int]]:
         """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
-        return [
-            (self.began_at + timed.when, index)
-            for index, timed in enumerate(self.scenario.timeline)
-            if isinstance(timed.when, int)
-        ]
+        timeline = enumerate(self.scenario.timeline)
+        return [(self.began_at + timed.when, index) for index, timed in timeline if isinstance(timed.when, int)]
 
     def answered(self, facts: Facts, now: int) -> list[int]:
         """Count an answered request, and return the indexes of the changes to be made right after it."""

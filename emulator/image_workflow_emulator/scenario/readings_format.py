@@ -7,10 +7,10 @@ there are is said in `image_workflow_emulator.domain.readings`.
 from pathlib import Path
 from typing import Any, Final
 
-from image_workflow_emulator.documents import shipped_document, shipped_schemas
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Steps
+from image_workflow_emulator.documents.shipped import shipped_document, shipped_schemas
 from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, SETS, Readings, parse_readings
 from image_workflow_emulator.scenario.named_files import scenario_file

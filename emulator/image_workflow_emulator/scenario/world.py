@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, Self
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from image_workflow_emulator.documents import shipped_document, shipped_schemas
 from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.shipped import shipped_document, shipped_schemas
 from image_workflow_emulator.domain.resources import CredentialState, Key, Profile
 from image_workflow_emulator.kernel.ranges import Amount, Instant, Span
 from image_workflow_emulator.kernel.wording import excerpt
@@ -172,12 +172,8 @@ def read_world(given: Mapping[str, Any]) -> World:
 
 def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
     """Make a Team, or a change of one, of the fields that a world, a timeline and the control plane share."""
-    others = {
-        field: value for field, value in given.items() if field not in ("name", "team", "subscription", "credentials")
-    }
-    return WorldTeam(
-        name,
-        subscription_active=given["subscription"] == "active" if "subscription" in given else None,
-        credentials=tuple(WorldCredential(**credential) for credential in given.get("credentials", ())),
-        **others,
-    )
+    fields = {field: value for field, value in given.items() if field in NEW_TEAM}
+    if "subscription" in given:
+        fields["subscription_active"] = given["subscription"] == "active"
+    credentials = tuple(WorldCredential(**credential) for credential in given.get("credentials", ()))
+    return WorldTeam(name, credentials=credentials, **fields)

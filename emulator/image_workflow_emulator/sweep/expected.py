@@ -69,6 +69,6 @@ def read_expectations(name: str | None) -> tuple[Expectation, ...]:
         return ()
     file = name or EXPECTED_FILE
     document = read_document(read_file(file), file)
-    document.check(Schemas(json.schema(list[Expectation])))
+    document.check(Schemas(json.schema(list[Expectation]), formats={}))
     document.raise_complaints()
     return tuple(convert(document.value, list[Expectation]))
