@@ -15,7 +15,8 @@ import urllib.error, urllib.request
 import pytest
 
 def ask(sandbox, key=None):
-    request = urllib.request.Request(sandbox.base_url + "/team", headers={"Authorization": "Bearer " + (key or sandbox.api_key)})
+    headers = {"Authorization": "Bearer " + (key or sandbox.api_key)}
+    request = urllib.request.Request(sandbox.base_url + "/team", headers=headers)
     try:
         return urllib.request.urlopen(request).status
     except urllib.error.HTTPError as error:
@@ -33,6 +34,7 @@ def told(folder: Path, text: str, *arguments: str, **variables: str) -> str:
 def test_each_test_has_a_sandbox_that_begins_as_its_markers_say(tmp_path: Path) -> None:
     text = """
 pytestmark = pytest.mark.image_workflow(seed=3, start="2030-01-01T00:00:00.000Z")
+WORLD = {"teams": {"Demo": {"credits": 7, "credentials": [{"key": "k", "name": "N", "profile": "full"}]}}}
 
 def test_the_clock_is_automatic(image_workflow):
     assert image_workflow.clock.mode == "auto"
@@ -48,7 +50,7 @@ class TestGroup:
         assert image_workflow.requests() == []
         assert len(image_workflow.rules) == 1
 
-    @pytest.mark.image_workflow(scenario=None, world={"teams": {"Demo": {"credits": 7, "credentials": [{"key": "k", "name": "N", "profile": "full"}]}}}, rate_limits=False)
+    @pytest.mark.image_workflow(scenario=None, world=WORLD, rate_limits=False)
     def test_what_is_nearer_wins(self, image_workflow, image_workflow_emulator):
         assert image_workflow.rules == []
         assert image_workflow.team("Demo").credits == 7
@@ -150,7 +152,8 @@ def test_conduct(image_workflow): ...
 # The report of tests that failed --------------------------------------------------------------------------------------
 
 FAILING = """
-RULE = {"name": "second", "match": {"operation": "getTeam"}, "when": {"nth": "2"}, "then": {"problem": "internal_error"}}
+TEAM, ERROR = {"operation": "getTeam"}, {"problem": "internal_error"}
+RULE = {"name": "second", "match": TEAM, "when": {"nth": "2"}, "then": ERROR}
 
 @pytest.fixture(scope="module")
 def shop(image_workflow_emulator):

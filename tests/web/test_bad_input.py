@@ -19,8 +19,8 @@ def send(emulator: EmulatorUnderTest, content: bytes) -> tuple[int, str]:
     [
         *((MALFORMED, {"Content-Encoding": name}) for name in ("gzip", "br", "identity, gzip")),
         *((MALFORMED, {"Content-Type": name}) for name in (
-            "text/plain", "", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "text/json", "json",
-            "multipart/form-data", "application/jsonp", "application/octet-stream", "application/problem",
+            "text/plain", "", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "text/json",
+            "json", "multipart/form-data", "application/jsonp", "application/octet-stream", "application/problem",
         )),
         *((CREATED, {"Content-Type": name}) for name in (
             "application/json", "APPLICATION/JSON", "application/json; charset=utf-8",

@@ -3,15 +3,11 @@
 import pytest
 from PIL import Image
 
-from tests.support.emulator_client import UPLOAD, Answer, Call, EmulatorUnderTest, Json, control_call
+from tests.support.emulator_client import UPLOAD, Call, EmulatorUnderTest, Json, control_call
 from tests.support.pictures import encode, picture
 
 DATA = picture()
 WINDOW = 15 * 60
-
-
-def send(emulator: EmulatorUnderTest, session: Json, data: bytes = DATA) -> Answer:
-    return emulator.send_bytes(session, data)
 
 
 @pytest.fixture
@@ -122,7 +118,7 @@ def test_a_finished_session_is_gone_for_all_bytes_after_its_window(
     unannounced = emulator.send_bytes(session, b"", pieces=[b"x" * 9, b"y" * 9_000])
     assert unannounced.outcome == (409, "upload_bytes_conflict")
     emulator.advance(WINDOW)
-    assert [send(emulator, session, sent).outcome for sent in (data, b"x")] == [(404, "upload_not_found")] * 2
+    assert [emulator.send_bytes(session, sent).outcome for sent in (data, b"x")] == [(404, "upload_not_found")] * 2
 
 
 def test_bytes_that_are_not_all_there_when_the_window_closes_come_too_late(

@@ -23,6 +23,13 @@ UPDATES = [name for name in KEYED if name.startswith("update")]
 
 MALFORMED = (400, "invalid_request")
 FORM = {"Content-Type": "multipart/form-data; boundary=x"}
+
+
+def asking(query: str) -> Callable[[Call], Json]:
+    """Return the change of a call that adds a query."""
+    return lambda call: {"target": f"{call.target}?{query}"}
+
+
 REFUSED: dict[str, tuple[Iterable[str], Callable[[Call], Json], tuple[int, str], str]] = {
     "no credential": (CALLS, lambda _: {"key": None}, (401, "authentication_required"), ""),
     "an unknown one": (CALLS, lambda _: {"key": "iwe_unknown"}, (401, "authentication_required"), ""),
@@ -34,8 +41,8 @@ REFUSED: dict[str, tuple[Iterable[str], Callable[[Call], Json], tuple[int, str],
     "a form": (KEYED, lambda _: {"headers": FORM}, MALFORMED, "Content-Type"),
     "a patch of nothing (D05)": (UPDATES, lambda _: {"json": {}}, INVALID_INPUT, ""),
     "an unknown field": (KEYED, lambda call: {"json": {**call.json, "colour": "red"}}, INVALID_INPUT, "/colour"),
-    "an unknown query parameter (D02)": (CALLS, lambda call: {"target": f"{call.target}?colour=red"}, MALFORMED, "colour"),
-    "a limit where no list is (D02)": (CALLS.keys() - LISTS, lambda call: {"target": f"{call.target}?limit=5"}, MALFORMED, "limit"),
+    "an unknown query parameter (D02)": (CALLS, asking("colour=red"), MALFORMED, "colour"),
+    "a limit where no list is (D02)": (CALLS.keys() - LISTS, asking("limit=5"), MALFORMED, "limit"),
 }  # fmt: skip
 """For each mistake: the operations that refuse it, the change of their calls, the outcome, and a word of the detail."""
 
