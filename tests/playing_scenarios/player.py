@@ -11,19 +11,14 @@ UPLOAD: Final = {"content_type": "image/png", "size_bytes": len(picture())}
 WORKFLOWS: Final = ("product-photography", "edit-images", "upscale")
 
 
-def generation_body(workflow: str, asset_id: str) -> Json:
-    """Return a body that asks for one output, for 1 Credit."""
+def generation_call(workflow: str, asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
+    """Return a request for one output, for 1 Credit."""
     bodies: dict[str, Json] = {
         "product-photography": {"output_mode": "single_shots", "asset_ids": [asset_id]},
         "edit-images": {"asset_ids": [asset_id], "instructions": "Put it on a table."} | FORM,
         "upscale": {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"},
     }
-    return bodies[workflow]
-
-
-def generation_call(workflow: str, asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
-    body = generation_body(workflow, asset_id)
-    return Call("POST", f"/generations/{workflow}", body, key=key, idempotency_key=idempotency_key)
+    return Call("POST", f"/generations/{workflow}", bodies[workflow], key=key, idempotency_key=idempotency_key)
 
 
 def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:

@@ -5,22 +5,16 @@ import pytest
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.every_operation import CALLS, Things, prepare
+from tests.support.every_operation import CALLS, prepare
 from tests.support.specification import STATUSES
 
 OPERATIONS = load_contract().operations
 
 
-@pytest.fixture
-def things(emulator: EmulatorUnderTest) -> Things:
-    return prepare(emulator)
-
-
 @pytest.mark.emulator(rate_limits=False)
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_the_first_call_of_each_operation_has_the_problem(
-    emulator: EmulatorUnderTest, things: Things, code: str
-) -> None:
+def test_the_first_call_of_each_operation_has_the_problem(emulator: EmulatorUnderTest, code: str) -> None:
+    things = prepare(emulator)
     able = [name for name, operation in OPERATIONS.items() if code in operation.all_codes]
     emulator.use({"use": f"problem:{code}"})
     for name in able:

@@ -28,7 +28,6 @@ from image_workflow_emulator.scenario.faults.service import DeprecatedFault, Hol
 from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, KINDS, Kind, Match, Nth, When, glob
 from image_workflow_emulator.scenario.readings_format import read_readings
 from image_workflow_emulator.scenario.scenario import (
-    NO_OUTCOME,
     AdmissionChange,
     After,
     Change,
@@ -155,8 +154,7 @@ class _Reader:
         if "problem" in then and match.kind == "operation":
             self._check_code((*steps, "then", "problem"), then["problem"], self._operations(match))
         spelling = json.dumps(document.at(*steps, "then"), ensure_ascii=False)
-        outcome = _outcome(then) if fault is NO_FAULT else NO_OUTCOME
-        return Rule(name, match, fault, outcome, when, document.file, document.position(*steps).line, spelling)
+        return Rule(name, match, fault, _outcome(then), when, document.file, document.position(*steps).line, spelling)
 
     def change(self, index: int, given: Mapping[str, Any]) -> TimedChange:
         """Read a change of the timeline."""

@@ -97,9 +97,8 @@ class Nth(Struct, frozen=True):
 
     def holds(self, number: int) -> bool:
         """Tell whether the match with this number is meant."""
-        if number < self.first or (self.last is not None and number > self.last):
-            return False
-        return (number - self.first) % self.step == 0
+        last = number if self.last is None else self.last
+        return self.first <= number <= last and (number - self.first) % self.step == 0
 
 
 class When(Struct, frozen=True):

@@ -17,15 +17,7 @@ from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
 from image_workflow_emulator.scenario.matching import Facts, is_team, subject_of
-from image_workflow_emulator.scenario.scenario import (
-    NO_OUTCOME,
-    AdmissionChange,
-    After,
-    Rule,
-    Scenario,
-    TimedChange,
-    WorkOutcome,
-)
+from image_workflow_emulator.scenario.scenario import NO_OUTCOME, AdmissionChange, After, Rule, Scenario, WorkOutcome
 
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
@@ -128,13 +120,10 @@ class Playbook:
     def _draw(self, purpose: str, rule: Rule) -> float:
         return self.seed.number(f"scenario {purpose}", rule.name, self.counts[rule.name].matched) / _DRAW_RANGE
 
-    def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
-        """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
-        timed = self.scenario.timeline[index]
+    def opens_at(self, index: int, now: int) -> int | None:
+        """Return the instant at which a change after this one of the timeline opens admission; None if none does."""
         later = bisect(self._openings, (now, index))
-        if later == len(self._openings) or not isinstance(timed.change, AdmissionChange):
-            return timed, None
-        return timed, self._openings[later][0]
+        return self._openings[later][0] if later < len(self._openings) else None
 
     def scheduled(self) -> list[tuple[int, int]]:
         """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""

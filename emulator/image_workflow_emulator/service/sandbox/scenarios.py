@@ -80,11 +80,11 @@ def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """Make one change of a running scenario's timeline."""
     playbook = sandbox.playbooks[team_id]
-    timed, opens_at = playbook.change(index, now)
+    timed = playbook.scenario.timeline[index]
     cause = Cause(playbook.scenario.file, timed.line, now)
     match timed.change:
         case AdmissionChange() as change:
-            change_admission(sandbox, change, team_id, opens_at, cause)
+            change_admission(sandbox, change, team_id, playbook.opens_at(index, now), cause)
         case WorldCredential(key) as change:
             held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
             if held is not None and (not team_id or held.credential.team_id == team_id):
