@@ -51,7 +51,7 @@ _GENERATED: Final = "\n## The decisions\n"
 """The heading below which the page of decisions is written by `make contract`."""
 _STEPS: Final = 5
 """The semicolons in a text from which it is a list of steps."""
-_GIVES: Final = {"less": "promises less", "refuses": "takes less", "other": "does something else", "more": "is laxer"}
+_GIVES: Final = {"less": "promises less", "refuses": "takes less", "other": "differs", "more": "laxer"}
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 
