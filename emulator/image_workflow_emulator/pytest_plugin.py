@@ -70,8 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
-        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; the defaults of `clock`, "
-        "`scenario` and `conduct` are the ini options of these names, and the clock is `auto` without one",
+        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; the defaults of "
+        "`clock`, `scenario` and `conduct` are the ini options of these names, and the clock is `auto` without one",
     )
 
 

@@ -204,10 +204,14 @@ def _finding_text(finding: ReportFinding) -> str:
 # A page ---------------------------------------------------------------------------------------------------------------
 
 _STYLE: Final = """
-:root { color-scheme: light dark } body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif }
-table { border-collapse: collapse } th, td { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-bottom: 1px solid #8884 }
-td { font-variant-numeric: tabular-nums } article { border-left: .3rem solid #8888; margin: 1rem 0; padding: .1rem 1rem }
-.error { border-color: #d33 } .warning { border-color: #e90 } p, h3 { margin: .4rem 0 } code { overflow-wrap: anywhere } .panel { overflow-x: auto }
+:root { color-scheme: light dark }
+body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif }
+table { border-collapse: collapse }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-bottom: 1px solid #8884 }
+td { font-variant-numeric: tabular-nums }
+article { border-left: .3rem solid #8888; margin: 1rem 0; padding: .1rem 1rem }
+.error { border-color: #d33 } .warning { border-color: #e90 } p, h3 { margin: .4rem 0 }
+code { overflow-wrap: anywhere } .panel { overflow-x: auto }
 """
 
 

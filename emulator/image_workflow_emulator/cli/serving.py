@@ -237,7 +237,7 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
         host, port = listener.getsockname()[:2]
         if not settings.control_token and not ip_address(host).is_loopback:
             _LOGGER.warning(
-                "listening on %s: without --control-token, everybody who reaches it can change the emulator and read its keys",
+                "listening on %s: without --control-token, anyone who reaches it can change the emulator and read keys",
                 host,
             )
         application = _load_application(settings)

@@ -84,21 +84,21 @@ _EXEC: Final[Arguments] = {
     "--coverage-fail-under PERCENT": "exit with 1 if less of it was covered",
 }
 _EXEC_EPILOG: Final = f"""\
-The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
-a report about the run is printed to standard error; with --format json, standard output is one object about the run, and
-what the command prints goes to standard error. {_VARIABLES}"""
+The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. At its end
+a report about the run is printed to standard error; with --format json, standard output is one object about the run,
+and what the command prints goes to standard error. {_VARIABLES}"""
 
 _SWEEP: Final[Arguments] = {
     "--jobs N": "how many runs at once (default: the number of processors)",
     "--only GLOB": "try every cell that fits, such as 'createProduct#*'",
     "--test NODEID": "where the command is pytest: try cells in this test only",
-    "--faults KINDS": "recoverable, problems, network, outputs, all or client, with commas between them (default: recoverable; other faults are tried once)",
-    "--timeout SECONDS": "how long a test or the command may take; one that takes longer twice is hung (default: 3 times the longest so far, at least 10, and three times that at the second attempt)",
-    "--budget SPAN": "how long the sweep may take from the beginning of the clean run, such as 10m (default: 60s at a terminal)",
+    "--faults KINDS": "recoverable, problems, network, outputs, all or client (default: recoverable, others once)",
+    "--timeout SECONDS": "limit of a test or the command (default: 3 times the longest so far, at least 10)",
+    "--budget SPAN": "limit of the sweep with its clean run, such as 10m (default: 60s at a terminal)",
     **IGNORE,
     "--expected FILE": "outcomes that are accepted (default: sweep.expected.yaml)",
     "--strict recoverable|all|off": {
-        "help": "exit with 1 also if a cell failed that a client can recover from, or any cell (alone: all; default: recoverable where CI is set, else off)",
+        "help": "exit with 1 for a recoverable cell that failed, or any (alone: all; with CI set: recoverable)",
         "nargs": "?",
         "const": "all",
     },
@@ -111,9 +111,10 @@ _SWEEP: Final[Arguments] = {
     "--least PERCENT =100": "exit with 3 if fewer of the classes were tried",
 }
 _SWEEP_EPILOG: Final = f"""\
-A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A cell survives if
-the command or test still succeeds, and is hung if it does not end in time. Exit status: 1 if one hung or did damage, or failed
-where --strict forbids it; 2 if the clean run fails; 3 if not everything was tried; else 0. {_VARIABLES}"""
+A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A cell
+survives if the command or test still succeeds, and is hung if it does not end in time. Exit status: 1 if one hung or
+did damage, or failed where --strict forbids it; 2 if the clean run fails; 3 if not everything was tried; else 0.
+{_VARIABLES}"""
 
 _WAIT: Final[Arguments] = {
     "--timeout SECONDS =30": "seconds before it gives up",

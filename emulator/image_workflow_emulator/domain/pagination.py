@@ -50,7 +50,7 @@ def _position(signer: Signer, request: PageRequest) -> str | None:
     if not separator or not signer.verify(signature, "cursor", *request.binding, last_id):
         raise Problem(
             "invalid_cursor",
-            f"after: found {excerpt(request.after)}; expected a next_cursor that this collection gave for these filters",
+            f"after: found {excerpt(request.after)}; expected a next_cursor of this collection and these filters",
             remedy="remove `after`, or send it with the filters of the list that returned it",
         )
     return last_id

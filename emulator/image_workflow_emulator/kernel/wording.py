@@ -39,7 +39,8 @@ def excerpt(value: object) -> str:
         text = str(value)[: MAX_EXCERPT_CHARACTERS + 1]
     if len(text) <= MAX_EXCERPT_CHARACTERS:
         return text
-    return f'{text[: MAX_EXCERPT_CHARACTERS - 1]}…"' if isinstance(value, str) else text[:MAX_EXCERPT_CHARACTERS] + "…"
+    ending = '…"' if isinstance(value, str) else "…"
+    return text[: MAX_EXCERPT_CHARACTERS + 1 - len(ending)] + ending
 
 
 def _shown(character: str) -> str:
