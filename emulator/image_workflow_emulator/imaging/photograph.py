@@ -104,7 +104,8 @@ class _Shot:
         if self._recipe.people and view.share <= 1:
             others, room = self._paint_people(canvas, room)
         else:
-            room = room.part(view.share, view.across, 1.0)
+            across = 0.0 if view.share > 1 and len(others) > 1 else view.across  # a detail of the first, not of the gap
+            room = room.part(view.share, across, 1.0)
         narrow = 1 - 0.16 * abs(view.turn)
         seen = [image.resize((max(1, round(image.width * narrow)), image.height)) for image in others]
         canvas.paint_all(seen, room, 1.0)
