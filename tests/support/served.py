@@ -30,8 +30,8 @@ class Outcome:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """The environment of the tests without a trace of an emulator, and with these variables."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_")}
+    """The environment of the tests without a trace of an emulator or of CI, and with these variables."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_") and name != "CI"}
     return {**kept, **variables}
 
 
