@@ -34,6 +34,16 @@ def main(arguments: list[str] | None = None) -> int:
         raise
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        _drop_unread_messages()
+
+
+def _drop_unread_messages() -> None:
+    """Flush standard error, or drop its rest if the reader has left: else Python exits with a status of its own."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _open_closed_streams() -> None:
