@@ -12,11 +12,12 @@ Must not know what the documents mean.
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from image_workflow_emulator.documents.schemas import Schemas
+if TYPE_CHECKING:
+    from image_workflow_emulator.documents.schemas import Schemas
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
@@ -48,8 +49,10 @@ def shipped_document(name: str) -> Any:
 
 
 @cache
-def shipped_schemas(name: str) -> Schemas:
+def shipped_schemas(name: str) -> "Schemas":
     """Return the schemas of a shipped document, such as `contract/world.schema.json`, with the common formats."""
+    from image_workflow_emulator.documents.schemas import Schemas  # finding a file needs no schemas
+
     return Schemas(shipped_document(name))
 
 
