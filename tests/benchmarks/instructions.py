@@ -23,7 +23,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from image_workflow_emulator.app import Application
-from image_workflow_emulator.cli.access_log import AccessLog
+from image_workflow_emulator.cli.serving import AccessLog
 from image_workflow_emulator.server.protocol import Connections
 from image_workflow_emulator.server.server import server_config
 from image_workflow_emulator.settings import read_settings

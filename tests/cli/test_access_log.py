@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
-from image_workflow_emulator.cli.access_log import AccessLog
+from image_workflow_emulator.cli.serving import AccessLog
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import serving

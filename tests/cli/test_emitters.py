@@ -10,7 +10,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from image_workflow_emulator.cli.emitters import MAX_PRINTED_BYTES, conclude
+from image_workflow_emulator.cli.output import MAX_PRINTED_BYTES, conclude
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 
 HOSTILE = 'a\x00\x1b[31m\ud800\ufffe\u202e\n</script><!--"]]>&'

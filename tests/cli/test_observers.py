@@ -1,6 +1,6 @@
 """What `exec` adds up of each sandbox when it ends."""
 
-from image_workflow_emulator.cli.exec_report import Observed
+from image_workflow_emulator.cli.execution import Observed
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
 

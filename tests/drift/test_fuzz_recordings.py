@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from image_workflow_emulator.cli.emitters import _EMITTERS
+from image_workflow_emulator.cli.output import _EMITTERS
 from image_workflow_emulator.drift import commands
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.settings import UsageError

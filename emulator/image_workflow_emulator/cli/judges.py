@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import convert
 
-from image_workflow_emulator.cli.emitters import page
+from image_workflow_emulator.cli.output import page
 from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, request_numbers
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable

@@ -82,7 +82,7 @@ def _status_of(options: Namespace) -> int:
         run = getattr(import_module(f"image_workflow_emulator.{module}"), function)
         gc.enable()
         if "report" in options:
-            from image_workflow_emulator.cli.emitters import conclude
+            from image_workflow_emulator.cli.output import conclude
 
             return conclude(run, options, os.environ)
         run(options, os.environ)

@@ -1,12 +1,14 @@
 """The `serve` command, and what `exec` starts in the same way: the log, the socket and the application.
 
-Owns the start-up message, the `ready` line and signals.
+Owns the start-up message, the `ready` line, signals, and the line that is logged for each request.
 """
 
 import asyncio
 import errno
 import json
 import logging
+import os
+import select
 import shlex
 import signal
 import socket
@@ -17,6 +19,7 @@ from contextlib import closing, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
+from typing import Any, Final
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.app import Application
@@ -24,10 +27,13 @@ from image_workflow_emulator.cli.output import table_lines
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
+from image_workflow_emulator.kernel.printable import printable
+from image_workflow_emulator.kernel.signing import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.server.server import WatchedServer
-from image_workflow_emulator.service.sandbox.sandbox import Sandbox
+from image_workflow_emulator.service.records.record import RequestRecord
+from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.settings import (
     CLIENT_VARIABLES,
     OPTIONS,
@@ -244,8 +250,103 @@ def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tupl
         if not settings.access_log:
             yield listener, local_url(host, port), application
             return
-        from image_workflow_emulator.cli.access_log import AccessLog
-
         with closing(AccessLog(as_json=settings.log_format == "json")) as log:
             application.sandboxes.watchers.append(log.note)
             yield listener, local_url(host, port), application
+
+
+# The line of each request ---------------------------------------------------------------------------------------------
+
+
+_GATHER_SECONDS: Final = 0.1
+_CLOSE_SECONDS: Final = 1.0
+_PIPE_BYTES: Final = 4096
+"""The most bytes that a pipe takes at once if it has room (PIPE_BUF of Linux)."""
+_MAX_PATH: Final = 500
+"""The most characters of a path that is none of an operation."""
+
+
+class AccessLog:
+    """The lines of requests. To be closed, which writes those that wait."""
+
+    def __init__(self, *, as_json: bool, max_waiting: int = 4 * 2**20) -> None:
+        """Keep at most `max_waiting` bytes for a reader that is too slow."""
+        self._as_json, self._max_waiting = as_json, max_waiting
+        self._waiting = bytearray()
+        self._left_out = 0
+        self._is_due = False
+
+    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
+        """Take a request that has left. To be called in an event loop."""
+        if len(self._waiting) >= self._max_waiting:
+            self._left_out += 1
+            return
+        facts = _facts(sandbox.id, record)
+        line = json.dumps(facts) if self._as_json else _text(facts)
+        self._waiting += line.encode(errors="replace") + b"\n"
+        self._schedule()
+
+    def close(self) -> None:
+        """Write the waiting lines, if the reader keeps up."""
+        _write(self._waiting, _CLOSE_SECONDS)
+
+    def _write(self) -> None:
+        _write(self._waiting)
+        if self._left_out and not self._waiting:
+            self._waiting += f"({self._left_out} more requests are not listed: the log was not read in time)\n".encode()
+            self._left_out = 0
+        self._is_due = False
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if self._waiting and not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write)
+
+
+def _text(facts: dict[str, Any]) -> str:
+    parts = (
+        facts["time"],
+        str(facts["status"] or "---"),
+        facts["operation"],
+        facts["code"],
+        facts["replayed"] and "replayed",
+        facts["lost"] and "answer lost",
+        f"{facts['duration_ms']:.1f} ms",
+        facts["team"],
+        None if facts["sandbox"] == DEFAULT_SANDBOX_ID else f"({facts['sandbox']})",
+        facts["remedy"] and f"-> {facts['remedy']}",
+    )
+    return printable("  ".join(filter(None, parts)))
+
+
+def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
+    remedy = None
+    if record.code is not None:
+        from image_workflow_emulator.control.explanations import remedy_of
+
+        remedy = remedy_of(record)
+    return {
+        "level": "info",
+        "logger": "access",
+        "time": format_timestamp(record.arrived_at),
+        "status": record.status,
+        "operation": record.operation or f"{record.method} {without_signature(record.path)[:_MAX_PATH]}",
+        "code": record.code,
+        "replayed": record.replay_of is not None,
+        "lost": record.loss is not None,
+        "duration_ms": round(record.duration_ms or 0, 1),
+        "team": record.team.name if record.team else None,
+        "sandbox": sandbox,
+        "remedy": remedy,
+    }
+
+
+def _write(waiting: bytearray, patience_seconds: float = 0) -> None:
+    """Write what there is room for, past the buffer of Python, and take it away."""
+    try:
+        number = sys.stderr.fileno()
+        while waiting and (sys.platform == "win32" or select.select((), (number,), (), patience_seconds)[1]):
+            del waiting[: os.write(number, waiting[:_PIPE_BYTES])]
+    except (AttributeError, OSError, ValueError):  # there is no standard error, or nobody reads it
+        waiting.clear()

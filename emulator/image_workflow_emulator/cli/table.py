@@ -173,7 +173,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         epilog=_EXEC_EPILOG,
     ),
     "wait": Command("wait until an emulator is ready", _WAIT, "cli.remote", "emulator"),
-    "requests": Command("list, follow, explain or clear recorded requests", _NONE, "cli.journal", "sandbox", "list"),
+    "requests": Command("list, follow, explain or clear recorded requests", _NONE, "cli.remote", "sandbox", "list"),
     "requests list": Command("list recorded requests, the newest last (the default)", _REQUESTS),
     "requests show": Command("explain one request", _REQUEST),
     "requests clear": Command("forget all recorded requests", home="cli.remote.ask"),
