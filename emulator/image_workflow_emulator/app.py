@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.control import DOCUMENTS, REQUEST_ID_KIND
 from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
-from image_workflow_emulator.documents.yaml_reader import read_document
+from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.http.guard import Guard, is_loopback

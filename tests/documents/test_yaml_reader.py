@@ -5,7 +5,7 @@ import json
 import pytest
 
 from image_workflow_emulator.documents.complaints import DocumentError, Position
-from image_workflow_emulator.documents.yaml_reader import MAX_BYTES, MAX_DEPTH, document_of, read_document
+from image_workflow_emulator.documents.document import MAX_BYTES, MAX_DEPTH, document_of, read_document
 
 
 def test_every_value_is_known_as_text_and_by_its_place() -> None:

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.documents.yaml_reader import document_of
+from image_workflow_emulator.documents.document import document_of
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.faults.network import NetworkFault
 from image_workflow_emulator.scenario.format import parse_scenario, scenario_of

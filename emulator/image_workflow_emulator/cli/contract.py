@@ -9,8 +9,8 @@ from typing import Any
 from image_workflow_emulator.cli.output import print_bytes, print_json, show
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
-from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.format import parse_scenario

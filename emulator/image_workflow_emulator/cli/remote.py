@@ -19,7 +19,7 @@ from image_workflow_emulator.cli.main import REFUSED_VALUES
 from image_workflow_emulator.cli.output import print_json, print_table, show
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.control.recorded_request import RecordedRequest
-from image_workflow_emulator.documents.yaml_reader import MAX_BYTES
+from image_workflow_emulator.documents.document import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable, printable_lines
 from image_workflow_emulator.kernel.signing import without_signature

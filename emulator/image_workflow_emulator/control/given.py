@@ -16,9 +16,8 @@ from image_workflow_emulator.control.clock import move_to
 from image_workflow_emulator.control.dispatch import ControlCall, schemas
 from image_workflow_emulator.control.teams import account_of_query
 from image_workflow_emulator.documents.complaints import nearest
-from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.document import Document, read_document
 from image_workflow_emulator.documents.schemas import Steps
-from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
 from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem

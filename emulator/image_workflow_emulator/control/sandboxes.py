@@ -17,7 +17,7 @@ from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slice
 from image_workflow_emulator.control.given import give
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams
-from image_workflow_emulator.documents.yaml_reader import document_of
+from image_workflow_emulator.documents.document import document_of
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.scenario.readings_format import readings_of

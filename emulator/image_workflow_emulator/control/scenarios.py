@@ -16,8 +16,8 @@ from msgspec import structs
 from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, in_slices
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.document import document_of, read_document
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES
-from image_workflow_emulator.documents.yaml_reader import document_of, read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none

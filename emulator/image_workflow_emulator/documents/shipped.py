@@ -10,14 +10,10 @@ Must not know what the documents mean.
 """
 
 import hashlib
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
-
-if TYPE_CHECKING:
-    from image_workflow_emulator.documents.schemas import Schemas
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
@@ -48,14 +44,6 @@ def shipped_document(name: str) -> Any:
         return _parse_yaml(source, name)
 
 
-@cache
-def shipped_schemas(name: str) -> "Schemas":
-    """Return the schemas of a shipped document, such as `contract/world.schema.json`, with the common formats."""
-    from image_workflow_emulator.documents.schemas import Schemas  # finding a file needs no schemas
-
-    return Schemas(shipped_document(name))
-
-
 def compile_documents() -> list[Path]:
     """Write the compiled form of the documents and return where each lies.
 
@@ -80,6 +68,6 @@ def _compiled_path(name: str, source: bytes) -> Path:
 
 
 def _parse_yaml(source: bytes, name: str) -> Any:
-    from image_workflow_emulator.documents.yaml_reader import read_document
+    from image_workflow_emulator.documents.document import read_document
 
     return read_document(source, name).data

@@ -14,11 +14,10 @@ from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract, OperationContract
 from image_workflow_emulator.documents.complaints import nearest
-from image_workflow_emulator.documents.document import Document
+from image_workflow_emulator.documents.document import Document, read_document
 from image_workflow_emulator.documents.schemas import Schemas, Steps, Violation
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import FORMATS, clock_setting
-from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of

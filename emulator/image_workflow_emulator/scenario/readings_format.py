@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from image_workflow_emulator.documents.complaints import choice_of
-from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Steps
-from image_workflow_emulator.documents.shipped import shipped_document, shipped_schemas
-from image_workflow_emulator.documents.yaml_reader import read_document
+from image_workflow_emulator.documents.document import Document, read_document
+from image_workflow_emulator.documents.schemas import Schemas, Steps
+from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, SETS, Readings, parse_readings
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import SettingError
@@ -52,7 +51,7 @@ def file_of_readings(text: str) -> Path | None:
 
 def readings_of(document: Document) -> Readings:
     """Read a document of readings alone. Raises DocumentError with every complaint about it."""
-    document.check(shipped_schemas("contract/readings.schema.json"))
+    document.check(Schemas(shipped_document("contract/readings.schema.json")))
     readings = read_readings(document)
     document.raise_complaints()
     return readings or NO_READINGS

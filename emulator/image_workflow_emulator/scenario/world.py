@@ -15,12 +15,12 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.shipped import shipped_document, shipped_schemas
+from image_workflow_emulator.documents.schemas import Schemas
+from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain.resources import CredentialState, Key, Profile
 from image_workflow_emulator.kernel.ranges import Amount, Instant, Span
 from image_workflow_emulator.kernel.wording import excerpt
 
-_SCHEMA: Final = "contract/world.schema.json"
 MAX_TEAMS: Final = 1_000
 """Limit of the Teams with which a reset begins, where a state file says so."""
 CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
@@ -110,9 +110,14 @@ NO_WORLD_CHANGES: Final = World()
 
 
 @cache
+def _schemas() -> Schemas:
+    return Schemas(shipped_document("contract/world.schema.json"))
+
+
+@cache
 def built_in_world() -> World:
     """Return the world that every other one changes: `contract/world.yaml`."""
-    return read_world(shipped_schemas(_SCHEMA).value("#", shipped_document("contract/world.yaml")))
+    return read_world(_schemas().value("#", shipped_document("contract/world.yaml")))
 
 
 class WorldNames(Struct, frozen=True):
@@ -158,7 +163,7 @@ def world_names(world: World) -> WorldNames:
 
 def world_of(document: Document) -> World:
     """Read a document as changes of the built-in world. Raises DocumentError with every complaint."""
-    document.check(shipped_schemas(_SCHEMA))
+    document.check(_schemas())
     world_names(built_in_world()).with_world(document, document.value, ())
     document.raise_complaints()
     return built_in_world().changed(read_world(document.value))

@@ -7,8 +7,8 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, convert, json
 
+from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.documents.schemas import Schemas
-from image_workflow_emulator.documents.yaml_reader import read_document
 from image_workflow_emulator.sweep.runs import Run
 from image_workflow_emulator.testing.options import read_file
 

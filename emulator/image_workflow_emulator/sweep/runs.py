@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, get_args
 from msgspec import Struct, field, json, structs
 
 from image_workflow_emulator.contract import load_contract
-from image_workflow_emulator.documents.yaml_reader import read_document
+from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.scenario.library import ScenarioLibrary

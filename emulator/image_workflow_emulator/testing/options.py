@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from image_workflow_emulator.documents.complaints import Complaint, DocumentError
-from image_workflow_emulator.documents.yaml_reader import MAX_BYTES, read_document
+from image_workflow_emulator.documents.document import MAX_BYTES, read_document
 from image_workflow_emulator.settings import OPTIONS, UsageError
 from image_workflow_emulator.testing.errors import UnusableFileError, is_refusal, unreadable, unwritable
 
