@@ -213,7 +213,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
 def _readings(text: str | None) -> Readings | None:
     if text is None:
         return None
-    from image_workflow_emulator.scenario.readings_format import readings_of_option
+    from image_workflow_emulator.scenario.format import readings_of_option
 
     return readings_of_option(text)
 

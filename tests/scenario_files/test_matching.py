@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.scenario.matching import contains
+from image_workflow_emulator.scenario.scenario import contains
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from jsonschema_rs import meta
 
 from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
 from image_workflow_emulator.kernel.seed import MAX_SEED
-from image_workflow_emulator.scenario.faults.network import LOSSES, ClientDefect
-from image_workflow_emulator.scenario.format import FAULTS
+from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, ClientDefect
 from tests.support.served import ROOT
 
 OUTCOMES = ("outputs", "fail", "stall", "duration", "scene")

@@ -16,7 +16,7 @@ from image_workflow_emulator.domain.pricing import AUTHORING_PRICES, generation_
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from image_workflow_emulator.kernel.wording import count_of
-from image_workflow_emulator.scenario.format import FAULTS
+from image_workflow_emulator.scenario.faults import FAULTS
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 

@@ -42,7 +42,7 @@ def _answers(operation: Mapping[str, Any]) -> str:
 
 def contract_readings(options: Namespace, _environment: Mapping[str, str]) -> None:
     """List the readings of the specification, with what each one finds."""
-    from image_workflow_emulator.scenario.readings_format import described_readings
+    from image_workflow_emulator.scenario.format import described_readings
 
     described = described_readings()
     rows = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)

@@ -35,8 +35,8 @@ from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable, Severity
-from image_workflow_emulator.scenario.matching import BYTE_SURFACES
 from image_workflow_emulator.scenario.playbook import RuleCounts
+from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
 from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord

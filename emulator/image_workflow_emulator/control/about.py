@@ -17,7 +17,7 @@ from image_workflow_emulator.documents.shipped import shipped_path
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.readings_format import described_readings
+from image_workflow_emulator.scenario.format import described_readings
 
 _SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
 """The list of servers in the contract's YAML."""

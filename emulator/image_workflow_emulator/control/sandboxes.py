@@ -20,7 +20,7 @@ from image_workflow_emulator.control.teams import describe_teams
 from image_workflow_emulator.documents.document import document_of
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.scenario.readings_format import readings_of
+from image_workflow_emulator.scenario.format import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import world_names, world_of
 from image_workflow_emulator.service import engine

@@ -20,7 +20,7 @@ from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of, leaves
-from image_workflow_emulator.scenario.matching import BYTE_SURFACES, ByteSurface
+from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
 
 _WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")

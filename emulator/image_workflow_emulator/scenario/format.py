@@ -1,55 +1,50 @@
-"""The scenario file: one document of what should go wrong, read and checked as a whole.
+"""The scenario file, and the readings file that can stand beside it: each is read and checked as a whole.
 
-`contract/scenario.schema.json` says its shape. What no schema can say is checked here and in `world`. Nothing happens
-here: the playbook follows a scenario, the engine and the exchange carry out what it says.
+`contract/scenario.schema.json` and `contract/readings.schema.json` say their shapes. What no schema can say is checked
+here and in `world`. Nothing happens here: the playbook follows a scenario, the engine and the exchange carry out what
+it says. Which readings there are is said in `image_workflow_emulator.domain.readings`.
 """
 
 import json
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.documents.complaints import nearest
+from image_workflow_emulator.documents.complaints import choice_of, nearest
 from image_workflow_emulator.documents.document import Document, read_document
 from image_workflow_emulator.documents.schemas import Schemas, Steps, Violation
 from image_workflow_emulator.documents.shipped import shipped_document
-from image_workflow_emulator.documents.values import FORMATS, clock_setting
+from image_workflow_emulator.documents.values import clock_setting
 from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, SETS, Readings, parse_readings
 from image_workflow_emulator.kernel.clock import CLOCK_MODES
 from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
-from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.faults.network import LOSSES, ClientFault, network_fault
-from image_workflow_emulator.scenario.faults.service import DeprecatedFault, HoldFault, ProblemFault
-from image_workflow_emulator.scenario.matching import ALWAYS, EVERY, KINDS, Kind, Match, Nth, When, glob
-from image_workflow_emulator.scenario.readings_format import read_readings
+from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, NO_FAULT, Fault
+from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.scenario.scenario import (
+    EVERY,
+    FORMATS,
+    KINDS,
     AdmissionChange,
     After,
     Change,
+    Kind,
+    Match,
     Rule,
     Scenario,
     TimedChange,
+    When,
     WorkOutcome,
 )
 from image_workflow_emulator.scenario.world import WorldCredential, WorldNames, read_team, read_world
+from image_workflow_emulator.settings import SettingError
 
-FAULTS: Final[Mapping[str, Callable[..., Fault]]] = {
-    "problem": ProblemFault,
-    "hold": HoldFault,
-    "network": network_fault,
-    "deprecated": DeprecatedFault,
-    "client": ClientFault,
-}
-"""What makes the fault of a rule about requests of its value and options, by its word under `then`."""
 _IN_MS: Final = {"from": "from_ms", "until": "until_ms", "every": "every_ms", "for": "for_ms"}
 """By their words, the fields of `When` that are spans."""
-_NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)
-_PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
 _OUTPUT_MODES: Final = ("photoshoot", "single_shots")
 """Words for what product_photography makes."""
 _MAX_NAMED_OPERATIONS: Final = 3
@@ -71,7 +66,7 @@ def parse_scenario(text: str | bytes, file: str, contract: Contract, world: Worl
 
 @cache
 def _schemas() -> Schemas:
-    return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth, "resource": parse_resource})
+    return Schemas(shipped_document(SCHEMA), FORMATS)
 
 
 def _suggest(steps: Steps, given: Any) -> list[str]:
@@ -147,7 +142,7 @@ class _Reader:
         if first != index:
             found = f"the name {excerpt(name)} again, first given to {document.place_of(('rules', first))}"
             document.complain(steps, "a name of its own for each rule", found)
-        when = self._when((*steps, "when"), given["when"]) if "when" in given else ALWAYS
+        when = self._when((*steps, "when"), given.get("when", {}))
         fault = next((_fault(word, then) for word in FAULTS if word in then), NO_FAULT)
         match = self._match((*steps, "match"), given.get("match", {}), "work" if fault is NO_FAULT else "operation")
         if "problem" in then and match.kind == "operation":
@@ -179,8 +174,6 @@ class _Reader:
     def _match(self, steps: Steps, given: Mapping[str, Any], default: Kind) -> Match:
         kind = next((kind for kind in KINDS if kind in given), default)
         names, others = given.get(kind, EVERY), _without(given, kind)
-        if "idempotency_key" in given:
-            others["idempotency_key"] = glob(given["idempotency_key"])
         match = Match(kind, frozenset([names] if isinstance(names, str) else names), **others)
         self._check_names(steps, given)
         for violation in self._violations(match) if match.body else ():
@@ -247,21 +240,74 @@ def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {field: value for field, value in fields.items() if field != name}
 
 
-def parse_nth(text: str) -> Nth:
-    """Read `3`, `2-4`, `>=3` or `every 5`, counted from 1. Raises ValueError."""
-    found = _NTH.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(text)
-    first, last, least, step = (int(number or 0) for number in found.groups())
-    nth = Nth(first or least or step, (last or first) if first else None, step or 1)
-    if nth.first < 1 or (nth.last is not None and nth.last < nth.first):
-        raise ValueError(text)
-    return nth
+# Readings -------------------------------------------------------------------------------------------------------------
 
 
-def parse_resource(text: str) -> str | int:
-    """Return the place that a word such as `first` or `11th` means, else the id."""
-    numbered = _NUMBERED.fullmatch(text)
-    if numbered:
-        return int(numbered[1])
-    return _PLACES.index(text) + 1 if text in _PLACES else text
+READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file"
+"""What to expect, in words, where readings are given as a text."""
+
+
+def readings_of_option(text: str) -> Readings:
+    """Read what `--readings` takes.
+
+    Raises:
+        SettingError: a reading that there is not.
+        DocumentError: a file that cannot be used.
+        OSError: a file that cannot be read.
+    """
+    if file := file_of_readings(text):
+        return readings_of(read_document(file.read_bytes(), text))
+    try:
+        return parse_readings(text)
+    except ValueError as error:
+        raise SettingError("--readings", str(error), *_expected(str(error))) from None
+
+
+def _expected(unknown: str) -> tuple[str, list[str]]:
+    """Say what can stand in place of an unknown name, such as the readings of its decision; and list the words."""
+    decision = unknown.partition("=")[0]
+    of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
+    if of_decision:
+        return choice_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
+    return READINGS_WORDS, [*READINGS, *SETS]
+
+
+def file_of_readings(text: str) -> Path | None:
+    """Return the file that a text such as that of `--readings` names; None if it is made of readings and sets."""
+    return None if any(sign in text for sign in "=,:") else scenario_file(text)
+
+
+def readings_of(document: Document) -> Readings:
+    """Read a document of readings alone. Raises DocumentError with every complaint about it."""
+    document.check(Schemas(shipped_document("contract/readings.schema.json")))
+    readings = read_readings(document)
+    document.raise_complaints()
+    return readings or NO_READINGS
+
+
+def read_readings(document: Document) -> Readings | None:
+    """Read the `readings` of a document, a text as `--readings` takes it, or a mapping; complain of unknown ones."""
+    given = document.value.get("readings")
+    if given is None:
+        return None
+    parts: list[tuple[Steps, str]] = [(("readings",), given)]
+    if not isinstance(given, str):
+        parts = [(("readings", decision), f"{decision}={name}") for decision, name in given.items()]
+    readings = NO_READINGS
+    for steps, text in parts:
+        try:
+            readings = parse_readings(text, readings)
+        except ValueError as error:
+            expected, words = _expected(str(error))
+            document.check_word(steps, str(error), words, expected)
+    return readings
+
+
+def described_readings() -> list[dict[str, Any]]:
+    """Return every reading with the words of the ledger: the decision, its title, and the fields of the reading."""
+    decisions = shipped_document("contract/decisions.yaml")["decisions"]
+    return [
+        {"decision": decision["id"], "title": decision["title"], **reading}
+        for decision in decisions
+        for reading in decision.get("readings", ())
+    ]

@@ -15,9 +15,8 @@ from msgspec import Meta, Struct
 
 from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
-from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.matching import Facts, is_team, subject_of
-from image_workflow_emulator.scenario.scenario import NO_OUTCOME, AdmissionChange, After, Rule, Scenario, WorkOutcome
+from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
+from image_workflow_emulator.scenario.scenario import AdmissionChange, After, Facts, Rule, Scenario, WorkOutcome
 
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
@@ -59,7 +58,7 @@ class Decision(Struct, frozen=True):
     """
 
     fault: Fault = NO_FAULT
-    outcome: WorkOutcome = NO_OUTCOME
+    outcome: WorkOutcome = WorkOutcome()
     rule: Rule | None = None
     draw: float = 0.0
     _counts: RuleCounts | None = None
@@ -97,7 +96,7 @@ class Playbook:
 
     def decide(self, facts: Facts, now: int) -> Decision:
         """Decide what happens to a request, or to work that is being admitted. Call it once for each: it counts."""
-        if not self._is_about(facts):
+        if not facts.is_of(self.team):
             return NOTHING_HAPPENS
         rules = self.scenario.rules
         for rule in [rule for rule in rules if rule.match.matches(facts) and self._is_due(rule, facts, now)]:
@@ -105,7 +104,7 @@ class Playbook:
             decision = Decision(rule.fault, outcome, rule, self._draw("fault", rule), self.counts[rule.name])
             if facts.kind != "work":
                 return decision
-            if outcome != NO_OUTCOME:
+            if outcome != WorkOutcome():
                 decision.mark_fired()
                 return decision
         return NOTHING_HAPPENS
@@ -113,7 +112,7 @@ class Playbook:
     def _is_due(self, rule: Rule, facts: Facts, now: int) -> bool:
         """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
         when, counts = rule.when, self.counts[rule.name]
-        number = counts.count(None if when.per is None else subject_of(facts, when.per))
+        number = counts.count(None if when.per is None else facts.subject(when.per))
         draw = self._draw("rule", rule) if when.probability < 1 else 0.0
         return when.holds(number, now - self.began_at, draw)
 
@@ -133,7 +132,7 @@ class Playbook:
     def answered(self, facts: Facts, now: int) -> list[int]:
         """Count an answered request, and return the indexes of the changes to be made right after it."""
         due = []
-        for index, awaited in self.awaited.items() if self._is_about(facts) else ():
+        for index, awaited in self.awaited.items() if facts.is_of(self.team) else ():
             after = self.scenario.timeline[index].when
             assert isinstance(after, After)
             if awaited.done_at is None and after.match.matches(facts):
@@ -149,9 +148,6 @@ class Playbook:
         if isinstance(when, int):
             return self.began_at + when if self.began_at + when <= now else None
         return self.awaited[index].done_at
-
-    def _is_about(self, facts: Facts) -> bool:
-        return is_team(self.team, facts.team_id, facts.team_name)
 
     def rules_report(self) -> list[dict[str, Any]]:
         """Return how often each rule matched and fired, in the order of the file."""

@@ -11,8 +11,7 @@ from typing import Any, Final, Self
 from msgspec import Struct
 
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
-from image_workflow_emulator.scenario.matching import BYTE_SURFACES
-from image_workflow_emulator.scenario.scenario import FAILURE_CODES
+from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, FAILURE_CODES
 from image_workflow_emulator.sweep.evidence import Call, Evidence, Work
 
 GROUPS: Final = ("problems", "network", "outputs")

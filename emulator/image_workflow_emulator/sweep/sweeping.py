@@ -23,7 +23,7 @@ from image_workflow_emulator.domain.problems import BYTE_CODES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.printable import printable
 from image_workflow_emulator.report import Report
-from image_workflow_emulator.scenario.matching import BYTE_SURFACES
+from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
 from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations

@@ -20,9 +20,9 @@ from image_workflow_emulator.http.requests import Body, Request
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
-from image_workflow_emulator.scenario.matching import ByteSurface, Facts
+from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
+from image_workflow_emulator.scenario.scenario import ByteSurface, Facts
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import admission, scenarios

@@ -3,7 +3,7 @@
     body read (the last wait) -> clock read, sandbox settled -> checks, each noted as it is passed -> commit
     -> render once -> bind the Idempotency-Key
 
-A scenario's fault is called at fixed moments between these (scenario/faults/fault.py). Up to the read body
+A scenario's fault is called at fixed moments between these (scenario/faults.py). Up to the read body
 no state is read that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
 The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
 everything is read again after it.
@@ -17,7 +17,7 @@ from image_workflow_emulator.http.problem_responses import internal_error
 from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconnectedError
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.faults.fault import NO_FAULT, Fault
+from image_workflow_emulator.scenario.faults import NO_FAULT, Fault, ProblemFault
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.web.exchange import Exchange, SandboxReplacedError, Step
@@ -120,8 +120,6 @@ def _ask_scenario(exchange: Exchange) -> None:
 
 def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
     """Read the header Emulator-Fault. Raises Problem invalid_request for a code that the operation cannot return."""
-    from image_workflow_emulator.scenario.faults.service import ProblemFault
-
     code = header.decode("latin-1").strip()
     if code not in codes:
         expected, remedy = f"one of {', '.join(sorted(codes))}", "ask for a code that this operation can return"

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Credential, Team
-from image_workflow_emulator.scenario.matching import ByteSurface
-from image_workflow_emulator.scenario.scenario import Rule
+from image_workflow_emulator.scenario.scenario import ByteSurface, Rule
 
 MAX_KEPT_BODY_BYTES = 64 * 1024
 """A longer body is left out of a record; its size is kept."""

@@ -11,8 +11,7 @@ from image_workflow_emulator.domain import lifecycles
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
-from image_workflow_emulator.scenario.matching import Facts
-from image_workflow_emulator.scenario.scenario import FailureCode, WorkOutcome
+from image_workflow_emulator.scenario.scenario import Facts, FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.admission import Order
 from image_workflow_emulator.service.sandbox.calls import Call
