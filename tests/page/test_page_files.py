@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.control import page
+from image_workflow_emulator.control import about
 from image_workflow_emulator.documents.shipped import shipped_document
 from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
 
-FOLDER = Path(page.__file__).with_name("page")
+FOLDER = Path(about.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
 FILES = sorted(file.name for file in FOLDER.iterdir() if file.suffix != ".html")
 POLICY = (
@@ -69,7 +69,7 @@ def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "nothing.js", "index.html", "..", "../page.py", "..%2fpage.py", "%2e%2e", "page.py", ".js", "icon.svg%00",
+        "nothing.js", "index.html", "..", "../about.py", "..%2fabout.py", "%2e%2e", "about.py", ".js", "icon.svg%00",
         "ICON.SVG",
     ],
 )  # fmt: skip

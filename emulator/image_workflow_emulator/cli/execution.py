@@ -263,7 +263,7 @@ class Observed:
         numbers = self.requests.setdefault(place, {}).setdefault(record.status or 0, Counter())
         numbers.update(all=1, replayed=int(record.replay_of is not None), lost=int(record.loss is not None))
         if record.problem is not None:
-            from image_workflow_emulator.control.explanations import remedy_of
+            from image_workflow_emulator.control.describing import remedy_of
 
             where = place or record.path
             first = {"operation": where, "code": record.problem.code, "count": 0, "remedy": remedy_of(record)}

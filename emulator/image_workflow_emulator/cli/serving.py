@@ -323,7 +323,7 @@ def _text(facts: dict[str, Any]) -> str:
 def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
     remedy = None
     if record.code is not None:
-        from image_workflow_emulator.control.explanations import remedy_of
+        from image_workflow_emulator.control.describing import remedy_of
 
         remedy = remedy_of(record)
     return {

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from image_workflow_emulator.control import about, clock, events, given, journal, sandboxes, scenarios, teams, work
+from image_workflow_emulator.control import about, clock, events, journal, sandboxes, scenarios, teams, work
+from image_workflow_emulator.control.about import PAGES
 from image_workflow_emulator.control.dispatch import Action, Control, ControlPlane, Handler, action_of, contract
-from image_workflow_emulator.control.page import PAGES
 
-_MODULES: Final = (about, clock, events, given, journal, sandboxes, scenarios, teams, work)
+_MODULES: Final = (about, clock, events, journal, sandboxes, scenarios, teams, work)
 
 
 def create_control(plane: ControlPlane) -> Control:

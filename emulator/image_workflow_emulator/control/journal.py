@@ -12,9 +12,8 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from image_workflow_emulator.control.describing import Masks, as_curl, describe_request
+from image_workflow_emulator.control.describing import Masks, as_curl, describe_request, explain
 from image_workflow_emulator.control.dispatch import ControlCall, in_slices, invalid_value, number_in
-from image_workflow_emulator.control.explanations import explain
 from image_workflow_emulator.control.teams import no_such_team
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.values import MAX_INTEGER

@@ -1,8 +1,15 @@
-"""Sandboxes: created, shown, reset, deleted, saved as a file and loaded from one."""
+"""Sandboxes: created, shown, given what a client should find, reset, deleted, saved as a file and loaded from one.
+
+What a sandbox is given is made by the operations of `/v1`, off the record: each entry goes through their checks as a
+request of the Team would, but no journal has it, no rate counts it, and no rule of a scenario for requests is asked.
+Work takes its time by the clock, which is moved to its end. Photos are drawn, as those of the sample of a first
+photoshoot. Must not know what an operation checks.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -10,21 +17,28 @@ from msgspec import structs
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from image_workflow_emulator.contract import BASE_PATH
+from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.clock import clock_of, describe_clock
-from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
-from image_workflow_emulator.control.given import give
+from image_workflow_emulator.control.clock import clock_of, describe_clock, move_to
+from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices, schemas
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
-from image_workflow_emulator.control.teams import describe_teams
-from image_workflow_emulator.documents.document import document_of
+from image_workflow_emulator.control.teams import account_of_query, describe_teams
+from image_workflow_emulator.documents.complaints import nearest
+from image_workflow_emulator.documents.document import Document, document_of, read_document
+from image_workflow_emulator.documents.schemas import Steps
+from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
+from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
+from image_workflow_emulator.domain.recipes import PremadeRecipe
+from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, operation_id
+from image_workflow_emulator.kernel.json_bytes import json_bytes
 from image_workflow_emulator.scenario.format import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import world_names, world_of
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.sandbox.calls import key_for_clients
+from image_workflow_emulator.service.resources.products import add_asset
+from image_workflow_emulator.service.sandbox.calls import full_keys, key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError
 
@@ -102,6 +116,161 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "world": lambda world: world_of(document_of(world, "", "/world")),
 }
 """What the fields of a new sandbox mean of which its schema does not say it all."""
+
+
+# Given ----------------------------------------------------------------------------------------------------------------
+
+
+PHOTOSHOOT: Final = "photoshoot"
+PHOTOS_OF_STYLE: Final = 3
+SAMPLE_EDGE: Final = 1024
+_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "fashion_model": {"age_range": "25-35", "gender": "neutral"},
+    "background": {"kind": "backdrop"},
+    PHOTOSHOOT: {"output_mode": "photoshoot", **PHOTOGRAPHY_DEFAULTS},
+}
+"""What is sent unless an entry says otherwise: under some readings the service fills in nothing (D33)."""
+_ONE_SOURCE: Final = ("background", "pose")
+"""The kinds that are made from one Asset, and not from several."""
+
+Names = Mapping[tuple[str, str], str]
+"""The ids of what was made above, by kind and name."""
+
+
+async def give(call: ControlCall) -> dict[str, Any]:
+    """POST /given: make each entry in turn; what was made before a refused one stays.
+
+    Raises:
+        Problem: invalid_request for entries that cannot be read, before anything is made; else that of the service.
+    """
+    document = read(call)
+    team_id = account_of_query(call).team.id
+    made, names = [], dict[tuple[str, str], str]()
+    for entry in document.data["given"]:
+        ((kind, fields),) = entry.items()
+        resource = await _make(call, team_id, kind, fields, names)
+        made.append(resource)
+        if "name" in fields:
+            names[kind, fields["name"]] = resource["id"]
+    return {"data": made}
+
+
+def read(call: ControlCall) -> Document:
+    """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
+    document = read_document(call.body, call.query["file"] or "")
+    document.nouns = {"given": "entry"}
+    document.check(schemas(), "#/components/schemas/Given")
+    above: list[str] = []
+    for index, entry in enumerate(document.data["given"]):
+        ((kind, fields),) = entry.items()
+        _check_entry(document, ("given", index, kind), kind, fields, call.plane.contract)
+        for place, product in enumerate(fields.get("products", ()) if kind == PHOTOSHOOT else ()):
+            if product not in above and not product.startswith("prd_"):
+                steps = ("given", index, kind, "products", place)
+                document.complain(steps, "the name of a Product above, or an id", None, nearest(product, above))
+        above += [fields["name"]] if kind == "product" else []
+    document.raise_complaints()
+    return document
+
+
+def _check_entry(document: Document, steps: Steps, kind: str, fields: Mapping[str, Any], contract: Contract) -> None:
+    """Complain of fields that the body of the operation cannot have."""
+    schema = _operation(contract, kind).body
+    assert schema is not None, "a creation has a body"
+    body = _body(kind, fields, {}, lambda number: [f"photo {photo}" for photo in range(number)])
+    for violation in contract.violations(schema, body):
+        first, *others = violation.steps or ("",)
+        own_steps = ("products" if first == "product_ids" else first, *others)
+        if own_steps[0] not in fields:
+            continue  # a photo that is not drawn yet
+        expected, meant = violation.expected, violation.suggestions
+        if violation.kind == "unknown" and not others:
+            more = ("products", "finished") if kind == PHOTOSHOOT else ("photos",)
+            own = [*(name for name in expected.removeprefix("only ").split(", ") if name != "product_ids"), *more]
+            expected, meant = f"only {', '.join(own)}", nearest(str(first), own)
+        found = None if violation.kind == "invalid" else violation.found
+        document.complain((*steps, *own_steps), expected, found, meant, violation.kind == "unknown")
+
+
+def _operation(contract: Contract, kind: str) -> OperationContract:
+    """Return the operation that makes an entry of a kind."""
+    identifier = "createProductPhotographyGeneration" if kind == PHOTOSHOOT else operation_id("create", kind)
+    return contract.operations[identifier]
+
+
+async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
+    """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
+    path = _operation(call.plane.contract, kind).path
+    body = _body(kind, fields, names, partial(_photos, call, team_id, kind, fields))
+    made = await _ask(call, team_id, "POST", path, body)
+    if kind == "product" or not fields.get("finished", True):
+        return made
+    await _finish(call, team_id, made["id"])
+    if kind == PHOTOSHOOT:
+        return await _ask(call, team_id, "GET", f"/generations/{made['id']}")
+    ended = await _ask(call, team_id, "GET", f"/operations/{made['id']}")
+    if ended["error"]:
+        detail = f"{fields['name']}: its Operation failed: {ended['error']['code']}"
+        raise Problem("invalid_request", detail, status=409)
+    return await _ask(call, team_id, "GET", f"{path}/{ended['result']['id']}")
+
+
+def _body(kind: str, fields: Mapping[str, Any], names: Names, photos_of: Callable[[int], list[str]]) -> dict[str, Any]:
+    """Return the body under `/v1`; `photos_of` makes so many photos and returns their ids."""
+    body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
+    photos = body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1)
+    if kind == PHOTOSHOOT:
+        body.pop("finished", None)
+        body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
+        body["product_ids"] = [names.get(("product", product), product) for product in body.pop("products")]
+    elif kind in _ONE_SOURCE:
+        body["asset_id"] = body.get("asset_id") or photos_of(1)[0]
+    else:
+        body["asset_ids"] = body.get("asset_ids") or photos_of(photos)
+    if kind == "product" and isinstance(body["asset_ids"], list):
+        body.setdefault("primary_asset_id", body["asset_ids"][0])
+    return body
+
+
+def _with_ids(name: str, value: Any, names: Names) -> Any:
+    """Put ids for the names of what was made above, where a field refers to another resource."""
+    if isinstance(value, Mapping):
+        return {inner: _with_ids(inner, one, names) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_with_ids(name.removesuffix("s"), one, names) for one in value]
+    return names.get((name.removesuffix("_id"), value), value) if name.endswith("_id") else value
+
+
+def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
+    """Add Assets without uploads: of a product shirts, else premade pictures of its kind; return their ids."""
+    shown, what = (kind, "") if kind in INGREDIENT_KINDS else ("background", " shirt")
+    names = [f"{kind} {fields['name']} {photo}{what}" for photo in range(1, number + 1)]
+    sample = PremadeRecipe(kind=shown, name="", width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
+    return [add_asset(call.sandbox, team_id, structs.replace(sample, name=name), call.now).id for name in names]
+
+
+async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    """Ask `/v1` as the Team, off the record. Raises Problem."""
+    keys = full_keys(call.sandbox, team_id, call.now)
+    if not keys:
+        name = call.sandbox.accounts[team_id].team.name
+        raise Problem("invalid_request", f"the Team {name!r} has no full and active credential; add one")
+    try:
+        content = b"" if body is None else json_bytes(body)
+    except TypeError as error:  # an integer beyond 64 bits, which YAML can write
+        raise Problem("invalid_request", f"(body): found what JSON cannot hold ({error})") from None
+    answer = await call.plane.ask_off_record(call.sandbox, call.head.scope, keys[0], method, f"/v1{path}", content)
+    call.check_unchanged()
+    return answer
+
+
+async def _finish(call: ControlCall, team_id: str, work_id: str) -> None:
+    """Move the clock to the end of some work. Raises Problem with status 409 where a scenario stalls it."""
+    ends_at = call.sandbox.accounts[team_id].budget.finishes_at.get(work_id, call.now)  # unless it has ended (D71)
+    if ends_at is None:
+        raise Problem("invalid_request", f"{work_id}: a scenario stalls it; expected work that ends", status=409)
+    await move_to(call.sandbox, ends_at)
+    call.check_unchanged()
 
 
 # State files ----------------------------------------------------------------------------------------------------------

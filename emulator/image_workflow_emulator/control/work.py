@@ -10,9 +10,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.describing import shown
+from image_workflow_emulator.control.describing import describe_rule, shown
 from image_workflow_emulator.control.dispatch import ControlCall
-from image_workflow_emulator.control.explanations import describe_rule
 from image_workflow_emulator.control.teams import account_of_query, describe_owner
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Generation, Operation
