@@ -11,6 +11,7 @@ from tests.support.emulator_client import UPLOAD, Answer, EmulatorUnderTest, Jso
 from tests.support.every_operation import CALLS, Things, prepare
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
+from tests.support.specification import STATUSES
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +136,24 @@ def test_a_rule_is_named_by_the_answer_that_it_made_and_not_by_the_true_one_afte
     assert "the rule" == first.headers["emulator-rule"]
     assert (202, False) == (second.status, "emulator-rule" in second.headers)
     assert {"the rule": (2, 1)} == emulator.rules()
+
+
+# problem:CODE ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.emulator(rate_limits=False)
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_the_first_call_of_each_operation_has_the_problem(emulator: EmulatorUnderTest, code: str) -> None:
+    things = prepare(emulator)
+    able = [name for name, operation in emulator.application.contract.operations.items() if code in operation.all_codes]
+    emulator.use({"use": f"problem:{code}"})
+    for name in able:
+        assert (STATUSES[code], code) == emulator.send(CALLS[name](things)).outcome, name
+    assert {f"first {name}": (1, 1) for name in able} == emulator.rules()
+
+
+def test_an_unknown_code_is_refused_with_those_there_are(emulator: EmulatorUnderTest) -> None:
+    refused = emulator.ask("PUT", "/scenario", {"use": "problem:not_fond"})
+    assert (422, "invalid_scenario") == refused.outcome
+    assert refused.json["detail"].endswith('did you mean "problem:not_found"?')
+    assert 201 == emulator.ask("POST", "/sandboxes", {"scenario": "problem:not_found"}).status

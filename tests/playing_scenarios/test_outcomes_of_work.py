@@ -1,6 +1,5 @@
 """What becomes of accepted work, as a scenario has it, beside what the model says of it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -68,18 +67,11 @@ def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_t
     assert ["slots", "rest"] == [rule["name"] for rules in explained for rule in rules]
 
 
-def _slower(emulator: EmulatorUnderTest) -> None:
-    emulator.use({"scenario": "s", "world": {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}})
-
-
-def _stalling(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({"work": "*"}, {"stall": True})
-
-
-@pytest.mark.parametrize("change", [_slower, _stalling, EmulatorUnderTest.without_scenario])
 def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_later(
-    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch, change: Callable[[EmulatorUnderTest], None]
+    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stalling: Json = {"match": {"work": "*"}, "then": {"stall": True}}
+    slower: Json = {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}
     courses: list[list[Any]] = []
     for changes in (False, True):
         emulator = make_emulator(rate_limits=False)
@@ -91,7 +83,7 @@ def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_
         if changes:
             monkeypatch.setattr(pricing, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
             monkeypatch.setitem(pricing.AUTHORING_PRICES, "background", 5)
-            change(emulator)
+            emulator.use({"scenario": "later", "rules": [stalling], "world": slower})
         courses.append([])
         for _ in range(30):
             emulator.advance(1)

@@ -1,10 +1,25 @@
-"""Rules about requests, seen from outside: which requests they mean, when they are due, and what they count."""
+"""Rules about requests, of operations and for bytes: which requests match, when a rule is due, and what it counts and
+does.
+"""
 
+import time
 from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, UPLOAD, Call, EmulatorUnderTest, Json
+from tests.playing_scenarios.player import upscale_call
+from tests.support.emulator_client import (
+    FULL,
+    OTHER,
+    READ_ONLY,
+    REVOKED,
+    UPLOAD,
+    Answer,
+    Call,
+    EmulatorUnderTest,
+    Json,
+)
+from tests.support.pictures import picture
 
 FAILS: Json = {"problem": "internal_error"}
 TEAM: Json = {"operation": "getTeam"}
@@ -34,27 +49,25 @@ def test_an_nth_counts_the_requests_that_match(emulator: EmulatorUnderTest, fail
     assert {"the rule": (9, len(failing))} == emulator.rules()
 
 
-def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_clock(
-    emulator: EmulatorUnderTest,
+@pytest.mark.parametrize(
+    ("when", "failing_at"),
+    [
+        ({"from": "30s", "until": "90s"}, [30, 60, 69.999, 89.999]),
+        ({"every": "1m", "for": "10s"}, [0, 9.999, 60, 69.999]),
+    ],
+    ids=["window", "bursts"],
+)
+def test_spans_count_from_the_beginning_of_the_scenario_on_the_emulators_clock(
+    emulator: EmulatorUnderTest, when: Json, failing_at: list[float]
 ) -> None:
-    emulator.advance(1000)  # spans count from the scenario's beginning, not from the sandbox's
-    emulator.rule(TEAM, FAILS, {"from": "30s", "until": "90s"})
-    found = []
-    for wait_seconds in (29.999, 0.001, 59.999, 0.001, 3600):
-        emulator.advance(wait_seconds)
-        found.append(emulator.get("/team").status)
-    assert [200, 500, 500, 200, 200] == found
-    assert {"the rule": (5, 2)} == emulator.rules()
-
-
-def test_bursts_begin_with_the_scenario_and_come_again(emulator: EmulatorUnderTest) -> None:
     emulator.advance(1000)
-    emulator.rule(TEAM, FAILS, {"every": "1m", "for": "10s"})
-    found = [emulator.get("/team").status]
-    for wait_seconds in (9.999, 0.001, 49.999, 0.001, 9.999, 0.001):
-        emulator.advance(wait_seconds)
-        found.append(emulator.get("/team").status)
-    assert [500, 500, 200, 200, 500, 500, 200] == found
+    emulator.rule(TEAM, FAILS, when)
+    began, found = emulator.now(), []
+    for second in (0, 9.999, 10, 29.999, 30, 60, 69.999, 89.999, 90):
+        emulator.advance(second - (emulator.now() - began) / 1000)
+        if emulator.get("/team").status == 500:
+            found.append(second)
+    assert failing_at == found
 
 
 def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
@@ -113,43 +126,36 @@ def test_an_injected_answer_names_its_rule(emulator: EmulatorUnderTest, asset_id
     assert "emulator-rule" not in emulator.get("/assets/none").headers
 
 
+LISTS = (
+    Call("GET", "/assets"),
+    Call("GET", "/assets", key=READ_ONLY),
+    Call("GET", "/assets?limit=5"),
+    Call("GET", "/assets?source=upload&limit=5"),
+)
+WRITES = tuple(Call("POST", "/uploads", UPLOAD, idempotency_key=key) for key in ("order-1", "order-2", "cart-1"))
+
+
 @pytest.mark.parametrize(
-    ("match", "failing"),
+    ("calls", "match", "failing"),
     [
-        ({"credential": READ_ONLY}, [2]),
-        ({"query": {"limit": 5}}, [3, 4]),
-        ({"query": {"limit": 5, "after": ""}}, []),
-        ({"query": {"limit": 5, "source": "upload"}}, [4]),
-        ({}, [1, 2, 3, 4]),
+        (LISTS, {"credential": READ_ONLY}, [2]),
+        (LISTS, {"query": {"limit": 5}}, [3, 4]),
+        (LISTS, {"query": {"limit": 5, "after": ""}}, []),
+        (LISTS, {"query": {"limit": 5, "source": "upload"}}, [4]),
+        (WRITES, {"idempotency_key": "order-*"}, [1, 2]),
+        (WRITES, {"idempotency_key": "order-?"}, [1, 2]),
+        (WRITES, {"idempotency_key": "*r*-?"}, [1, 2, 3]),
+        (WRITES, {"idempotency_key": "[o]rder-2"}, []),
+        (WRITES, {"idempotency_key": "order"}, []),
+        (WRITES, {"idempotency_key": "*-1*-1"}, []),
     ],
 )
-def test_a_rule_means_a_credential_or_a_query(emulator: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
-    emulator.rule({"operation": "listAssets"} | match, FAILS)
-    calls = [
-        Call("GET", "/assets"),
-        Call("GET", "/assets", key=READ_ONLY),
-        Call("GET", "/assets?limit=5"),
-        Call("GET", "/assets?source=upload&limit=5"),
-    ]
+def test_a_rule_matches_a_credential_a_query_or_a_glob_of_idempotency_keys(
+    emulator: EmulatorUnderTest, calls: tuple[Call, ...], match: Json, failing: list[int]
+) -> None:
+    emulator.rule(match, FAILS)
     statuses = [emulator.send(call).status for call in calls]
-    assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
-
-
-@pytest.mark.parametrize(
-    ("glob", "failing"),
-    [
-        ("order-*", ["order-1", "order-2"]),
-        ("order-?", ["order-1", "order-2"]),
-        ("*r*-?", ["order-1", "order-2", "cart-1"]),
-        ("[o]rder-2", []),
-        ("order", []),
-        ("*-1*-1", []),
-    ],
-)
-def test_a_rule_means_idempotency_keys_by_a_glob(emulator: EmulatorUnderTest, glob: str, failing: list[str]) -> None:
-    emulator.rule({"idempotency_key": glob}, FAILS)
-    keys = ["order-1", "order-2", "cart-1"]
-    assert [key for key in keys if emulator.post("/uploads", UPLOAD, idempotency_key=key).status == 500] == failing
+    assert failing == [number for number, status in enumerate(statuses, start=1) if status == 500]
 
 
 def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(
@@ -185,3 +191,128 @@ def test_what_is_counted_for_each_is_kept_in_a_state_file(emulator: EmulatorUnde
     emulator.rules()
     assert emulator.post("/uploads", UPLOAD, idempotency_key="b").status == 201
     assert emulator.rules() == {"the rule": (2, 0)}
+
+
+# Bytes ----------------------------------------------------------------------------------------------------------------
+
+
+PICTURE = picture()
+
+
+@pytest.mark.parametrize(("at", "second"), [("after_commit", 409), ("before_commit", 200)])
+def test_an_upload_whose_answer_is_lost_was_kept_or_not(emulator: EmulatorUnderTest, at: str, second: int) -> None:
+    emulator.rule({"bytes": "upload"}, {"network": "reset", "at": at}, {"nth": 1})
+    session = emulator.open_upload(len(PICTURE))
+    with pytest.raises(ConnectionResetError):
+        emulator.send_bytes(session, PICTURE)
+    assert emulator.send_bytes(session, PICTURE[::-1]).status == second
+    assert emulator.rules() == {"the rule": (2, 1)}
+
+
+@pytest.mark.parametrize("code", ["service_unavailable", "internal_error"])
+def test_a_byte_surface_can_answer_with_a_problem(emulator: EmulatorUnderTest, code: str) -> None:
+    url = emulator.upload(PICTURE)["url"]
+    emulator.rule({"bytes": "*"}, {"problem": code})
+    session = emulator.open_upload(len(PICTURE))
+    answers = [emulator.send_bytes(session, PICTURE), emulator.fetch(url)]
+    assert [answer.code for answer in answers] == [code, code]
+    assert {answer.headers["emulator-rule"] for answer in answers} == {"the rule"}
+    assert emulator.rules() == {"the rule": (2, 2)}
+    assert "writes" not in answers[1].json["detail"]  # a download is none
+
+
+@pytest.mark.parametrize(
+    ("match", "failing"),
+    [
+        ({"bytes": "upload", "resource": "second"}, [2]),
+        ({"bytes": "upload", "resource": "3rd"}, [3]),
+        ({"bytes": "upload", "team": "Demo"}, [1, 2, 3]),
+        ({"bytes": "upload", "team": "Other"}, []),
+        ({"bytes": "download"}, []),
+    ],
+)
+def test_an_upload_is_found_by_its_place_and_team(emulator: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
+    sessions = [emulator.open_upload(len(PICTURE)) for _ in range(3)]
+    emulator.rule(match, {"problem": "service_unavailable"})
+    statuses = [emulator.send_bytes(session, PICTURE).status for session in sessions]
+    assert [number for number, status in enumerate(statuses, start=1) if status == 503] == failing
+
+
+def test_bytes_come_at_the_rate_that_is_said(emulator: EmulatorUnderTest) -> None:
+    url = emulator.upload(PICTURE)["url"]
+    whole = emulator.fetch(url).body
+    emulator.rule({"bytes": "download"}, {"network": {"rate": len(whole) * 10}})
+    began_at = time.perf_counter()
+    answer = emulator.fetch(url)
+    assert time.perf_counter() - began_at >= 0.08  # a tenth of a second, less the last piece
+    assert (answer.status, answer.body) == (200, whole)
+    assert answer.headers["emulator-rule"] == "the rule"
+
+
+# Deprecated answers (D43) ---------------------------------------------------------------------------------------------
+
+
+SUNSET_AND_LINK: Json = {"sunset": "2027-06-30T12:34:56.000Z", "link": "https://docs.example/migration"}
+HEADERS = {"deprecation", "link", "sunset"}
+
+
+def _notice(answer: Answer) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name in HEADERS}
+
+
+def test_a_notice_says_no_more_than_its_rule(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "listPoses"}, {"deprecated": {}})
+    assert {"deprecation": "@1767225600"} == _notice(emulator.get("/poses"))
+
+
+def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(emulator: EmulatorUnderTest) -> None:
+    (asset_id,) = emulator.assets(1)
+    plain = emulator.send(upscale_call(asset_id, "k1"))
+    emulator.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
+    marked = emulator.send(upscale_call(asset_id, "k2"))
+    replays = [emulator.send(upscale_call(asset_id, key)) for key in ("k1", "k2")]
+    assert [plain.raw_headers, marked.raw_headers] == [replay.raw_headers for replay in replays]
+    assert [set(), HEADERS] == [set(_notice(replay)) for replay in replays]
+    emulator.without_scenario()
+    assert marked.raw_headers == emulator.send(upscale_call(asset_id, "k2")).raw_headers
+
+
+# Broken clients -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("defect", "outcome"),
+    [("drop-key", (400, "invalid_request")), ("drop-authorization", (401, "authentication_required"))],
+)
+def test_a_client_that_drops_a_header_is_refused(
+    emulator: EmulatorUnderTest, defect: str, outcome: tuple[int, str]
+) -> None:
+    emulator.rule({}, {"client": defect})
+    assert [outcome] * 2 == [emulator.post("/uploads", UPLOAD).outcome for _ in range(2)]
+    assert emulator.rules()["the rule"] == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("defect", "keys", "same"), [("new-key", "aa", False), ("one-key", "ab", True), ("drop-query", "aa", True)]
+)
+def test_another_key_makes_another_upload_and_the_same_key_the_same(
+    emulator: EmulatorUnderTest, defect: str, keys: str, same: bool
+) -> None:
+    emulator.rule({}, {"client": defect})
+    first, second = (emulator.post("/uploads", UPLOAD, idempotency_key=key).json["id"] for key in keys)
+    assert same == (first == second)
+
+
+def test_without_its_query_a_list_is_whole(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({}, {"client": "drop-query"})
+    assert len(emulator.get("/poses?limit=1").json["data"]) > 1
+    assert emulator.get("/team").status == 200
+    assert emulator.rules()["the rule"] == (2, 1)
+
+
+def test_a_hint_is_taken_out_of_polls_and_refusals(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({}, {"client": "ignore-hint"})
+    path = f"/generations/{emulator.admitted_upscale()['id']}"
+    assert emulator.get(path).retry_after is None
+    emulator.without_scenario()
+    assert emulator.get(path).retry_after is not None

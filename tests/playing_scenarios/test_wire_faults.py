@@ -1,6 +1,5 @@
 """Network faults as a client sees them on the wire, against one real server; each test has a sandbox of its own."""
 
-import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +14,7 @@ from tests.support.served import Server, serving
 from tests.support.served_client import IMPATIENT_SECONDS, ServedClient
 
 Play = Callable[..., ServedClient]
-"""Makes a sandbox with rules for requests, each given as its match (or operation), `then` and `when`; returns its
-client."""
+"""Makes a sandbox with rules for requests, each an operation, `then` and `when`; returns its client."""
 NEVER = {"latency": "1h"}
 
 
@@ -26,27 +24,16 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def names() -> Iterator[int]:
-    return itertools.count(1)
-
-
 @pytest.fixture
-def play(server: Server, names: Iterator[int]) -> Play:
+def play(server: Server) -> Play:
     def make(*rules: tuple[Any, ...]) -> ServedClient:
-        name = f"wire-{next(names)}"
         told = [
-            {
-                "match": match if isinstance(match, dict) else {"operation": match},
-                "then": then,
-                "when": when[0] if when else {},
-            }
-            for match, then, *when in rules
+            {"match": {"operation": operation}, "then": then, "when": when[0] if when else {}}
+            for operation, then, *when in rules
         ]
-        scenario = {"scenario": name, "rules": told}
-        client = ServedClient(server.base_url, f"iwe_demo_full_{name}")
-        client.told("POST", "/sandboxes", {"id": name, "scenario": scenario})
-        return client
+        sandbox = {"scenario": {"scenario": "on the wire", "rules": told}}
+        made = ServedClient(server.base_url).told("POST", "/sandboxes", sandbox)
+        return ServedClient(server.base_url, made["env"]["IMAGE_WORKFLOW_API_KEY"])
 
     return make
 
