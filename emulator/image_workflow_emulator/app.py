@@ -15,12 +15,10 @@ from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.http.guard import Guard, is_loopback
-from image_workflow_emulator.http.problem_responses import problem_response
-from image_workflow_emulator.http.requests import Body, Receive, Request, Scope, Send
-from image_workflow_emulator.http.responses import Response
-from image_workflow_emulator.http.stopping import Stop
+from image_workflow_emulator.http.requests import Body, Receive, Request, Scope, Send, Stop
+from image_workflow_emulator.http.responses import Response, problem_response
 from image_workflow_emulator.imaging.helpers import Helpers
-from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
 from image_workflow_emulator.scenario.world import World, built_in_world, world_names, world_of
 from image_workflow_emulator.service.sandbox.images import MemoryBudget

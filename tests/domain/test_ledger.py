@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from image_workflow_emulator.domain.ledger import Ledger, LedgerError
+from image_workflow_emulator.domain.limits import Ledger, LedgerError
 
 
 @pytest.mark.parametrize(

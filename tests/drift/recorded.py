@@ -18,7 +18,7 @@ from PIL import Image
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import Contract, load_contract
-from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.judgement import Judgement, judge
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from PIL import Image, ImageChops, ImageFilter, ImageStat
 
-from image_workflow_emulator.domain.pixels import output_size
+from image_workflow_emulator.domain.orders import output_size
 from image_workflow_emulator.domain.recipes import IngredientKind, PhotographRecipe, PictureFormat, PremadeRecipe
 from image_workflow_emulator.imaging.drawing import opaque
 from image_workflow_emulator.imaging.render import render

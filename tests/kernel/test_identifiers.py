@@ -1,6 +1,6 @@
 """Identifiers (D09)."""
 
-from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.kernel.seed import Identifiers
 
 KINDS = ("ast", "prd", "op", "gen", "req", "team")
 

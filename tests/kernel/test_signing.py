@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.seed import Signer
 
 SIGNER = Signer(b"key")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from image_workflow_emulator.kernel.timeline import Timeline
+from image_workflow_emulator.kernel.clock import Timeline
 
 
 def drain(timeline: Timeline, now: int) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.domain import pricing
+from image_workflow_emulator.domain import orders
 from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,
@@ -81,8 +81,8 @@ def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_
         for kind, path in INGREDIENT_PATHS.items():
             admitted.append(emulator.post(path, ingredient_body(kind, assets[: SOURCES[kind]])).json)
         if changes:
-            monkeypatch.setattr(pricing, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
-            monkeypatch.setitem(pricing.AUTHORING_PRICES, "background", 5)
+            monkeypatch.setattr(orders, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
+            monkeypatch.setitem(orders.AUTHORING_PRICES, "background", 5)
             emulator.use({"scenario": "later", "rules": [stalling], "world": slower})
         courses.append([])
         for _ in range(30):

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from image_workflow_emulator.domain.recipes import EditRecipe, PremadeRecipe
-from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.seed import Signer
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.domain.pricing import AUTHORING_PRICES, generation_price
+from image_workflow_emulator.domain.orders import AUTHORING_PRICES, generation_price
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from image_workflow_emulator.kernel.wording import count_of

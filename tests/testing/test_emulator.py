@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from image_workflow_emulator.testing import Emulator, EmulatorError, Sandbox, session_file
+from image_workflow_emulator.testing import Emulator, EmulatorError, Sandbox, exports
 from tests.support.emulator_client import UPLOAD
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -232,7 +232,7 @@ def test_a_session_hides_the_key_and_says_how_many_pictures_are_not_in_it(
     assert sandbox.api_key not in text
     data = json.loads(text)
     assert (len(data["pictures"]), data["left_out"]) == (3, {"requests": 0, "pictures": 0})
-    monkeypatch.setattr(session_file, "MAX_PICTURE_BYTES", 1)
+    monkeypatch.setattr(exports, "MAX_PICTURE_BYTES", 1)
     sandbox.save(tmp_path / "few.json")
     data = json.loads((tmp_path / "few.json").read_text())
     assert (data["pictures"], data["left_out"]["pictures"]) == ({}, 3)

@@ -32,8 +32,7 @@ from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.kernel.printable import printable
-from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.kernel.wording import count_of, printable
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable, Severity
 from image_workflow_emulator.scenario.playbook import RuleCounts
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
@@ -118,7 +117,7 @@ class _Run(WatchedServer):
             self.status = await child.wait()
             if options.save_state is not None:
                 from image_workflow_emulator.testing.control_client import ControlClient
-                from image_workflow_emulator.testing.session_file import saved_sandbox
+                from image_workflow_emulator.testing.exports import saved_sandbox
 
                 client = ControlClient(self._address, self._application.settings.control_token)
                 self.state = await asyncio.to_thread(saved_sandbox, client, options.save_state)
@@ -252,7 +251,7 @@ class Observed:
 
     def journal(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
-        from image_workflow_emulator.testing.har import journal_as_har
+        from image_workflow_emulator.testing.exports import journal_as_har
 
         entries = sorted(self._entries, key=lambda entry: str(entry["arrived_at"]))
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}

@@ -116,7 +116,7 @@ def _print_refusal(code: str, message: str) -> None:
 
 
 def _complain(message: str) -> None:
-    from image_workflow_emulator.kernel.printable import printable
+    from image_workflow_emulator.kernel.wording import printable
 
     for line in message.split("\n"):
         print(f"{PROGRAM}: {printable(line)}", file=sys.stderr)

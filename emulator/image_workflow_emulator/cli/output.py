@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
-from image_workflow_emulator.kernel.printable import printable, printable_lines
+from image_workflow_emulator.kernel.wording import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import SettingError, UsageError
 from image_workflow_emulator.testing.options import writable_file, write_file

@@ -21,10 +21,9 @@ from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.documents.document import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
-from image_workflow_emulator.kernel.printable import printable, printable_lines
-from image_workflow_emulator.kernel.signing import without_signature
+from image_workflow_emulator.kernel.seed import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
-from image_workflow_emulator.kernel.wording import count_of, first_of
+from image_workflow_emulator.kernel.wording import count_of, first_of, printable, printable_lines
 from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CommandError, SettingError, UsageError, local_url, read_settings
@@ -256,7 +255,7 @@ def given(options: Namespace, environment: Mapping[str, str]) -> None:
 
 def state_save(options: Namespace, environment: Mapping[str, str]) -> None:
     """Save a sandbox as a file."""
-    from image_workflow_emulator.testing.session_file import saved_sandbox
+    from image_workflow_emulator.testing.exports import saved_sandbox
 
     content = saved_sandbox(control_client(options, environment), options.file)
     put_in_place(options.file, content)
@@ -324,7 +323,7 @@ def requests_list(options: Namespace, environment: Mapping[str, str]) -> None:
     answer = control.call("GET", "requests", query=query)
     entries = list(reversed(answer["data"]))
     if options.format == "har":
-        from image_workflow_emulator.testing.har import journal_as_har
+        from image_workflow_emulator.testing.exports import journal_as_har
 
         print_json(journal_as_har(entries, control.url))
         return

@@ -27,9 +27,9 @@ from image_workflow_emulator.cli.output import table_lines
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
-from image_workflow_emulator.kernel.printable import printable
-from image_workflow_emulator.kernel.signing import without_signature
+from image_workflow_emulator.kernel.seed import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp
+from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service.records.record import RequestRecord

@@ -12,8 +12,7 @@ from image_workflow_emulator.control.dispatch import ControlCall, invalid_value
 from image_workflow_emulator.documents.values import RATE_WORDS, clock_setting
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
-from image_workflow_emulator.kernel.clock import ClockSetting
-from image_workflow_emulator.kernel.timeline import Event, Timeline
+from image_workflow_emulator.kernel.clock import ClockSetting, Event, Timeline
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, timestamp_or_none
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox import scenarios

@@ -28,10 +28,16 @@ from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.problem_responses import internal_error, not_allowed, problem_response
-from image_workflow_emulator.http.requests import MAX_BODY_BYTES, Body, ClientDisconnectedError, Request, read_query
-from image_workflow_emulator.http.stopping import Stop
-from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.http.requests import (
+    MAX_BODY_BYTES,
+    Body,
+    ClientDisconnectedError,
+    Request,
+    Stop,
+    read_query,
+)
+from image_workflow_emulator.http.responses import not_allowed, problem_response
+from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.service import engine
@@ -286,7 +292,7 @@ def _refuse(error: Exception, head: Request, request_id: str) -> Response:
     """Answer with a problem, in the form of the service's."""
     if isinstance(error, DocumentError):
         error = Problem("invalid_request", str(error))
-    problem = error if isinstance(error, Problem) else internal_error(error, head, request_id)
+    problem = error if isinstance(error, Problem) else head.internal_error(error, request_id)
     rendered = problem_response(problem, request_id, problem.retry_after)
     response = Response(rendered.body, rendered.status)
     response.raw_headers = list(rendered.headers)

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from image_workflow_emulator.kernel.printable import printable
-from image_workflow_emulator.kernel.signing import without_signature
+from image_workflow_emulator.kernel.seed import without_signature
+from image_workflow_emulator.kernel.wording import printable
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True):

@@ -27,12 +27,12 @@ from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document, document_of, read_document
 from image_workflow_emulator.documents.schemas import Steps
 from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
-from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
+from image_workflow_emulator.domain.orders import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.domain.recipes import PremadeRecipe
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, operation_id
-from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.http.responses import json_bytes
 from image_workflow_emulator.scenario.format import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import world_names, world_of

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
-from image_workflow_emulator.kernel.ranges import Instant
+from image_workflow_emulator.domain.resources import Instant
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
 
 RETENTION_MS = 24 * HOUR_MS

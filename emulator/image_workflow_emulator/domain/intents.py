@@ -10,11 +10,10 @@ from typing import Any
 
 import orjson
 
-from image_workflow_emulator.domain.pricing import PHOTOSHOOT_SLOTS
+from image_workflow_emulator.domain.orders import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import invalid_input
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.domain.resources import CAMERA_DISTANCES
-from image_workflow_emulator.kernel.json_bytes import json_bytes
 
 Intent = dict[str, Any]
 
@@ -133,4 +132,4 @@ def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) ->
 
 def fingerprint(intent: Intent) -> bytes:
     """Return what two requests with the same intent have in common, and no others (D14)."""
-    return json_bytes(intent, orjson.OPT_SORT_KEYS)
+    return b"%b" % orjson.dumps(intent, None, orjson.OPT_SORT_KEYS)  # a copy, as what orjson returns takes 4 KiB

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import AnyResource
-from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.seed import Signer
 from image_workflow_emulator.kernel.wording import excerpt
 
 DEFAULT_LIMIT = 25

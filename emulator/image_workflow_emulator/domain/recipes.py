@@ -8,8 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from image_workflow_emulator.domain.pixels import LONGEST_EDGE
-from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS
+from image_workflow_emulator.domain.orders import LONGEST_EDGE, PACKED_PHOTOS
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 BackgroundKind = Literal["automatic", "color", "picture", "transparent"]

@@ -1,4 +1,6 @@
-"""The resources of the service (section 2) as frozen data. A change makes a new value; nothing here is edited in place.
+"""The resources of the service (section 2) as frozen data, and the moves between their states (section 3).
+
+A change makes a new value; nothing here is edited in place.
 
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 
@@ -12,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 from msgspec import Meta, Struct, structs
 
 from image_workflow_emulator.domain.recipes import IngredientKind, PictureFormat, Recipe
-from image_workflow_emulator.kernel.ranges import Amount, Count, Instant
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
 OutputStatus = Literal["pending", "processing", "completed", "failed"]
@@ -27,7 +28,17 @@ WORKFLOWS = ("product_photography", "edit_images", "upscale")
 INGREDIENT_KINDS: tuple[IngredientKind, ...] = get_args(IngredientKind)
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
 
-# What a saved state may hold, beyond the types of Python: msgspec checks it where one is read (kernel.ranges).
+# The ranges of values in saved states: msgspec checks them when a state file is read, and nothing else does. What is
+# made inside the emulator is within them already.
+_MAX_IN_JSON = 2**53 - 1
+Instant: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON)]
+"""Milliseconds since the epoch. A window that begins in the year 9999 may end after it."""
+Span: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON // 100)]
+"""Milliseconds; several of them and an instant together are still an instant."""
+Amount: TypeAlias = Annotated[int, Meta(ge=0, le=_MAX_IN_JSON)]
+"""What somebody has set: Credits, limits, seconds."""
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**12)]
+"""What the emulator has counted. The lower limit leaves room to count on."""
 Key: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~+/-]{1,300}=*$")]
 """An API key."""
 _Edge: TypeAlias = Annotated[int, Meta(ge=1, le=100_000)]
@@ -283,3 +294,23 @@ class Generation(Work, frozen=True, gc=False, kw_only=True):
 
 AnyResource: TypeAlias = UploadSession | Asset | Product | Ingredient | Operation | Generation
 """What a collection holds: it has an id, and belongs to a Team unless it is a global ingredient."""
+
+
+# The present state and an event are looked up in one table. A terminal state has no moves, and a state has no other
+# moves than these (KeyError). What follows from several outputs together ("all are terminal") is worked out where an
+# output ends (`service/resources/generations.py`). Where the specification shows no moves (sessions, Operations,
+# outputs before their end), they are our own choice.
+MOVES: Mapping[tuple[str, str], Any] = {
+    # Upload Sessions:
+    ("awaiting_upload", "bytes_accepted"): "received",
+    ("received", "exchanged"): "completed",
+    ("received", "refused"): "failed",
+    # Work, which begins queued, and outputs, which begin pending:
+    ("queued", "started"): "processing",
+    ("pending", "started"): "processing",
+    ("processing", "succeeded"): "completed",
+    ("processing", "failed"): "failed",
+}
+"""By state and event: the state that follows."""
+
+TERMINAL = frozenset({"completed", "failed"})

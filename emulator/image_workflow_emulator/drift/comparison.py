@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
+from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.replay import Replay, Replayed, is_name
 from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 

@@ -9,14 +9,12 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from image_workflow_emulator.domain import orders
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS
 from image_workflow_emulator.domain.intents import MAX_NAME, MAX_TEXT, PHOTOGRAPHY_DEFAULTS, fingerprint, intent_of
-from image_workflow_emulator.domain.lifecycles import TERMINAL
-from image_workflow_emulator.domain.pixels import is_above_small_limit, output_size
-from image_workflow_emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge
 from image_workflow_emulator.domain.problems import Problem, key_binding_codes
-from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
+from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.recordings import instant_of, leaves
 from image_workflow_emulator.drift.traffic import (
     REDIRECTS,
@@ -312,7 +310,7 @@ def picture_limit(traffic: Traffic) -> Evidence:
             width, height = call.answer.get("width", 0), call.answer.get("height", 0)
         else:
             width, height = sent_size(upload)
-        if is_above_small_limit(width, height):
+        if orders.is_above_small_limit(width, height):
             yield Seen(_by_outcome(call, "plain", "small"), call)
 
 
@@ -365,7 +363,7 @@ def subject_cap(traffic: Traffic) -> Evidence:
     """D32: what becomes of more subjects than one Generation takes."""
     for call in traffic.whole(_PHOTOGRAPHY):
         asked, packed = _subjects(traffic, call)
-        if len(asked) > PACKED_PHOTOS:
+        if len(asked) > orders.PACKED_PHOTOS:
             admitted = call.answer.get("resolved_asset_ids") or packed
             fits = _by_outcome(call, "plain", "refuses") if list(admitted) == packed else []
             yield Seen(fits, call, f"{len(asked)} subjects became {admitted}")
@@ -381,7 +379,7 @@ def _subjects(traffic: Traffic, call: RecordedCall) -> tuple[set[str], list[str]
             return set(), []
         products.append((str(shown[-1].get("primary_asset_id")), shown[-1]["asset_ids"]))
     loose = list(call.body.get("asset_ids", ()))
-    return {*loose, *(photo for _, photos in products for photo in photos)}, list(pack(products, loose))
+    return {*loose, *(photo for _, photos in products for photo in photos)}, list(orders.pack(products, loose))
 
 
 def defaults(traffic: Traffic) -> Evidence:
@@ -389,7 +387,10 @@ def defaults(traffic: Traffic) -> Evidence:
     for call in traffic.whole(_PHOTOGRAPHY):
         body, shown = call.body, call.answer.get("request")
         echo = shown if isinstance(shown, dict) else {}
-        if body.get("output_mode") == "photoshoot" and body.get("image_count", PHOTOSHOOT_SLOTS) != PHOTOSHOOT_SLOTS:
+        if (
+            body.get("output_mode") == "photoshoot"
+            and body.get("image_count", orders.PHOTOSHOOT_SLOTS) != orders.PHOTOSHOOT_SLOTS
+        ):
             if call.is_success or call.code == "invalid_input":
                 yield Seen(["count-ignored"] if call.is_success else ["plain", "required", "other-defaults"], call)
             continue
@@ -412,7 +413,7 @@ def pixel_sizes(traffic: Traffic) -> Evidence:
         if not {"aspect_ratio", "resolution"} <= call.body.keys():
             continue
         ratio, resolution = call.body["aspect_ratio"], call.body["resolution"]
-        sizes = {reading: output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
+        sizes = {reading: orders.output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
         for output in work.outputs:
             for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
@@ -424,11 +425,11 @@ def partial_charge(traffic: Traffic) -> Evidence:
     for call, work in traffic.admissions():
         charged, finished = work.credits("charged"), work.finished_by
         completed = sum(output.get("status") == "completed" for output in work.outputs)
-        is_partial = call.body.get("output_mode") == "photoshoot" and 0 < completed < PHOTOSHOOT_SLOTS
+        is_partial = call.body.get("output_mode") == "photoshoot" and 0 < completed < orders.PHOTOSHOOT_SLOTS
         if is_partial and charged is not None and finished is not None:
-            cost = PHOTOSHOOT_CREDITS, completed, PHOTOSHOOT_SLOTS
-            charges = {reading: generation_charge(*cost, reading) for reading in ("plain", "down", "whole")}
-            what = f"{completed} of {PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
+            cost = orders.PHOTOSHOOT_CREDITS, completed, orders.PHOTOSHOOT_SLOTS
+            charges = {reading: orders.generation_charge(*cost, reading) for reading in ("plain", "down", "whole")}
+            what = f"{completed} of {orders.PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
             yield Seen(_by_value(charged, charges), finished, what)
 
 

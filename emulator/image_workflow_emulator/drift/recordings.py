@@ -25,7 +25,7 @@ from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from image_workflow_emulator.settings import UsageError
 from image_workflow_emulator.testing.control_client import lower_names
-from image_workflow_emulator.testing.har import har_entry
+from image_workflow_emulator.testing.exports import har_entry
 from image_workflow_emulator.testing.options import read_file
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import orjson
 
-from image_workflow_emulator.domain.lifecycles import TERMINAL
+from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.records.record import RequestRecord, digest

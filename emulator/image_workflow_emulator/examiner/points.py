@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from image_workflow_emulator.contract import Contract, OperationContract
-from image_workflow_emulator.domain.lifecycles import TERMINAL
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import (
     OPERATION_TYPES,
+    TERMINAL,
     WORKFLOWS,
     Generation,
     Operation,

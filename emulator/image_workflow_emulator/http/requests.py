@@ -1,8 +1,10 @@
-"""A request as HTTP brings it: its head and query, and its body as bytes, read from ASGI (D02).
+"""A request as HTTP brings it: its head and query, its body as bytes, read from ASGI (D02), and its waits.
 
 Must not know what is asked for, nor any state, nor what a body says (`json_bodies`).
 """
 
+import asyncio
+import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from functools import lru_cache
@@ -12,13 +14,14 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 from image_workflow_emulator.domain.problems import Problem, invalid_request
 from image_workflow_emulator.http.responses import OWN_ORIGIN, Header
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
-from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.kernel.wording import excerpt, printable
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+_LOGGER = logging.getLogger("image_workflow_emulator.http")
 _NONE: frozenset[bytes] = frozenset()
 MAX_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
@@ -139,6 +142,11 @@ class Request:
         announced = self.headers.get(b"content-length", b"0")
         return int(announced) if announced.isdigit() else 0
 
+    def internal_error(self, error: Exception, request_id: str) -> Problem:
+        """Log a defect of the emulator that this request met, and return the problem to answer with."""
+        _LOGGER.error("%s %s failed (%s)", self.method, printable(self.path), request_id, exc_info=error)
+        return Problem("internal_error", "the emulator failed; its log has the cause")
+
 
 def _repeated(pairs: list[tuple[bytes, bytes]]) -> frozenset[bytes]:
     return frozenset(name for name, number in Counter(name for name, _ in pairs).items() if number > 1)
@@ -249,3 +257,36 @@ def _decode(raw: bytes) -> str:
     except UnicodeDecodeError:
         found = excerpt(raw.decode("latin-1"))
         raise invalid_request("the query", found, "UTF-8", "write the query in UTF-8") from None
+
+
+class Stop:
+    """Whether the emulator is stopping, and the waits that this ends. It belongs to the event loop of the requests."""
+
+    def __init__(self) -> None:
+        self.has_begun = False
+        self._waiting: set[asyncio.Future[Any]] = set()
+
+    def begin(self) -> None:
+        """End all waits, from now on."""
+        self.has_begun = True
+        for waiting in self._waiting:
+            waiting.cancel()
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time; a stop of the emulator ends the wait."""
+        await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
+
+    async def cut_short(self, awaitable: Awaitable[Any], timeout_seconds: float | None = None) -> bool:
+        """Wait for something, at most for a timeout; a stop of the emulator ends the wait. Return whether it did."""
+        waiting = asyncio.ensure_future(awaitable)
+        self._waiting.add(waiting)
+        if self.has_begun:
+            waiting.cancel()
+        try:
+            await asyncio.wait([waiting], timeout=timeout_seconds)
+            if waiting.done() and not waiting.cancelled():
+                waiting.result()  # raises what went wrong
+            return waiting.cancelled()
+        finally:
+            self._waiting.discard(waiting)
+            waiting.cancel()

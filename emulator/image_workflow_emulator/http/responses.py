@@ -1,6 +1,13 @@
-"""An answer as HTTP takes it. Must not know what is answered, nor any state."""
+"""An answer as HTTP takes it, and the form of a refusal (section 7, D08): the one place that renders a Problem, for
+every surface. Must not know what is answered, nor any state.
+"""
 
+from collections.abc import Collection
+
+import orjson
 from msgspec import Struct
+
+from image_workflow_emulator.domain.problems import Check, Problem
 
 Header = tuple[bytes, bytes]
 JSON_TYPE: Header = (b"content-type", b"application/json")  # D72
@@ -18,3 +25,55 @@ class Response(Struct, frozen=True, gc=False):
     status: int
     headers: tuple[Header, ...]
     body: bytes
+
+
+PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
+CHALLENGE: Header = (b"www-authenticate", b"Bearer")
+"""The header that every 401 needs (D61, RFC 9110)."""
+
+_MAX_METHOD_CHARACTERS = 40
+
+
+def json_bytes(value: object) -> bytes:
+    """Write a value as JSON that is kept for long, in bytes of its own size.
+
+    What orjson returns lies in a buffer of 4 KiB or more, which would be held for as long as the bytes are.
+    """
+    return b"%b" % orjson.dumps(value)
+
+
+def problem_response(
+    problem: Problem, request_id: str, retry_after: int | None, headers: tuple[Header, ...] = ()
+) -> Response:
+    """Render a refusal. `retry_after` is in seconds; `headers` are added to the problem's own."""
+    value = {
+        "type": "about:blank",
+        "title": problem.kind.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+        "request_id": request_id,
+    }
+    if problem.active_operation_id is not None:
+        value["active_operation_id"] = problem.active_operation_id
+    body = json_bytes(value)
+    fields = [PROBLEM_TYPE, NOSNIFF, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
+    if problem.status == 401:
+        fields.append(CHALLENGE)
+    if retry_after is not None:
+        fields.append((b"retry-after", b"%d" % retry_after))
+    fields.extend((name.lower().encode(), value.encode()) for name, value in problem.headers)
+    return Response(problem.status, (*fields, *headers), body)
+
+
+def not_allowed(method: str, allowed: Collection[str]) -> Problem:
+    """Return the 405 for a path that does not take a method (D06)."""
+    listed = ", ".join(sorted(allowed))
+    return Problem(
+        "invalid_request",
+        f"{method[:_MAX_METHOD_CHARACTERS]} is not allowed here; allowed: {listed}",
+        status=405,
+        check=Check.ROUTE,
+        headers=(("Allow", listed),),
+        remedy=f"send it with the method {listed.replace(', ', ' or ')}",
+    )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from PIL import Image, ImageCms, ImageOps
 
-from image_workflow_emulator.domain.pixels import MAX_UPLOAD_PIXELS, MEGAPIXEL
+from image_workflow_emulator.domain.orders import MAX_UPLOAD_PIXELS, MEGAPIXEL
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.imaging.codecs import (
     FORMATS,

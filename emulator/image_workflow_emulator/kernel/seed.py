@@ -1,10 +1,16 @@
-"""Chance. Owns the seed and what is drawn from it.
+"""What follows from the seed, and cannot be guessed: chance, identifiers, and the signatures of links and cursors.
 
 Every draw has a name, so that one more here changes nothing there.
+
+An identifier is a prefix for the kind and hexadecimal digits that increase with creation (D09). The first ten digits
+count the kind; the others, 16 of them or 32 in long identifiers (D68), follow from the seed and make an identifier hard
+to guess.
 """
 
 import hashlib
-from typing import Annotated
+import hmac
+import re
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -24,3 +30,71 @@ class Seed(Struct, frozen=True):
     def number(self, *names: str | int) -> int:
         """Return one number from 0 to 2**32 - 1 for the named purpose."""
         return int.from_bytes(self.digest("number", *names)[:4])
+
+
+_COUNT_DIGITS = 10
+_RANDOM_DIGITS = 16
+_HEXADECIMAL = re.compile("[0-9a-f]+")
+_BLOCK = 8
+"""How many identifiers share one digest, each with its own part of it."""
+
+
+class Identifiers:
+    """The identifiers of one sandbox: each kind counts for itself, so one more call here changes no id there (D09).
+
+    `counters` holds by prefix how many there are of each kind, and is changed in place.
+    """
+
+    def __init__(self, seed_value: int, counters: dict[str, int] | None = None, *, is_long: bool = False) -> None:
+        self._repeats = 2 if is_long else 1
+        self._key = b"identifiers %d" % seed_value
+        self.counters: dict[str, int] = {} if counters is None else counters
+        self._digests: dict[str, tuple[int, str]] = {}
+        """By prefix: the last block that was asked for, and its digest."""
+
+    def next(self, prefix: str) -> str:
+        """Return the next identifier of the kind that the prefix names."""
+        count = self.counters[prefix] = self.counters.get(prefix, 0) + 1
+        return self._identifier(prefix, count)
+
+    def place_of(self, identifier: str) -> int | None:
+        """Return the number of an identifier among those of its kind, counted from 1; None if it was not given here."""
+        prefix, _, rest = identifier.partition("_")
+        digits = rest[:_COUNT_DIGITS]
+        count = int(digits, 16) if _HEXADECIMAL.fullmatch(digits) else 0
+        is_known = 1 <= count <= self.counters.get(prefix, 0) and identifier == self._identifier(prefix, count)
+        return count if is_known else None
+
+    def _identifier(self, prefix: str, count: int) -> str:
+        block, place = divmod(count, _BLOCK)
+        kept = self._digests.get(prefix)
+        if kept is None or kept[0] != block:
+            digest = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
+            kept = self._digests[prefix] = block, digest
+        random = kept[1][place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
+        return f"{prefix}_{count:010x}{random * self._repeats}"
+
+
+_SIGNATURE: Final = re.compile(r"(?<=[/-])[0-9a-f]{32}(?=$|\.[a-z]+$)")
+"""Its form at the end of a link: after a slash, or between an id and the ending of a file's name."""
+
+
+class Signer:
+    """Makes and checks signatures with its own key; any changed character invalidates one."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def sign(self, *parts: str | int) -> str:
+        """Return 32 hexadecimal digits that only this signer gives for these parts."""
+        text = "\x1f".join(map(str, parts))
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key).hexdigest()
+
+    def verify(self, signature: str, *parts: str | int) -> bool:
+        """Tell whether this signer gave the signature for these parts."""
+        return hmac.compare_digest(signature.encode("utf-8", "surrogatepass"), self.sign(*parts).encode())
+
+
+def without_signature(path: str) -> str:
+    """Return the path of a link without its signature, for people: it names the resource, and gives no access."""
+    return _SIGNATURE.sub("…", path)

@@ -1,5 +1,10 @@
-"""The words that every message uses for a place in a document, a value that was found, and a count."""
+"""The words that every message uses for a place in a document, a value that was found, and a count; and text that
+somebody else wrote, made printable for a terminal and a line of a log.
 
+A path, a header or a name may hold characters that move the cursor, end the line or reverse the writing direction.
+"""
+
+import json
 from collections.abc import Iterable
 from typing import Final
 
@@ -10,7 +15,7 @@ MAX_EXCERPT_CHARACTERS: Final = 80
 def pointer(*steps: object) -> str:
     """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
     path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-    return path if path.isprintable() else "".join(_shown(character) for character in path)
+    return printable(path)
 
 
 def count_of(number: int, noun: str) -> str:
@@ -30,7 +35,8 @@ def excerpt(value: object) -> str:
     if value is None or isinstance(value, bool):
         text = {None: "null", True: "true", False: "false"}[value]
     elif isinstance(value, str):
-        text = f'"{"".join(map(_shown, value[: MAX_EXCERPT_CHARACTERS + 1]))}"'
+        text = value[: MAX_EXCERPT_CHARACTERS + 1].replace("\\", "\\\\")
+        text = f'"{printable(text)}"'
     elif isinstance(value, dict):
         text = "an object"
     elif isinstance(value, list | tuple):
@@ -43,7 +49,13 @@ def excerpt(value: object) -> str:
     return text[: MAX_EXCERPT_CHARACTERS + 1 - len(ending)] + ending
 
 
-def _shown(character: str) -> str:
-    if character.isprintable() and character != "\\":
-        return character
-    return character.encode("unicode_escape").decode()
+def printable(text: str) -> str:
+    r"""Return a text on one line, with characters that cannot be printed as JSON escapes them, such as `\u001b`."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return a text of several lines, each made printable."""
+    return "\n".join(map(printable, text.split("\n")))

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from image_workflow_emulator.kernel.ranges import Count, Instant
+from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
 from image_workflow_emulator.scenario.scenario import AdmissionChange, After, Facts, Rule, Scenario, WorkOutcome

@@ -17,8 +17,7 @@ from msgspec.structs import asdict, replace
 from image_workflow_emulator.documents.document import Document
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.documents.shipped import shipped_document
-from image_workflow_emulator.domain.resources import CredentialState, Key, Profile
-from image_workflow_emulator.kernel.ranges import Amount, Instant, Span
+from image_workflow_emulator.domain.resources import Amount, CredentialState, Instant, Key, Profile, Span
 from image_workflow_emulator.kernel.wording import excerpt
 
 MAX_TEAMS: Final = 1_000

@@ -18,9 +18,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.http.problem_responses import problem_response
 from image_workflow_emulator.http.requests import CONNECTION
-from image_workflow_emulator.http.responses import OWN_ORIGIN, Header
+from image_workflow_emulator.http.responses import OWN_ORIGIN, Header, problem_response
 from image_workflow_emulator.kernel.wording import excerpt
 
 REQUEST_SECONDS: Final = 30.0

@@ -6,10 +6,8 @@ observed does not depend on when requests come. Owns the list of the kinds of ev
 
 from math import inf
 
-from image_workflow_emulator.domain import lifecycles
-from image_workflow_emulator.domain.resources import Generation, Operation
-from image_workflow_emulator.kernel.clock import ClockSetting, host_elapsed_ms
-from image_workflow_emulator.kernel.timeline import Event
+from image_workflow_emulator.domain.resources import TERMINAL, Generation, Operation
+from image_workflow_emulator.kernel.clock import ClockSetting, Event, host_elapsed_ms
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service.resources import authoring, generations, uploads
 from image_workflow_emulator.service.sandbox import scenarios
@@ -63,7 +61,7 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
     work = sandbox.store.find_work(subject)
     if work is not None:
         sandbox.feed.note("work", (work.id, work.status))
-        if work.status in lifecycles.TERMINAL:
+        if work.status in TERMINAL:
             sandbox.feed.note("team", work.team_id)
 
 
@@ -103,7 +101,7 @@ def stalled_work(sandbox: Sandbox) -> int:
 
 def next_change_ms(sandbox: Sandbox, work: Operation | Generation, now: int) -> int | None:
     """Return the time until unfinished work next changes (D42); None once it is terminal."""
-    if work.status in lifecycles.TERMINAL:
+    if work.status in TERMINAL:
         return None
     due = sandbox.timeline.next_due_of(work.id)
     return STALLED_POLL_MS if due is None else max(due - now, 0)

@@ -21,7 +21,7 @@ from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import parse_span_ms
 from image_workflow_emulator.domain.problems import BYTE_CODES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
-from image_workflow_emulator.kernel.printable import printable
+from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings

@@ -26,8 +26,8 @@ from image_workflow_emulator.testing.control_client import (
     path_step,
 )
 from image_workflow_emulator.testing.errors import EmulatorError, is_refusal
+from image_workflow_emulator.testing.exports import saved_sandbox
 from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file, timestamp_text
-from image_workflow_emulator.testing.session_file import saved_sandbox
 
 __tracebackhide__ = is_refusal
 

@@ -5,9 +5,8 @@ from typing import Any
 import orjson
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Scope, Send
+from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Scope, Send, Stop
 from image_workflow_emulator.http.responses import JSON_TYPE, Response
-from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord, digest
 from image_workflow_emulator.service.sandbox.calls import Caller

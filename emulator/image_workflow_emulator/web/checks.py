@@ -12,8 +12,7 @@ from image_workflow_emulator.domain.intents import fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.requests import Request, read_query
-from image_workflow_emulator.http.responses import Response
-from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.http.responses import Response, json_bytes
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox import admission
 from image_workflow_emulator.service.sandbox.calls import Call

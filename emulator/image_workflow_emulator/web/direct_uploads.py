@@ -10,8 +10,7 @@ import io
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem, invalid_request
 from image_workflow_emulator.domain.resources import UploadSession
 from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response
-from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response, json_bytes
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes

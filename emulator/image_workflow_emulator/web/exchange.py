@@ -15,10 +15,8 @@ from msgspec import Struct, structs
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
-from image_workflow_emulator.http.problem_responses import not_allowed, problem_response
-from image_workflow_emulator.http.requests import Body, Request
-from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
-from image_workflow_emulator.http.stopping import Stop
+from image_workflow_emulator.http.requests import Body, Request, Stop
+from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response, not_allowed, problem_response
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import structs
 
-from image_workflow_emulator.domain.pixels import is_above_small_limit
+from image_workflow_emulator.domain.orders import is_above_small_limit
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import PhotographRecipe, Recipe
 from image_workflow_emulator.imaging.helpers import Helpers, LostHelperError

@@ -13,7 +13,6 @@ Must not know what an operation does, nor any single fault or surface.
 
 from image_workflow_emulator.domain.idempotency import StoredAnswer
 from image_workflow_emulator.domain.problems import Problem, invalid_request, key_binding_codes
-from image_workflow_emulator.http.problem_responses import internal_error
 from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconnectedError
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
@@ -54,7 +53,7 @@ async def answer(exchange: Exchange) -> Response | None:
         exchange.record.outcome = "abandoned"
         return None
     except Exception as error:
-        response = exchange.refuse(internal_error(error, exchange.request, exchange.request_id))
+        response = exchange.refuse(exchange.request.internal_error(error, exchange.request_id))
         exchange.record.outcome = "failed"
         return response
 

@@ -14,8 +14,7 @@ from image_workflow_emulator.domain import resources
 from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
-from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response, json_bytes
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.resources.products import AssetDeletion

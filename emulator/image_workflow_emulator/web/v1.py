@@ -7,9 +7,8 @@ from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContr
 from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Operation, Product
-from image_workflow_emulator.http.problem_responses import not_allowed
 from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import Response
+from image_workflow_emulator.http.responses import Response, not_allowed
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps

@@ -1,7 +1,7 @@
 """How answers differ where a sandbox asks for it. Nothing here runs where none does.
 
 - Additions that the service may make within v1 (section 9): `--evolution on` (D68). The unknown fields of every object
-  and the additional headers are here; longer identifiers, and with them cursors, are made in `kernel/identifiers`, more
+  and the additional headers are here; longer identifiers, and with them cursors, are made in `kernel/seed`, more
   premade ingredients in `service/premade`.
 - The spelling of other readings: the media type of JSON (D72), and timestamps (D73).
 """
@@ -12,8 +12,7 @@ from typing import Any, Final
 import orjson
 
 from image_workflow_emulator.domain.readings import Readings
-from image_workflow_emulator.http.responses import Header, Response
-from image_workflow_emulator.kernel.json_bytes import json_bytes
+from image_workflow_emulator.http.responses import Header, Response, json_bytes
 
 HEADERS: Final[tuple[Header, ...]] = ((b"service-region", b"local-1"), (b"server-timing", b"admission;dur=1"))
 ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note": None}}

@@ -6,9 +6,8 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 
 import asyncio
 
-from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, wait_for_close
+from image_workflow_emulator.http.requests import Body, Connection, Receive, Request, Send, Stop, wait_for_close
 from image_workflow_emulator.http.responses import PIECE_BYTES, Response
-from image_workflow_emulator.http.stopping import Stop
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
 _PIECES_A_SECOND = 10

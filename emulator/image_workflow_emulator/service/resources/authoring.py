@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from image_workflow_emulator.domain.intents import Intent
-from image_workflow_emulator.domain.pricing import AUTHORING_PRICES
+from image_workflow_emulator.domain.orders import AUTHORING_PRICES
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.recipes import CardRecipe
 from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, Ingredient, Operation, OperationOutcome

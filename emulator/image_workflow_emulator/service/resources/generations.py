@@ -8,12 +8,9 @@ from collections.abc import Mapping, Set
 
 from msgspec import Struct, structs
 
-from image_workflow_emulator.domain import lifecycles
+from image_workflow_emulator.domain import orders, resources
 from image_workflow_emulator.domain.intents import Intent
-from image_workflow_emulator.domain.pixels import output_size, reaches, size_of_ratio
-from image_workflow_emulator.domain.pricing import generation_charge, generation_price
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_input
-from image_workflow_emulator.domain.product_photos import PACKED_PHOTOS, pack
 from image_workflow_emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from image_workflow_emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose, Product
 from image_workflow_emulator.kernel.wording import excerpt
@@ -48,7 +45,7 @@ class Chosen(Struct, frozen=True):
 
 def _plan(call: Call, workflow: str, asset_ids: tuple[str, ...], recipes: tuple[Recipe, ...]) -> Plan:
     places = len(recipes) if call.sandbox.readings.concurrency_unit == "by-output" else 1  # D40
-    return Plan(generation_price(workflow, call.intent), places, workflow, asset_ids, recipes)
+    return Plan(orders.generation_price(workflow, call.intent), places, workflow, asset_ids, recipes)
 
 
 # Product Photography --------------------------------------------------------------------------------------------------
@@ -86,10 +83,10 @@ def _plan_photography(call: Call, chosen: Chosen) -> Plan:
     intent, products, style, pose = call.intent, chosen.products, chosen.style, chosen.pose
     _check_camera_distance(intent, pose)
     _check_subjects(call, {photo for product in products for photo in product.asset_ids}.union(intent["asset_ids"]))
-    subjects = pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
+    subjects = orders.pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
     background = chosen.background.picture_keys if chosen.background else []
     models = [key for model in chosen.models for key in model.picture_keys]
-    width, height = output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
+    width, height = orders.output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
     slots = intent["image_count"]
     swatches = [ingredient.picture_keys[0] for ingredient in (style, pose) if ingredient]
     colorway = intent.get("colorway", {})
@@ -135,8 +132,8 @@ def _check_camera_distance(intent: Intent, pose: Ingredient | None) -> None:
 
 def _check_subjects(call: Call, subjects: Set[str]) -> None:
     """More subjects than one Generation takes are cut (D32), or refused."""
-    if len(subjects) > PACKED_PHOTOS and call.sandbox.readings.subject_cap == "refuses":
-        found, expected = sorted(subjects), f"at most {PACKED_PHOTOS} photos in all"
+    if len(subjects) > orders.PACKED_PHOTOS and call.sandbox.readings.subject_cap == "refuses":
+        found, expected = sorted(subjects), f"at most {orders.PACKED_PHOTOS} photos in all"
         raise invalid_input("/product_ids", found, expected, Check.RULES)
 
 
@@ -147,7 +144,7 @@ def _plan_edit(call: Call, _found: None) -> Plan:
     """422: the Assets are there."""
     intent = call.intent
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
-    width, height = output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
+    width, height = orders.output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
     recipe = EditRecipe(
         width=width,
         height=height,
@@ -167,13 +164,13 @@ def _refer_upscale(call: Call, _found: None) -> Asset:
 def _plan_upscale(call: Call, asset: Asset) -> Plan:
     """422: the target is above the Asset's resolution."""
     target = call.intent["target_resolution"]
-    if reaches(asset.width, asset.height, target):
+    if orders.reaches(asset.width, asset.height, target):
         raise Problem(
             "already_at_target_resolution",
             f"/target_resolution: found {excerpt(target)} for an Asset of {asset.width} x {asset.height} pixels; "
             "expected a target above its longest edge",
         )
-    width, height = size_of_ratio(asset.width, asset.height, target)
+    width, height = orders.size_of_ratio(asset.width, asset.height, target)
     recipe = UpscaleRecipe(
         width=width, height=height, format=call.intent["output_format"], inputs=(asset.id,), resolution=target
     )
@@ -241,7 +238,7 @@ def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
     generations = sandbox.store.generations
     generation = work.started(generations.items[generation_id], now)
     outputs = tuple(
-        structs.replace(output, status=lifecycles.move(output.status, "started")) for output in generation.outputs
+        structs.replace(output, status=resources.MOVES[output.status, "started"]) for output in generation.outputs
     )
     generations.replace(structs.replace(generation, outputs=outputs))
 
@@ -255,14 +252,14 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     if planned.failure is None:
         asset_id = add_asset(sandbox, generation.team_id, planned.picture, now, generation.id).id
     sandbox.images.release(planned.picture.inputs)
-    output = Output(lifecycles.move(generation.outputs[slot].status, event), asset_id, planned.failure)
+    output = Output(resources.MOVES[generation.outputs[slot].status, event], asset_id, planned.failure)
     sandbox.accounts[generation.team_id].budget.give_back_place(generation.id)
     outputs = (*generation.outputs[:slot], output, *generation.outputs[slot + 1 :])
     changed = structs.replace(generation, outputs=outputs, updated_at=now)
-    if all(output.status in lifecycles.TERMINAL for output in outputs):
+    if all(output.status in resources.TERMINAL for output in outputs):
         completed = sum(output.status == "completed" for output in outputs)
         reading = sandbox.readings.partial_charge
-        charge = generation_charge(generation.reserved_credits, completed, len(outputs), reading)
+        charge = orders.generation_charge(generation.reserved_credits, completed, len(outputs), reading)
         changed = work.finished(sandbox, changed, "succeeded" if completed else "failed", charge, now)
     sandbox.store.generations.replace(changed)
 

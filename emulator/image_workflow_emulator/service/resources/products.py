@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
+from image_workflow_emulator.domain.orders import primary_of
 from image_workflow_emulator.domain.problems import Check, invalid_input
-from image_workflow_emulator.domain.product_photos import primary_of
 from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import Asset, Product
 from image_workflow_emulator.service.resources import work

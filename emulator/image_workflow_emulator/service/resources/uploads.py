@@ -6,9 +6,8 @@ happens outside the event loop, between `to_decode` and the checks of a completi
 
 from msgspec import structs
 
-from image_workflow_emulator.domain import lifecycles
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_input
-from image_workflow_emulator.domain.resources import Asset, UploadSession
+from image_workflow_emulator.domain.resources import MOVES, TERMINAL, Asset, UploadSession
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.resources.lookups import remedy_for_absent
@@ -108,7 +107,7 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
 def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -> str:
     """Accept the complete bytes of a session, once, and return the upload token."""
     if session.digest is None:
-        status = lifecycles.move(session.status, "bytes_accepted")
+        status = MOVES[session.status, "bytes_accepted"]
         sandbox.store.uploads.replace(structs.replace(session, status=status, digest=digest))
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
@@ -190,7 +189,7 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
 
 
 def _check_present(session: UploadSession) -> None:
-    if session.status in lifecycles.TERMINAL:
+    if session.status in TERMINAL:
         raise Problem(
             "upload_not_found",
             f"the session {session.id} has {session.status} already",  # D45
@@ -198,7 +197,7 @@ def _check_present(session: UploadSession) -> None:
 
 
 def _finish(call: Call, session: UploadSession, event: str) -> None:
-    sandbox, status = call.sandbox, lifecycles.move(session.status, event)
+    sandbox, status = call.sandbox, MOVES[session.status, event]
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.forget(session.id)

@@ -7,9 +7,8 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import structs
 
-from image_workflow_emulator.domain import lifecycles
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.resources import Operation, Work, WorkError
+from image_workflow_emulator.domain.resources import MOVES, Operation, Work, WorkError
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.scenario import Facts, FailureCode, WorkOutcome
 from image_workflow_emulator.service.sandbox import scenarios
@@ -89,7 +88,7 @@ def admit(call: Call, work_id: str, order: Order, finishes_at: int | None) -> No
 
 def started(work: SomeWork, now: int) -> SomeWork:
     """Return work whose time in the queue is over."""
-    status = lifecycles.move(work.status, "started")
+    status = MOVES[work.status, "started"]
     return structs.replace(work, status=status, started_at=now, updated_at=now)
 
 
@@ -97,7 +96,7 @@ def finished(
     sandbox: Sandbox, work: SomeWork, event: Literal["succeeded", "failed"], charge: int, now: int
 ) -> SomeWork:
     """Return work that has ended, when its Credits are settled and its place is free."""
-    status = lifecycles.move(work.status, event)
+    status = MOVES[work.status, event]
     account = sandbox.accounts[work.team_id]
     account.ledger.settle(work.id, charge)
     account.budget.give_back(work.id)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import Scene
-from image_workflow_emulator.kernel.signing import Signer
+from image_workflow_emulator.kernel.seed import Signer
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
 from image_workflow_emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
-from image_workflow_emulator.kernel.identifiers import Identifiers
+from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.service.sandbox.images import ImageStore
 from image_workflow_emulator.service.sandbox.store import Store
 

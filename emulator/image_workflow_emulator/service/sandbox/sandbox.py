@@ -13,16 +13,12 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
-from image_workflow_emulator.domain.ledger import Ledger
-from image_workflow_emulator.domain.limits import AdmissionPause, ConcurrencyBudget, RateWindow
+from image_workflow_emulator.domain.limits import AdmissionPause, ConcurrencyBudget, Ledger, RateWindow
 from image_workflow_emulator.domain.problems import Cause, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.domain.resources import Credential, Team
-from image_workflow_emulator.kernel.clock import Clock, ClockSetting
-from image_workflow_emulator.kernel.identifiers import Identifiers
-from image_workflow_emulator.kernel.seed import MAX_SEED, Seed
-from image_workflow_emulator.kernel.signing import Signer
-from image_workflow_emulator.kernel.timeline import Timeline
+from image_workflow_emulator.kernel.clock import Clock, ClockSetting, Timeline
+from image_workflow_emulator.kernel.seed import MAX_SEED, Identifiers, Seed, Signer
 from image_workflow_emulator.kernel.timestamps import DAY_MS, LATEST_INSTANT
 from image_workflow_emulator.scenario.playbook import Playbook, RuleCounts
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario

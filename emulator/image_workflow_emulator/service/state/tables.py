@@ -17,8 +17,8 @@ from image_workflow_emulator.domain.idempotency import Scope, StoredAnswer
 from image_workflow_emulator.domain.limits import AdmissionPause
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.recipes import Recipe
+from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.clock import Clock, ClockSetting
-from image_workflow_emulator.kernel.ranges import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
 from image_workflow_emulator.scenario.format import parse_scenario

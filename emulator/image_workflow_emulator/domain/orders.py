@@ -1,0 +1,127 @@
+"""The arithmetic of orders (section 4): what work costs, which photos are its subjects, and the sizes of pictures.
+
+Prices and packing are the one table of Credit costs and the rule of D32. A generated picture has the longest edge of
+its resolution, and the other edge by the aspect ratio, to the nearest even number (D35).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+AUTHORING_PRICES: Mapping[str, int] = {
+    "photography_style": 0,
+    "background": 1,  # D30: reserved always, charged only if foreground removal ran
+    "pose": 1,
+    "fashion_model": 1,
+}
+"""Credits reserved when an ingredient is created or its sources are replaced."""
+
+PHOTOSHOOT_CREDITS = 2
+PHOTOSHOOT_SLOTS = 4
+_PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
+
+
+def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
+    """Return the Credits that a Generation reserves in full before it is admitted."""
+    if workflow == "upscale":
+        return _PER_OUTPUT[intent["target_resolution"]]
+    if workflow == "edit_images":
+        return _PER_OUTPUT[intent["resolution"]]
+    if intent["output_mode"] == "photoshoot":
+        return PHOTOSHOOT_CREDITS
+    return _PER_OUTPUT[intent["resolution"]] * int(intent["image_count"])
+
+
+def generation_charge(price: int, completed: int, slots: int, reading: str = "plain") -> int:
+    """Return the Credits taken at the end of a Generation: only completed outputs are charged (section 4, D37).
+
+    `price` is what its admission reserved, `reading` that of D37.
+    """
+    if reading == "whole":
+        return price if completed else 0
+    return price * completed // slots if reading == "down" else -(-price * completed // slots)
+
+
+PACKED_PHOTOS = 5
+"""The most photos that one Generation takes as subjects (section 8)."""
+
+
+def primary_of(asset_ids: Sequence[str], preferred: str) -> str:
+    """Return the primary photo of a Product: the preferred one if it is a member, else the first member (D22)."""
+    return preferred if preferred in asset_ids else asset_ids[0]
+
+
+def pack(products: Sequence[tuple[str, Sequence[str]]], loose_asset_ids: Sequence[str]) -> tuple[str, ...]:
+    """Choose the subjects of a Generation, at most five.
+
+    Args:
+        products: for each chosen Product its Primary and all its photos in order.
+        loose_asset_ids: the Assets named explicitly.
+
+    Main photos come first, then the explicit Assets, then the remaining views of the Products in turn. A photo that is
+    packed already is not packed again and costs its Product no turn (D32).
+    """
+    packed = dict.fromkeys([primary for primary, _ in products] + list(loose_asset_ids))
+    queues = [[asset_id for asset_id in asset_ids if asset_id not in packed] for _, asset_ids in products]
+    while len(packed) < PACKED_PHOTOS and any(queues):
+        for queue in queues:
+            while queue:
+                asset_id = queue.pop(0)
+                if asset_id not in packed:
+                    packed[asset_id] = None
+                    break
+    return tuple(packed)[:PACKED_PHOTOS]
+
+
+MEGAPIXEL = 1_000_000
+MAX_UPLOAD_PIXELS = 100 * MEGAPIXEL
+"""How many pixels an uploaded image may have (D57)."""
+
+SMALL_PIXELS = 25 * MEGAPIXEL
+SMALL_EDGE = 8_192
+"""The limits of an uploaded image under D57=small."""
+
+LONGEST_EDGE: Mapping[str, int] = {"1k": 1024, "2k": 2048, "4k": 4096}
+
+
+def is_above_small_limit(width: int, height: int) -> bool:
+    """Tell whether an uploaded image is too large for D57=small."""
+    return width * height > SMALL_PIXELS or max(width, height) > SMALL_EDGE
+
+
+def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
+    """Return the pixel size that has a resolution's longest edge and the ratio of the two given numbers."""
+    longest = LONGEST_EDGE[resolution]
+    larger, smaller = max(width, height), min(width, height)
+    other = max(2, 2 * ((longest * smaller + larger) // (2 * larger)))
+    return (longest, other) if width >= height else (other, longest)
+
+
+def output_size(aspect_ratio: str, resolution: str, reading: str = "plain") -> tuple[int, int]:
+    """Return the pixel size of an output with an aspect ratio such as `4:5`, by the reading of D35."""
+    if reading == "megapixels":
+        return size_of_area(aspect_ratio, resolution)
+    width, height = aspect_ratio.split(":")
+    return size_of_ratio(int(width), int(height), resolution)
+
+
+def reaches(width: int, height: int, resolution: str) -> bool:
+    """Tell whether a picture is at or above an Upscale target: its longest edge decides."""
+    return max(width, height) >= LONGEST_EDGE[resolution]
+
+
+_STEP = 64
+
+
+def size_of_area(aspect_ratio: str, resolution: str) -> tuple[int, int]:
+    """Return the pixel size of an output whose area, not its longest edge, follows the resolution (D35=megapixels).
+
+    Both edges are multiples of 64.
+    """
+    width, height = map(int, aspect_ratio.split(":"))
+    edge = LONGEST_EDGE[resolution]
+    scale = edge / (width * height) ** 0.5
+    return _to_step(width * scale), _to_step(height * scale)
+
+
+def _to_step(edge: float) -> int:
+    return max(_STEP, round(edge / _STEP) * _STEP)
