@@ -19,12 +19,14 @@ from PIL import Image
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.domain.resources import TERMINAL
-from image_workflow_emulator.drift.judgement import Judgement, judge
+from image_workflow_emulator.drift.judgement import judge
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures
+from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.imaging.codecs import header_of
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
+from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.control_client import Answer, lower_names
 from image_workflow_emulator.testing.in_process import ORIGIN, ask
@@ -144,12 +146,7 @@ def png(width: int, height: int) -> bytes:
 # The tour -------------------------------------------------------------------------------------------------------------
 
 
-def tour(readings: str = "plain") -> list[RecordedExchange]:
-    """Record a tour; see `toured`."""
-    return toured(readings).exchanges
-
-
-def toured(readings: str, *, evolution: bool = False) -> RecordedService:
+def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedExchange]:
     """Record what tells all readings apart, failures, a pause and a key of the day before included."""
     service = RecordedService(readings, evolution=evolution)
     service.control("PATCH", f"/teams/{_team(service)}", {"credits": 500})
@@ -158,12 +155,24 @@ def toured(readings: str, *, evolution: bool = False) -> RecordedService:
         service.wait(60)
     for stop in (_upscale, _failures, _pause, _old_key, _no_credits):
         stop(service)
-    return service
+    return service.exchanges
 
 
-def judged(exchanges: list[RecordedExchange]) -> Judgement:
+def judged(exchanges: Sequence[RecordedExchange]) -> Report:
     """Judge a recording."""
-    return asyncio.run(judge(exchanges, CONTRACT))
+    return judge(Traffic(exchanges, CONTRACT))
+
+
+def found(exchanges: Sequence[RecordedExchange]) -> list[str]:
+    """Judge a recording, and return what was found: readings by their names (`D37=None` where no reading explains the
+    service), and each other finding as its verdict and place (`breach Request-Id`).
+    """
+    report = judged(exchanges)
+    rows = [row for row in report.details["decisions"] if row.verdict in ("other", "neither")]
+    others = [f"{one.rule} {one.where}" for one in report.findings[len(rows) :]]
+    return [f"{row.decision}={row.reading}" for row in rows] + [
+        " ".join((one.split()[0], one.split()[-1])) for one in others
+    ]
 
 
 def _team(service: RecordedService) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from image_workflow_emulator.drift.as_records import conduct_report
+from image_workflow_emulator.drift.recorded_conduct import judge_client
 from image_workflow_emulator.drift.recordings import RecordedExchange, read_recording
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, as_har, photoshoot_of
@@ -39,9 +39,7 @@ def order_of(service: RecordedService) -> dict[str, Any]:
 
 
 def rules_of(exchanges: list[RecordedExchange]) -> list[str]:
-    found = conduct_report(exchanges, CONTRACT)
-    assert found is not None
-    return [finding.rule for finding in found.findings]
+    return [finding.rule for finding in judge_client(exchanges, CONTRACT).findings]
 
 
 def pays_twice(service: RecordedService) -> None:
@@ -156,8 +154,7 @@ def test_the_journal_of_a_run_is_judged_as_the_run_was(make_emulator: MakeEmulat
     ExampleClient(service).play(EXAMPLES[rule][0])
     running = service.told("GET", "/conduct?ended=true")
     journal = service.told("GET", "/requests?limit=1000")
-    recorded = conduct_report(read_recording(json.dumps(journal).encode(), "journal.json"), CONTRACT)
-    assert recorded is not None
+    recorded = judge_client(read_recording(json.dumps(journal).encode(), "journal.json"), CONTRACT)
     hidden = set(recorded.details["not_checked"]) - set(running["not_checked"])
     assert {"credential-sent-to-bytes"} == hidden
     seen = [(finding.rule, finding.severity, finding.requests) for finding in recorded.findings]
@@ -175,6 +172,5 @@ def test_each_sandbox_of_a_journal_is_judged_by_itself(names: Sequence[str], mak
         service = make_emulator(clock="manual")
         service.get("/assets/none")
         entries += [{**entry, "sandbox": name} for entry in service.told("GET", "/requests")["data"]]
-    recorded = conduct_report(read_recording(json.dumps({"data": entries}).encode(), "journal.json"), CONTRACT)
-    assert recorded is not None
+    recorded = judge_client(read_recording(json.dumps({"data": entries}).encode(), "journal.json"), CONTRACT)
     assert ([], "3 calls, 0 findings") == (recorded.findings, recorded.summary)

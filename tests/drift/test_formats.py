@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.drift.recordings import RecordingError, read_recordings
-from tests.drift.recorded import judged
+from image_workflow_emulator.drift.recordings import read_recordings
+from image_workflow_emulator.settings import UsageError
+from tests.drift.recorded import found, judged
 
 RECORDINGS = Path(__file__).parent / "recordings"
 
@@ -21,22 +22,19 @@ def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
 
 
 def test_a_browsers_har_tells_readings_though_it_has_no_key() -> None:
-    report = judged(read_recordings([str(RECORDINGS / "browser.har")]))
-    assert ("D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
-    assert [] == report.of("breach")
-    assert 2 == report.noise  # the font, and the request without an answer
+    exchanges = read_recordings([str(RECORDINGS / "browser.har")])
+    assert ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"] == found(exchanges)
+    assert 2 == judged(exchanges).counts["left_aside"]  # the font, and the request without an answer
 
 
 def test_a_cassette_tells_readings_though_it_has_no_times() -> None:
-    report = judged(read_recordings([str(RECORDINGS / "cassette.yaml")]))
-    assert ("D02=clamps", "D27=target-at-once") == report.readings
-    assert [] == report.of("breach")
+    assert ["D02=clamps", "D27=target-at-once"] == found(read_recordings([str(RECORDINGS / "cassette.yaml")]))
 
 
 def test_a_journal_is_read_oldest_first() -> None:
-    report = judged(read_recordings([str(RECORDINGS / "journal.json")]))
-    assert ("D66=silent",) == report.readings
-    assert 2 == report.compared
+    exchanges = read_recordings([str(RECORDINGS / "journal.json")])
+    assert ["D66=silent"] == found(exchanges)
+    assert 2 == judged(exchanges).counts["compared"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,7 @@ def test_a_journal_is_read_oldest_first() -> None:
 def test_what_is_no_recording_is_refused_with_its_name_and_a_reason(content: bytes, words: str, tmp_path: Path) -> None:
     file = tmp_path / "r.har"
     file.write_bytes(content)
-    with pytest.raises(RecordingError, match=r"r\.har") as raised:
+    with pytest.raises(UsageError, match=r"r\.har") as raised:
         read_recordings([str(file)])
     assert words in str(raised.value)
 
@@ -67,9 +65,7 @@ def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(tmp_pa
     content["text"] = content["text"][:41]
     file = tmp_path / "cut.har"
     file.write_text(json.dumps(document))
-    report = judged(read_recordings([str(file)]))
-    assert ("D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
-    assert [] == report.of("breach")
+    assert ["D26=always-a-cursor", "D70=relative", "D72=charset"] == found(read_recordings([str(file)]))
 
 
 @pytest.mark.parametrize("depth", [480, 1_000])
@@ -80,4 +76,4 @@ def test_a_body_that_is_nested_too_deep_is_taken_for_none(depth: int, tmp_path: 
     file = tmp_path / "deep.har"
     file.write_text(json.dumps(document))
     exchanges = read_recordings([str(file)])
-    assert {"deep.har, entry 1"} == {breach.exchange for breach in judged(exchanges).of("breach")}
+    assert {"deep.har, entry 1"} == {breach.exchange for breach in judged(exchanges).details["breaches"]}

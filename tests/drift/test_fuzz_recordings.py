@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 from image_workflow_emulator.cli.output import _EMITTERS
-from image_workflow_emulator.drift import commands
+from image_workflow_emulator.drift.judgement import drift
+from image_workflow_emulator.drift.recorded_conduct import conduct
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.settings import UsageError
 from image_workflow_emulator.testing.in_process import ask
@@ -109,7 +110,7 @@ def check(number: int, folder: Path) -> None:
     is_cassette = number % 5 == 0 and "log" in document
     file.write_text(as_cassette(document) if is_cassette else json.dumps(document), errors="replace")
     options = Namespace(files=[str(file)], readings=None, pin=str(folder / "pin.yaml"), ignore=[], fail_on=None)
-    for command in (commands.drift, commands.conduct):
+    for command in (drift, conduct):
         try:
             report = command(options, {})
         except UsageError:

@@ -238,7 +238,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "show how much of the contract clients have covered", _COVERAGE, "cli.judges", "sandbox", reports=True
     ),
     "drift": Command(
-        "judge which readings the real service has, by recorded traffic", _DRIFT, "drift.commands.drift", reports=True
+        "judge which readings the real service has, by recorded traffic", _DRIFT, "drift.judgement.drift", reports=True
     ),
     "contract": Command("print what is shipped about the API", home="cli.contract", verb="show"),
     "contract show": Command("print the contract (OpenAPI 3.1; the default)", _form("yaml|json")),
@@ -248,7 +248,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
 }
 
 OF_FILES: Final[Mapping[str, str]] = {
-    "conduct": "drift.commands.conduct",
+    "conduct": "drift.recorded_conduct.conduct",
 }
 """What runs a command instead where it is given files."""
 

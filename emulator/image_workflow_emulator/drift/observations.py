@@ -5,7 +5,7 @@ evidence for each call that tells readings apart; the values that it compares wi
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -13,17 +13,12 @@ from image_workflow_emulator.domain import orders
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS
 from image_workflow_emulator.domain.intents import MAX_NAME, MAX_TEXT, PHOTOGRAPHY_DEFAULTS, fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Problem, key_binding_codes
-from image_workflow_emulator.domain.readings import NO_READINGS, Readings
+from image_workflow_emulator.domain.readings import NO_READINGS, Readings, parse_readings
 from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.recordings import instant_of, leaves
-from image_workflow_emulator.drift.traffic import (
-    REDIRECTS,
-    Look,
-    RecordedCall,
-    RecordedUpload,
-    RecordedWork,
-    Traffic,
-)
+from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, RecordedUpload, RecordedWork, Traffic
+from image_workflow_emulator.examiner.facts import POLLS
+from image_workflow_emulator.imaging.codecs import header_of
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.service.resources.uploads import SHORT_WINDOW_MS, UPLOAD_WINDOW_MS
 from image_workflow_emulator.web.operations import LIST_LAG_MS
@@ -45,21 +40,27 @@ Evidence = Iterator[Seen]
 _PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 DEFAULTS: Final = (*PHOTOGRAPHY_DEFAULTS, "image_count")
 """The fields that the service may fill in (D33)."""
+_FILLED_IN: Final = ("plain", "other-defaults", "count-ignored")
+"""The readings of D33 that fill in something."""
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 _CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProducts"}
 """The list that shows a new resource, by the operation that creates it at once."""
 _WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
 _TOLERANCE: Final = 0.25
 """How far a window may be off: the clocks of the service and of the client are not the same."""
+_UNDECIDED: Final = frozenset(
+    {"idempotency_in_progress", "idempotency_key_reused", "rate_limited", "service_unavailable", "internal_error"}
+)
+"""Problems that say nothing of what becomes of a key."""
 _KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png"}
 """The stored format of each source format that tells (D18): AVIF has two, and WebP is stored as WebP under each
 reading."""
 
 
 def _by_value(value: object, expected: Mapping[str, object]) -> Collection[str] | None:
-    """Return the reading under which a value is expected; None if several readings expect it."""
+    """Return the readings under which a value is expected; None if all expect it."""
     fitting = [reading for reading, one in expected.items() if one == value]
-    return fitting if len(fitting) < 2 else None
+    return fitting if len(fitting) < len(expected) else None
 
 
 def _by_outcome(call: RecordedCall, taken: str, refused: str, code: str = "invalid_input") -> Collection[str] | None:
@@ -85,32 +86,21 @@ def _meaning(call: RecordedCall, readings: Readings = NO_READINGS) -> Any:
 
 
 def poll_hint(traffic: Traffic) -> Evidence:
-    """D42: whether a poll of unfinished work says when it changes, and whether that is true."""
-    for work in traffic.works.values():
-        looks = [look for look in work.looks if look.call.name in ("getOperation", "getGeneration")]
-        for index, (call, shown) in enumerate(looks):
-            if shown.get("status") in TERMINAL:
-                break
-            hint = call.response_headers.get("retry-after")
-            if hint is None:
-                yield Seen(["no-hint"], call)
-            elif hint.isdecimal() and int(hint[:9]) > 0 and not call.is_coarse:  # a clock that skips waits asks for 0
-                yield Seen(_promise_kept(looks[index:], int(hint[:9])), call)
-
-
-def _promise_kept(looks: list[Look], hint: int) -> Collection[str] | None:
-    """Return the readings by which the next look after the hint of the first shows a change, or shows none.
+    """D42: whether a poll of unfinished work says when it changes, and whether that is true.
 
     A hint that is kept proves nothing of a service that gives others: half of one second is one second too.
     """
-    call, shown = looks[0]
-    for later, seen in looks[1:]:
-        if later.at >= call.at + hint * SECOND_MS:
-            is_changed = any(seen.get(name) != shown.get(name) for name in ("updated_at", "status"))
-            return ["plain", "rough"] if is_changed else ["rough"]
-        if seen.get("updated_at") != shown.get("updated_at"):
-            break  # it changed in between: perhaps the next step of several
-    return None
+    for work in traffic.works.values():
+        polls = [look for look in work.looks if look.call.name in POLLS]
+        for (call, shown), (later, seen) in zip(polls, polls[1:] + polls[-1:], strict=True):
+            hint = call.response_headers.get("retry-after")
+            if shown.get("status") in TERMINAL:
+                break
+            if hint is None:
+                yield Seen(["no-hint"], call)
+            elif hint.isdecimal() and 0 < int(hint[:9]) * SECOND_MS <= later.at - call.at and not call.is_coarse:
+                is_kept = any(seen.get(name) != shown.get(name) for name in ("updated_at", "status"))
+                yield Seen(["plain", "rough"] if is_kept else ["rough"], call)
 
 
 def pause_hint(traffic: Traffic) -> Evidence:
@@ -173,58 +163,49 @@ def key_binding(traffic: Traffic) -> Evidence:
     readings = ("plain", "binds-refusals", "releases")
     for first, second in _repetitions(traffic):
         binding = [reading for reading in readings if first.code in key_binding_codes(reading)]
-        if second.request_body == first.request_body:
-            is_bound = second.status == first.status and _is_replay(first, second)
-            is_free = second.is_success or (second.code == first.code and _mark(second) != _mark(first))
-        else:
-            is_bound, is_free = second.code == "idempotency_key_reused", second.is_success
-        if binding and (is_bound or is_free):
-            yield Seen(binding if is_bound else [one for one in readings if one not in binding], second)
+        is_new = second.is_success or (second.code == first.code and _mark(second) != _mark(first))
+        if binding and _is_known(first, second):
+            yield Seen(binding, second)
+        elif binding and is_new:
+            yield Seen([one for one in readings if one not in binding], second)
 
 
 def key_retention(traffic: Traffic) -> Evidence:
     """D12: a key that comes again a day later is new, or still known."""
     for first, second in _repetitions(traffic):
         if first.is_success and RETENTIONS_MS["plain"] <= second.at - first.at < RETENTIONS_MS["week"]:
-            if second.code == "idempotency_key_reused" or _is_replay(first, second):
-                yield Seen(["week"], second)
-            elif second.is_success:
-                yield Seen(["plain"], second)
+            yield Seen(["week"] if _is_known(first, second) else ["plain"] if second.is_success else None, second)
 
 
 def intent(traffic: Traffic) -> Evidence:
     """D14: a body that means the same and is written in another way is the same request, or another."""
     for first, second in _repetitions(traffic):
+        meant = [_meaning(first), _meaning(second)]
         is_kept = first.is_success and second.at - first.at < RETENTIONS_MS["plain"]
-        meant = _meaning(first), _meaning(second)
-        if (
-            is_kept
-            and first.body != second.body
-            and None not in meant
-            and fingerprint(meant[0]) == fingerprint(meant[1])
-        ):
-            if second.code == "idempotency_key_reused":
-                yield Seen(["as-sent"], second)
-            elif _is_replay(first, second):
-                yield Seen(["plain"], second)
+        is_rewritten = first.body != second.body and None not in meant and len(set(map(fingerprint, meant))) == 1
+        if is_kept and is_rewritten and _is_known(first, second):
+            yield Seen(["plain" if second.is_success else "as-sent"], second)
 
 
 def _repetitions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]]:
     """Iterate over the calls that use a key again at the same address, each with the first call that had it."""
-    first: dict[tuple[str, str, str, str], RecordedCall] = {}
+    first: dict[object, RecordedCall] = {}
     for call in traffic.whole():
         if call.key and call.operation:
-            credential = call.request_headers.get("authorization", "")
-            place = credential, call.name, str(sorted(call.parameters.items())), call.key
+            place = call.request_headers.get("authorization"), call.method, call.url, call.key
             if place in first:
                 yield first[place], call
-            elif call.code not in ("idempotency_in_progress", "rate_limited", "service_unavailable", "internal_error"):
+            elif call.code not in _UNDECIDED:
                 first[place] = call
 
 
-def _is_replay(first: RecordedCall, second: RecordedCall) -> bool:
-    """Whether the second answer is that of the first, by its Request-Id; by the id of what was made, if it has none."""
-    return _mark(first) is not None and _mark(first) == _mark(second)
+def _is_known(first: RecordedCall, second: RecordedCall) -> bool:
+    """Whether the service knew the key: it refused another body, or sent its first answer again.
+
+    That is told by the Request-Id, or by the id of what was made, where there is none.
+    """
+    is_replay = _mark(first) is not None and _mark(first) == _mark(second)
+    return second.code == "idempotency_key_reused" or is_replay
 
 
 def _mark(call: RecordedCall) -> str | None:
@@ -235,11 +216,12 @@ def _mark(call: RecordedCall) -> str | None:
 
 
 def photo_order(traffic: Traffic) -> Evidence:
-    """D22: whether the photos of a Product come back in the order in which they were sent."""
+    """D22: whether the photos of a Product come back in the order in which they were sent, or in that of their ids."""
     for call in traffic.whole("createProduct", "updateProduct"):
-        sent = call.body.get("asset_ids")
-        if call.is_success and sent is not None and sent != sorted(sent):
-            yield Seen(["plain" if call.answer.get("asset_ids") == sent else "unordered"], call)
+        sent, shown = call.body.get("asset_ids"), call.answer.get("asset_ids")
+        if sent is not None and shown is not None:
+            fits = _by_value(shown, {"plain": sent, "unordered": sorted(sent)})
+            yield Seen(fits, call, "photos came back that were not sent")
 
 
 def last_page(traffic: Traffic) -> Evidence:
@@ -254,11 +236,9 @@ def list_freshness(traffic: Traffic) -> Evidence:
     """D74: whether a list that is read right after a write shows it."""
     created: list[tuple[RecordedCall, str]] = []
     for call in traffic.whole(*_CREATED_BY, *_CREATED_BY.values()):
-        if call.is_coarse or not call.is_success:
-            continue
         if call.name in _CREATED_BY:
             created += [(call, resource["id"]) for resource in call.resources if "id" in resource]
-        elif not set(call.query) - {"limit"}:
+        elif not call.is_coarse and not call.query.keys() - {"limit"}:
             listed = {resource.get("id") for resource in call.resources}
             is_whole = call.answer.get("page", {}).get("has_more") is False  # a full page may not reach down to it
             for write, identifier in created:
@@ -306,11 +286,8 @@ def file_delivery(traffic: Traffic) -> Evidence:
 def picture_limit(traffic: Traffic) -> Evidence:
     """D57: whether a large photo is taken."""
     for call, upload in _completions(traffic):
-        if call.is_success:
-            width, height = call.answer.get("width", 0), call.answer.get("height", 0)
-        else:
-            width, height = sent_size(upload)
-        if orders.is_above_small_limit(width, height):
+        shown = call.answer.get("width", 0), call.answer.get("height", 0)
+        if orders.is_above_small_limit(*(shown if call.is_success else _sent_size(upload))):
             yield Seen(_by_outcome(call, "plain", "small"), call)
 
 
@@ -322,10 +299,8 @@ def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedUploa
             yield call, upload
 
 
-def sent_size(upload: RecordedUpload) -> tuple[int, int]:
+def _sent_size(upload: RecordedUpload) -> tuple[int, int]:
     """Return the width and height in pixels of a photo that was sent; 0 where the recording does not have its bytes."""
-    from image_workflow_emulator.imaging.codecs import header_of
-
     header = header_of(upload.sent[0].request_body or b"") if upload.sent else None
     return header[1:] if header else (0, 0)
 
@@ -362,49 +337,41 @@ def error_members(traffic: Traffic) -> Evidence:
 def subject_cap(traffic: Traffic) -> Evidence:
     """D32: what becomes of more subjects than one Generation takes."""
     for call in traffic.whole(_PHOTOGRAPHY):
-        asked, packed = _subjects(traffic, call)
-        if len(asked) > orders.PACKED_PHOTOS:
-            admitted = call.answer.get("resolved_asset_ids") or packed
-            fits = _by_outcome(call, "plain", "refuses") if list(admitted) == packed else []
-            yield Seen(fits, call, f"{len(asked)} subjects became {admitted}")
+        loose = call.body.get("asset_ids", [])
+        products = [_photos(traffic, call, product) for product in call.body.get("product_ids", ())]
+        asked = {*loose, *(photo for _, photos in products for photo in photos)}
+        if len(asked) > orders.PACKED_PHOTOS and all(photos for _, photos in products):
+            packed = orders.pack(products, loose)
+            admitted = tuple(call.answer.get("resolved_asset_ids") or packed)
+            fits = _by_outcome(call, "plain", "refuses") if admitted == packed else []
+            yield Seen(fits, call, f"{len(asked)} subjects became {list(admitted)}")
 
 
-def _subjects(traffic: Traffic, call: RecordedCall) -> tuple[set[str], list[str]]:
-    """Return every photo that is asked for, and those that are packed; nothing if a Product's photos are unknown."""
-    products: list[tuple[str, list[str]]] = []
-    for identifier in call.body.get("product_ids", ()):
-        looks = traffic.shown.get(("product", identifier), ())
-        shown = [found for look, found in looks if look.number < call.number and "asset_ids" in found]
-        if not shown:
-            return set(), []
-        products.append((str(shown[-1].get("primary_asset_id")), shown[-1]["asset_ids"]))
-    loose = list(call.body.get("asset_ids", ()))
-    return {*loose, *(photo for _, photos in products for photo in photos)}, list(orders.pack(products, loose))
+def _photos(traffic: Traffic, call: RecordedCall, product: str) -> tuple[str, Sequence[str]]:
+    """Return the primary photo and all photos of a Product as last shown before a call; none where they are unknown."""
+    looks = traffic.shown.get(("product", product), ())
+    shown = [found for look, found in looks if look.number < call.number and "asset_ids" in found]
+    return (str(shown[-1].get("primary_asset_id")), shown[-1]["asset_ids"]) if shown else ("", ())
 
 
 def defaults(traffic: Traffic) -> Evidence:
     """D33: what stands in for fields that were not sent."""
     for call in traffic.whole(_PHOTOGRAPHY):
-        body, shown = call.body, call.answer.get("request")
-        echo = shown if isinstance(shown, dict) else {}
-        if (
-            body.get("output_mode") == "photoshoot"
-            and body.get("image_count", orders.PHOTOSHOOT_SLOTS) != orders.PHOTOSHOOT_SLOTS
-        ):
-            if call.is_success or call.code == "invalid_input":
+        shown = call.answer.get("request")
+        echo: Any = shown if isinstance(shown, dict) else {}
+        missing = [name for name in DEFAULTS if name not in call.body]
+        meant = {reading: _meaning(call, parse_readings(f"D33={reading}")) for reading in _FILLED_IN}
+        plain, other = meant["plain"], meant["other-defaults"]
+        if plain is None:
+            if meant["count-ignored"] is not None and (call.is_success or call.code == "invalid_input"):
                 yield Seen(["count-ignored"] if call.is_success else ["plain", "required", "other-defaults"], call)
-            continue
-        missing = [name for name in DEFAULTS if name not in body]
-        plain, other = _meaning(call), _meaning(call, Readings(defaults="other-defaults"))
-        if plain is None or other is None:
             continue
         if missing and call.code == "invalid_input":
             yield Seen(["required"], call)
         for name in missing:
             if name in echo and plain[name] != other[name]:
-                fits = ["other-defaults"] if echo[name] == other[name] else ["plain", "count-ignored"]
-                is_explained = echo[name] in (plain[name], other[name])
-                yield Seen(fits if is_explained else [], call, f"{name} became {echo[name]!r}")
+                expected = {reading: meaning[name] for reading, meaning in meant.items()}
+                yield Seen(_by_value(echo[name], expected), call, f"{name} became {echo[name]!r}")
 
 
 def pixel_sizes(traffic: Traffic) -> Evidence:
@@ -414,7 +381,7 @@ def pixel_sizes(traffic: Traffic) -> Evidence:
             continue
         ratio, resolution = call.body["aspect_ratio"], call.body["resolution"]
         sizes = {reading: orders.output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
-        for output in work.outputs:
+        for output in work.last.outputs:
             for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
                 yield Seen(_by_value(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
@@ -424,7 +391,7 @@ def partial_charge(traffic: Traffic) -> Evidence:
     """D37: what a photoshoot costs of which a part failed."""
     for call, work in traffic.admissions():
         charged, finished = work.credits("charged"), work.finished_by
-        completed = sum(output.get("status") == "completed" for output in work.outputs)
+        completed = sum(output.get("status") == "completed" for output in work.last.outputs)
         is_partial = call.body.get("output_mode") == "photoshoot" and 0 < completed < orders.PHOTOSHOOT_SLOTS
         if is_partial and charged is not None and finished is not None:
             cost = orders.PHOTOSHOOT_CREDITS, completed, orders.PHOTOSHOOT_SLOTS
@@ -462,15 +429,12 @@ def _account(traffic: Traffic, call: RecordedCall) -> dict[str, int] | None:
     """Return the Credits taken until a call was made, by reading; None if the recording does not tell."""
     taken = {"plain": 0, "gross": 0}
     for work in traffic.works.values():
-        match _stage(work, call), work.credits("reserved"), work.credits("charged"):
-            case "before", _, _:
-                pass
-            case "open", int(reserved), _:
-                taken["plain"] += reserved
-            case "finished", _, int(charged):
-                taken = {"plain": taken["plain"] + charged, "gross": taken["gross"] + charged}
-            case _:
-                return None
+        stage = _stage(work, call)
+        amount = 0 if stage == "before" else work.credits("reserved" if stage == "open" else "charged")
+        if stage is None or amount is None:
+            return None
+        taken["plain"] += amount
+        taken["gross"] += amount if stage == "finished" else 0
     return taken
 
 
@@ -493,7 +457,7 @@ def concurrency_unit(traffic: Traffic) -> Evidence:
         used = call.answer.get("capabilities", {}).get("api_concurrency", {}).get("used")
         stages = [(work, _stage(work, call)) for work in traffic.works.values()]
         running = [work for work, stage in stages if stage == "open"]
-        slots = sum(max(1, len(work.outputs)) for work in running)
+        slots = sum(max(1, len(work.last.outputs)) for work in running)
         if used is not None and slots > len(running) and not any(stage is None for _, stage in stages):
             fits = ["plain"] if used == len(running) else ["by-output"] if len(running) < used <= slots else []
             yield Seen(fits, call, f"{used} places used by {len(running)} works with {slots} outputs")

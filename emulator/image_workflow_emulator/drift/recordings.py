@@ -10,7 +10,7 @@ whole seconds. Knows nothing of the service.
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -38,10 +38,6 @@ _NOT_TEXT: Final = ("image/", "application/octet-stream")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class RecordingError(UsageError):
-    """A recording that cannot be read; the text names the file and the reason."""
-
-
 class RecordedExchange(Struct, frozen=True):
     """One request with its answer. Names of headers are in lower case."""
 
@@ -64,18 +60,12 @@ class RecordedExchange(Struct, frozen=True):
     """Whether its instant is known in whole seconds only, which is no evidence for waits."""
     sandbox: str = ""
     """The sandbox of the emulator that recorded it."""
+    sequence: int = 0
+    """Its number in the journal; 0 where no journal has it."""
+    arrived_at: int | None = None
+    """The host's time of its arrival, where `at` is the time of an emulator's clock."""
     entry: RecordedRequest | None = None
     """What the emulator's journal has of it."""
-
-    @property
-    def sequence(self) -> int:
-        """Its number in the journal; 0 where no journal has it."""
-        return self.entry.sequence if self.entry else 0
-
-    @property
-    def arrived_at(self) -> int | None:
-        """The host's time of its arrival, where `at` is the time of an emulator's clock."""
-        return instant_of(self.entry.arrived_at) if self.entry else None
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -86,20 +76,25 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
 
     Raises:
         UnusableFileError: a file cannot be read.
-        RecordingError: it holds no recording.
+        UsageError: it holds no recording.
     """
     exchanges: list[RecordedExchange] = []
     for file in files:
         exchanges += read_recording(read_file(file, MAX_FILE_BYTES), Path(file).name)
         if len(exchanges) > MAX_EXCHANGES:
-            raise RecordingError(f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording")
+            raise UsageError(f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording")
     if all(exchange.at is not None for exchange in exchanges):
         exchanges.sort(key=lambda exchange: exchange.at or 0)  # a HAR may list them as they were answered
     return exchanges
 
 
+def nothing_to_judge(files: Sequence[str]) -> UsageError:
+    """Return the refusal of recordings of another service."""
+    return UsageError(f"{Path(files[-1]).name}: no exchange is a call of the Image Workflow Service")
+
+
 def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
-    """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises RecordingError."""
+    """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises UsageError."""
     match _document(content, name):
         case {"log": {"entries": [*entries]}}:
             read = _exchange_of_har
@@ -108,7 +103,7 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
         case {"data": [*entries]} if all(isinstance(entry, dict) and "sequence" in entry for entry in entries):
             read = _exchange_of_journal
         case _:
-            raise RecordingError(
+            raise UsageError(
                 f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
             )
     exchanges = []
@@ -118,13 +113,13 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
             exchanges.append(replace(read(entry), where=where))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise RecordingError(f"{where}: not an exchange of this format ({reason})") from None
+            raise UsageError(f"{where}: not an exchange of this format ({reason})") from None
     exchanges.sort(key=lambda one: (one.sandbox, one.sequence))  # a journal may list the newest first
     return exchanges
 
 
 def _document(content: bytes, name: str) -> Any:
-    """Read JSON, or YAML where it is not JSON. Raises RecordingError."""
+    """Read JSON, or YAML where it is not JSON. Raises UsageError."""
     try:
         return orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))  # some tools begin with a byte order mark
     except orjson.JSONDecodeError as error:
@@ -133,11 +128,11 @@ def _document(content: bytes, name: str) -> Any:
         reason = str(error)
     with suppress(ValueError, RecursionError):  # half a surrogate pair, which browsers write for a byte that is no text
         return orjson.loads(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
-    raise RecordingError(f"{name}: not complete JSON ({reason})")
+    raise UsageError(f"{name}: not complete JSON ({reason})")
 
 
 def _load_yaml(content: bytes, name: str) -> Any:
-    """Read YAML. Raises RecordingError."""
+    """Read YAML. Raises UsageError."""
     try:
         depth = 0
         for event in yaml.parse(content, Loader=_Loader):
@@ -148,7 +143,7 @@ def _load_yaml(content: bytes, name: str) -> Any:
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise RecordingError(f"{name}{place}: neither JSON nor YAML ({getattr(error, 'problem', error)})") from None
+        raise UsageError(f"{name}{place}: neither JSON nor YAML ({getattr(error, 'problem', error)})") from None
 
 
 # The formats ----------------------------------------------------------------------------------------------------------
@@ -221,6 +216,8 @@ def _exchange_of_journal(entry: Mapping[str, Any]) -> RecordedExchange:
         _exchange_of_har(har_entry(entry, _JOURNAL_ORIGIN)),
         is_partial="is not shown" in str(recorded.note) and recorded.bytes is None,
         sandbox=str(entry.get("sandbox", "")),
+        sequence=recorded.sequence,
+        arrived_at=instant_of(recorded.arrived_at),
         entry=recorded,
     )
 

@@ -7,24 +7,24 @@ mapping of recorded values to the emulator's own. Compares nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
 
 import orjson
 from msgspec import ValidationError, convert
 
 from image_workflow_emulator.app import Application
-from image_workflow_emulator.contract import BASE_PATH, Contract
+from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, OPERATION_TYPES, WORKFLOWS, Asset, Product
 from image_workflow_emulator.drift.recordings import leaves
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.control_client import Answer
-from image_workflow_emulator.testing.in_process import ask
+from image_workflow_emulator.testing.in_process import ORIGIN, ask
 from image_workflow_emulator.testing.options import option_texts
 
 _TEAM: Final = "Recorded"
@@ -46,15 +46,17 @@ _BY_THE_WORLD: Final = frozenset(
 )
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
 _MAX_WORK_MS: Final = 30 * DAY_MS
+_TYPES: Final[Mapping[str, Any]] = {"asset": Asset, "product": Product, **INGREDIENT_TYPES}
 _REFERRED: Final = {
-    **{f"{kind}_id{plural}": kind for kind in ("asset", "product", *INGREDIENT_TYPES) for plural in ("", "s")},
+    **{f"{kind}_id{plural}": kind for kind in _TYPES for plural in ("", "s")},
     "primary_asset_id": "asset",
 }
 """The kind of resource that ids name, by the name of their parameter or member."""
-_PICTURE: Final[Mapping[str, Any]] = {"format": "png", "width": 1_000, "height": 1_000}
-
-_Request: TypeAlias = tuple[str, str, dict[str, str], bytes]
-"""Method, path with query, headers and body."""
+_PREFIXES: Final = {"asset": "ast", "product": "prd"}
+_COLLECTIONS: Final = {"asset": "assets", "product": "products"}
+_PICTURE: Final = {"format": "png", "width": 1_000, "height": 1_000}
+_MADE: Final[Mapping[str, Any]] = {"source": "upload", "source_generation_id": None, "source_asset_ids": []}
+"""The members of every resource that is put into the emulator, as far as its kind has them."""
 
 
 class DescribedPictures(Helpers):
@@ -75,7 +77,7 @@ class Replayed(NamedTuple):
 class Replay:
     """One replay of a recording, by an emulator with some readings (as `--readings` takes them)."""
 
-    def __init__(self, traffic: Traffic, contract: Contract, readings: str = "plain") -> None:
+    def __init__(self, traffic: Traffic, readings: str) -> None:
         self._traffic = traffic
         self.mapped: dict[str, str] = {}
         """Recorded ids, links and tokens, and what the emulator has in their place."""
@@ -85,11 +87,10 @@ class Replay:
         """The recorded ids of what was there before the recording."""
         known = (*WORKFLOWS, *OPERATION_TYPES)
         self._admitted = {call.number: work for call, work in traffic.admissions() if work.kind in known}
-        self._now = max(traffic.calls[0].at if traffic.calls else 0, DAY_MS)
-        start = format_timestamp(self._now)
+        start = format_timestamp(min((call.at for call in traffic.calls), default=DAY_MS))
         options = {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": _WORLD}
         with option_texts(options) as texts:
-            self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
+            self._application = Application(read_settings(texts, {}), DescribedPictures(), traffic.contract)
         self._sandbox = self._application.sandboxes.default
 
     async def run(self) -> list[Replayed]:
@@ -115,39 +116,23 @@ class Replay:
         return self.mapped[identifier]
 
     def _make(self, kind: str, shown: Mapping[str, Any]) -> str:
-        images, store = self._sandbox.images, self._sandbox.store
-        if kind == "asset":
-            asset = self._made(Asset, "ast", shown, source="upload", source_generation_id=None)
-            images.put(asset.id, asset.id.encode(), "clean")
-            store.assets.add(asset)
-            return str(asset.id)
+        """Make a resource, with the format and the size of a picture as shown, if they are possible."""
+        sandbox, resource_type = self._sandbox, _TYPES[kind]
+        (account,), now = sandbox.find_accounts(_TEAM), sandbox.clock.now()
+        team = None if shown.get("scope") == "global" else account.team.id
+        identifier = sandbox.identifiers.next(_PREFIXES.get(kind) or resource_type.prefix)
+        own = {**_MADE, "id": identifier, "team_id": team, "name": _TEAM, "created_at": now, "updated_at": now}
         if kind == "product":
             photos = [self._put("asset", photo) for photo in shown.get("asset_ids", ())] or [self._make("asset", {})]
-            product = self._made(Product, "prd", {}, asset_ids=photos, primary_asset_id=photos[0])
-            store.products.add(product)
-            return str(product.id)
-        ingredient_type = INGREDIENT_TYPES[kind]
-        ingredient = self._made(ingredient_type, ingredient_type.prefix, shown, source_asset_ids=[], version=1)
-        store.ingredients[ingredient.kind].add(ingredient)
-        for key in ingredient.picture_keys:
-            images.put(key, key.encode(), "clean")
-        return str(ingredient.id)
-
-    def _made(self, kind: Any, prefix: str, shown: Mapping[str, Any], **own: object) -> Any:
-        """Make a resource of a class, with the format and the size of a picture as shown, if they are possible."""
-        (account,), now = self._sandbox.find_accounts(_TEAM), self._sandbox.clock.now()
-        made = {
-            "id": self._sandbox.identifiers.next(prefix),
-            "name": _TEAM,
-            "created_at": now,
-            "updated_at": now,
-            **own,
-        }
-        made["team_id"] = None if shown.get("scope") == "global" else account.team.id
+            own |= {"asset_ids": photos, "primary_asset_id": photos[0]}
         try:
-            return convert({**_PICTURE, **shown, **made}, kind)
+            made = convert({**_PICTURE, **shown, **own}, resource_type)
         except ValidationError:  # a picture of more pixels than there are
-            return convert({**_PICTURE, **made}, kind)
+            made = convert({**_PICTURE, **own}, resource_type)
+        for key in getattr(made, "picture_keys", [made.id]):
+            sandbox.images.put(key, key.encode(), "clean")
+        sandbox.store.collections()[_COLLECTIONS.get(kind, kind)].add(made)
+        return str(made.id)
 
     def _map(self, recorded: str, own: str) -> None:
         self.mapped[recorded] = own
@@ -157,8 +142,7 @@ class Replay:
 
     async def _send(self, call: RecordedCall) -> Replayed:
         """Send one call again at its time, after what the service's world did to it was brought about."""
-        if call.at > self._now:
-            self._now = call.at
+        if call.at > self._sandbox.clock.now():
             await self._control("POST", "/clock/advance", {"to": format_timestamp(call.at)})
         prepared = self._prepare(call)
         if prepared is None:
@@ -172,8 +156,9 @@ class Replay:
         self._learn(call, answered)
         return Replayed(call, answered)
 
-    def _prepare(self, call: RecordedCall) -> _Request | None:
-        """Return the request to send; None where there was no answer, or it needs what was before the recording.
+    def _prepare(self, call: RecordedCall) -> tuple[str, str, dict[str, str], bytes] | None:
+        """Return method, path with query, headers and body of the request to send; None where there was no answer, or
+        it needs what was before the recording.
 
         Uploads are not repeated, since nobody can tell what the service makes of a picture: the Asset is put in, and
         read.
@@ -181,8 +166,8 @@ class Replay:
         if call.status is None or call.surface == "upload":
             return None
         if call.surface == "download":
-            target = urlsplit(self.mapped.get(without_fragment(call.url), ""))
-            return (call.method, target._replace(scheme="", netloc="").geturl(), {}, b"") if target.path else None
+            link = self.mapped.get(call.url)
+            return (call.method, link.removeprefix(ORIGIN), {}, b"") if link else None
         if call.operation is None:
             return None
         if call.name == "completeUpload":
@@ -250,10 +235,10 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     if finished is not None:  # of the time that the recording shows, work is queued for 1 ms
         took_ms = min(max(1, finished.at - call.at - 1), _MAX_WORK_MS)
         then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
-        outputs = work.outputs
+        outputs = work.last.outputs
         failed = {str(slot): one for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"}
-        if work.last.get("status") == "failed":
-            then["fail"] = _failure_code([*outputs, work.last][0])
+        if work.last.shown.get("status") == "failed":
+            then["fail"] = _failure_code([*outputs, work.last.shown][0])
         elif failed:
             then["outputs"] = {slot: _failure_code(one) for slot, one in failed.items()}
     return {"scenario": "recorded", "rules": [{"match": {"work": work.kind}, "then": then}]}

@@ -20,13 +20,12 @@ from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of, leaves
+from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
 
 _WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
 """The members of answers that hold addresses of byte surfaces."""
-_UPLOADED: Final = {"upload": "DirectUploadResponseBody"}
-"""By byte surface: the schema of its answer."""
 _OF_PROBLEMS: Final = ("code", "request_id", "active_operation_id")
 REDIRECTS: Final = (301, 302, 303, 307, 308)
 
@@ -115,14 +114,9 @@ class RecordedWork(Struct):
         return str(shown.get("workflow") or shown.get("type"))
 
     @property
-    def last(self) -> Mapping[str, Any]:
-        """What was last seen of it."""
-        return self.looks[-1].shown
-
-    @property
-    def outputs(self) -> Sequence[Mapping[str, Any]]:
-        """Its outputs as they were last seen."""
-        return self.looks[-1].outputs
+    def last(self) -> Look:
+        """How it was last seen."""
+        return self.looks[-1]
 
     @property
     def finished_by(self) -> RecordedCall | None:
@@ -133,7 +127,7 @@ class RecordedWork(Struct):
         """Return its Credits as last seen, `reserved` or `charged`; the contract promises no shape of a
         Generation's.
         """
-        amounts = self.last.get("credits")
+        amounts = self.last.shown.get("credits")
         amount = amounts.get(name) if isinstance(amounts, dict) else None
         return amount if isinstance(amount, int) else None
 
@@ -150,7 +144,7 @@ class Traffic:
     """The calls of a recording, in order, and the resources that they show."""
 
     def __init__(self, exchanges: Sequence[RecordedExchange], contract: Contract) -> None:
-        self._contract = contract
+        self.contract = contract
         self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
         calls = list(self._recognize(exchanges))
         self.calls: Sequence[RecordedCall] = calls if any(map(_may_be_of_service, calls)) else []
@@ -176,9 +170,9 @@ class Traffic:
 
     def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Iterator[RecordedCall]:
         base_url, links = self._find_base_url(exchanges), dict[str, str]()
-        number = now = 0
+        number, now = 0, DAY_MS
         for exchange in exchanges:
-            known = links.get(without_fragment(exchange.url))
+            known = links.get(exchange.url)
             surface = exchange.entry.bytes if exchange.entry else known
             path = exchange.url.removeprefix(base_url).partition("?")[0]  # of another service, with its host
             operation, parameters = self._match(exchange.method, path)
@@ -193,11 +187,11 @@ class Traffic:
 
     def _read(self, exchange: RecordedExchange, operation: OperationContract | None, surface: object) -> dict[str, Any]:
         """Read the bodies of a call by the contract."""
-        contract, answer, status = self._contract, json_of(exchange.response_body), exchange.status or 0
+        contract, answer, status = self.contract, json_of(exchange.response_body), exchange.status or 0
         body = json_of(exchange.request_body) if operation and operation.body else None
         if body is None or contract.violations(str(operation and operation.body), body):
             body = {}
-        schema, violations = _UPLOADED.get(str(surface)), list[Violation]()
+        schema, violations = "DirectUploadResponseBody" if surface == "upload" else None, list[Violation]()
         if operation is not None:
             schema = contract.schema_of_success(operation, status)
         answer = answer if isinstance(answer, dict) else {}
@@ -240,13 +234,13 @@ class Traffic:
         """Every upload, by the id of its session and by its address."""
         uploads: dict[str, RecordedUpload] = {}
         for call in self.of("createUpload", "upload"):
-            known = uploads.get(without_fragment(call.url))
+            known = uploads.get(call.url)
             if known is not None:
                 known.sent.append(call)
             elif "url" in (shown := call.answer.get("upload", {})):
                 upload = RecordedUpload(str(call.answer.get("id")), call, [])
                 uploads.setdefault(upload.id, upload)
-                uploads.setdefault(without_fragment(shown["url"]), uploads[upload.id])
+                uploads.setdefault(shown["url"], uploads[upload.id])
         return uploads
 
     def service_time(self, call: RecordedCall) -> int | None:
@@ -295,11 +289,6 @@ def _links_in(call: RecordedCall) -> Iterator[tuple[str, str]]:
     for resource in call.resources:
         for name, leaf in leaves(resource):
             if name in _LINKS and isinstance(leaf, str):
-                yield without_fragment(leaf), "upload" if "upload" in resource else "download"
+                yield leaf, "upload" if "upload" in resource else "download"
     if call.surface == "download" and call.status in REDIRECTS:
-        yield without_fragment(call.response_headers.get("location", "")), "download"
-
-
-def without_fragment(url: str) -> str:
-    """Return the address that is asked for under a link."""
-    return url.partition("#")[0]
+        yield call.response_headers.get("location", ""), "download"

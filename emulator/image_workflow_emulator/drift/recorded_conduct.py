@@ -1,21 +1,23 @@
-"""The conduct of a recorded client: recordings become records of requests and their work, which the examiner judges.
+"""The command `conduct FILE`: recordings become records of requests and their work, which the examiner judges.
 
 Owns which rules a recording cannot show, and why. Has no rule of its own.
 """
 
+from argparse import Namespace
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
 import orjson
 
-from image_workflow_emulator.contract import BASE_PATH, Contract
+from image_workflow_emulator.contract import BASE_PATH, Contract, load_contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
+from image_workflow_emulator.domain.problems import CATALOGUE, Problem
 from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
-from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of
-from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic, without_fragment
+from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, nothing_to_judge, read_recordings
+from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS
@@ -28,10 +30,7 @@ _EARLIER_MS: Final = MINUTE_MS
 
 
 class _Record(RequestRecord, eq=False):
-    """A record whose answer and code are known from the recording alone."""
-
-    code: str | None = None
-    is_injected: bool = False
+    """A record whose answer is known from the recording alone."""
 
     @property
     def loss(self) -> str | None:
@@ -39,8 +38,16 @@ class _Record(RequestRecord, eq=False):
         return "lost" if self.status is None else None
 
 
-def conduct_report(exchanges: Sequence[RecordedExchange], contract: Contract) -> Report | None:
-    """Judge the client that was recorded, each sandbox by itself; None if no exchange is a call of the service."""
+def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
+    """Judge what the recorded client does wrong. Raises UsageError and UnusableFileError as `drift` does."""
+    report = judge_client(read_recordings(options.files), load_contract())
+    if not report.counts["requests"]:
+        raise nothing_to_judge(options.files)
+    return report
+
+
+def judge_client(exchanges: Sequence[RecordedExchange], contract: Contract) -> Report:
+    """Judge the client that was recorded, each sandbox by itself."""
     findings, checked = list[ReportFinding](), Counter[str]()
     reasons, places = dict[str, str](), dict[int, str]()
     for run in _runs(exchanges):
@@ -48,27 +55,26 @@ def conduct_report(exchanges: Sequence[RecordedExchange], contract: Contract) ->
         if traffic.calls:
             records = list(_records(traffic, max(places, default=0)))
             now = max(record.left_at for record in records)
-            conduct = judge(records, _RecordedWorks(traffic, records), now, has_ended=True)
+            judged = judge(records, _RecordedWorks(traffic, records), now, has_ended=True)
             places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
-            findings += [
-                one.reported(first_of(map(places.get, one.requests), separator="; ")) for one in conduct.findings
-            ]
-            checked.update(conduct.checked)
-            reasons |= _not_checked(traffic, conduct.not_checked)
+            for one in judged.findings:
+                findings.append(one.reported(first_of(map(places.get, one.requests), separator="; ")))
+            checked.update(judged.checked)
+            reasons |= _not_checked(traffic, judged.not_checked)
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))
     has_errors = any(finding.severity == "error" for finding in findings)
     table = ReportTable(title="Not checked", columns=["rule", "reason"], rows=list(reasons.items()))
-    report = Report(
+    return Report(
         kind="conduct",
         ok=not has_errors,
         summary=f"{count_of(len(places), 'call')}, {count_of(len(findings), 'finding')}",
         findings=findings,
+        counts={"requests": len(places)},
         checked={rule: number for rule, number in checked.items() if rule not in reasons},
         tables=[table] if reasons else [],
         details={"not_checked": reasons},
         status=int(has_errors),
     )
-    return report if places else None
 
 
 def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedExchange]]:
@@ -99,9 +105,8 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
     admitted = _admitted_unseen(traffic)
     arrivals = [call.at if call.arrived_at is None else call.arrived_at for call in traffic.calls]
     for call, arrived in zip(traffic.calls, arrivals, strict=True):
-        headers, operation, took_ms = call.request_headers, call.operation, call.took_ms or 0.0
-        authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
-        is_json = bool(call.body) or (not call.is_success and isinstance(json_of(call.request_body), dict))
+        operation, took_ms, user_agent = call.operation, call.took_ms or 0.0, call.request_headers.get("user-agent")
+        authorization = call.request_headers.get("authorization")  # in a journal it names the credential
         body_digest = f"unknown body {call.number}" if call.is_partial else digest(call.request_body or b"")
         answer = call.answer if "id" in call.answer or "object" not in call.answer else {}
         entry = call.entry or RecordedRequest(
@@ -109,12 +114,12 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             at="",
             method=call.method,
             path=_path(call, traffic),
-            credential={"id": digest(authorization.encode())} if authorization else None,
             committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
             work=admitted.get(call.number),
             last_arrival=bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
             timed=call.is_timed and not call.is_coarse,
         )
+        is_injected = entry.rule is not None or entry.emulator_fault is not None
         yield _Record(
             sequence=last + entry.sequence,
             at=call.at,
@@ -127,7 +132,7 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             method=call.method,
             path=entry.path,
             query=call.url.partition("?")[2].encode() if operation else b"",
-            unknown_credential=None if entry.credential is None else str(entry.credential.get("id")),
+            unknown_credential=authorization and digest(authorization.encode()),
             has_authorization=authorization is not None,
             shows_key="…" in f"{entry.query}{entry.idempotency_key}",  # where a journal has masked the key
             key_header=None if call.key is None else call.key.encode(),
@@ -137,14 +142,13 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             byte_surface=call.surface,
             is_committed=entry.committed,
             work_id=entry.work,
-            request_body=call.request_body if operation and is_json else None,
-            request_digest="" if is_json else body_digest,
+            request_body=call.request_body if call.body else None,
+            request_digest="" if call.body else body_digest,
             status=call.status,
             response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
             response_body=orjson.dumps(answer) if operation else None,
             is_unheard=entry.abandoned,
-            code=call.code,
-            is_injected=entry.rule is not None or entry.emulator_fault is not None,
+            problem=Problem(call.code, "", is_injected=is_injected) if call.code and call.code in CATALOGUE else None,
         )
 
 
@@ -157,7 +161,7 @@ def _path(call: RecordedCall, traffic: Traffic) -> str:
     address = call.url.partition("?")[0]
     if call.operation is not None:
         return BASE_PATH + address.partition(BASE_PATH)[2]
-    upload = traffic.uploads.get(without_fragment(call.url))
+    upload = traffic.uploads.get(call.url)
     return address if upload is None else f"{BASE_PATH}/uploads/{upload.id}/bytes"
 
 
@@ -179,7 +183,7 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
 
 
 def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
-    echo, created_at = work.last.get("request"), instant_of(work.last.get("created_at"))
+    echo, created_at = work.last.shown.get("request"), instant_of(work.last.shown.get("created_at"))
     if not isinstance(echo, dict) or created_at is None:
         return False
     is_new = now is None or created_at >= now - _EARLIER_MS
@@ -202,14 +206,16 @@ class _RecordedWorks:
         work = self._traffic.works.get(identifier)
         if work is None and identifier not in self._admitted:
             return None
+        kind: Any = Generation
         known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
-        kind: Any = Operation if work and work.last["object"] == "operation" else Generation
         if work is not None:
+            shown, outputs = work.last.shown, work.last.outputs
+            kind = Operation if shown["object"] == "operation" else Generation
             known |= {
                 "reserved_credits": work.credits("reserved") or 0,
                 "charged_credits": work.credits("charged"),
-                "finished_at": instant_of(work.last.get("finished_at")),
-                "outputs": tuple(Output(asset_id=(one.get("asset") or {}).get("id")) for one in work.outputs),
+                "finished_at": instant_of(shown.get("finished_at")),
+                "outputs": [Output(asset_id=(one.get("asset") or {}).get("id")) for one in outputs],
             }
         found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
         return found
