@@ -59,9 +59,6 @@ def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> 
     assert "/v1/\x1b[31mRED\nFAKE 200 ok\u202e\x9b" == json.loads(as_json)["data"][0]["path"]
 
 
-needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes block there, whatever is asked for")
-
-
 @contextmanager
 def full_pipe() -> Iterator[tuple[int, int]]:
     """The ends of a pipe to which nothing more can be written, until somebody reads."""
@@ -78,7 +75,6 @@ def full_pipe() -> Iterator[tuple[int, int]]:
         os.close(writer)
 
 
-@needs_posix
 def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
     with ExitStack() as server_ends_last, full_pipe() as (_, unread):
         server = server_ends_last.enter_context(serving(stderr=unread))
@@ -86,7 +82,6 @@ def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
             assert "Demo" == ask(server, "/v1/team")["name"]
 
 
-@needs_posix
 def test_lines_that_are_not_read_in_time_are_counted(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

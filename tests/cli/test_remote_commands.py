@@ -1,5 +1,6 @@
-"""`wait`, `clock` and `reset`: the commands that speak to a running emulator."""
+"""`wait`, `clock`, `reset` and `state`: the commands that speak to a running emulator."""
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ import pytest
 
 from tests.cli.command import ask, run_command, run_unread
 from tests.support.emulator_client import START, UPLOAD
+from tests.support.pictures import noise
 from tests.support.served import PATIENCE_SECONDS, Outcome, Server, serving
+from tests.support.served_client import ServedClient
 
 
 def run(server: Server, *arguments: str) -> Outcome:
@@ -41,7 +44,7 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
     assert shown(run(server, "clock")) == {"now": START, **still}
     still |= {"fired": "0", "stalled": "0"}
     assert shown(run(server, "clock", "advance", "90s")) == {"now": "2026-01-01T00:01:30.000Z", **still}
-    moved = shown(run(server, "clock", "to", "2026-01-01T01:05:00+01:00"))
+    moved = shown(run_command("clock", "--url", server.url, "to", "2026-01-01T01:05:00+01:00"))
     assert moved == {"now": "2026-01-01T00:05:00.000Z", **still}
     assert shown(run(server, "clock", "next"))["fired"] == "0"
     assert shown(run(server, "clock", "idle"))["fired"] == "0"
@@ -103,3 +106,58 @@ def test_something_else_that_answers_is_no_emulator(answer: bytes, command: str,
 def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> None:
     assert run_unread("wait", "--url", server.url) == (0, "")  # it has nothing to say
     assert run_unread("clock", "--url", server.url) == (1, "")
+
+
+# state ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_saved_state_can_be_loaded_again(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    saved = run(server, "state", "save", str(file))
+    assert (saved.status, saved.output) == (0, f"saved {file} ({file.stat().st_size} bytes)\n")
+    assert shown(run(server, "clock", "advance", "1h"))["now"] != START
+    loaded = run(server, "state", "load", str(file))
+    assert (loaded.status, loaded.output) == (0, f"loaded {file}\n")
+    assert shown(run(server, "clock"))["now"] == START
+
+
+def test_a_sandbox_that_does_not_exist_is_neither_saved_nor_loaded(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    run(server, "state", "save", str(file))
+    before = file.read_bytes()
+    for verb in ("save", "load"):
+        outcome = run(server, "state", verb, "--sandbox", "none", str(file))
+        assert (outcome.status, outcome.output) == (1, "")
+        assert "there is no such sandbox" in outcome.complaint
+    assert [file] == [*tmp_path.iterdir()]
+    assert file.read_bytes() == before
+
+
+def test_what_is_no_file_is_written_to_as_it_is(server: Server, tmp_path: Path) -> None:
+    link = tmp_path / "link.zip"
+    link.symlink_to(tmp_path / "state.zip")
+    assert run(server, "state", "save", str(link)).status == 0
+    assert link.is_symlink()
+    assert (tmp_path / "state.zip").stat().st_size > 1_000
+    device = Path(os.devnull)
+    assert run(server, "state", "save", str(device)).status == 0
+    assert not device.is_file()
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
+    if is_large:  # more than is buffered
+        ServedClient(server.url).told("POST", "/assets", content=noise(), headers={"Content-Type": "image/png"})
+    outcome = run(server, "state", "save", "/dev/full")
+    assert (outcome.status, outcome.complaint) == (
+        2,
+        "image-workflow-emulator: cannot write /dev/full: no space left on device\n",
+    )
+
+
+def test_a_file_that_is_larger_than_any_state_is_not_read(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "huge.zip"
+    with file.open("wb") as sparse:
+        sparse.truncate(5 * 2**30)
+    refused = run(server, "state", "load", str(file))
+    assert (2, True) == (refused.status, "found 5368709120 bytes; expected at most 4294967296" in refused.complaint)

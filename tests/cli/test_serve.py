@@ -2,7 +2,6 @@
 
 import json
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from tests.cli.command import ask, run_command, run_writing_to
 from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n"
-NEEDS_SIGNALS = pytest.mark.skipif(sys.platform == "win32", reason="signals there end a process at once")
 
 
 def test_the_start_up_message_names_address_keys_and_clock_and_ends_with_the_ready_line(server: Server) -> None:
@@ -31,7 +29,6 @@ def test_once_ready_it_answers_without_headers_of_the_server_library(server: Ser
     assert b"\r\ndate:" not in head.lower()
 
 
-@NEEDS_SIGNALS
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:
     with serving() as server:
@@ -39,7 +36,6 @@ def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:
     assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")
 
 
-@NEEDS_SIGNALS
 def test_a_request_in_flight_is_finished_before_it_stops() -> None:
     body = b'{"content_type":"image/png","size_bytes":5}'
     with serving() as server, server.connect() as connection, server.connect() as idle:
@@ -83,7 +79,6 @@ def test_the_log_can_be_lines_of_json() -> None:
     assert (entry["level"], entry["message"]) == ("warning", "Invalid HTTP request received.")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output_that_cannot_be_written_is_a_message() -> None:
     with Path("/dev/full").open("w") as full:
         status, complaint = run_writing_to(full, "scenario", "list")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from image_workflow_emulator.documents.values import parse_size
 from image_workflow_emulator.kernel.clock import ClockSetting
 from image_workflow_emulator.settings import OPTIONS, SettingError, Settings, read_settings
 
@@ -20,6 +19,9 @@ from image_workflow_emulator.settings import OPTIONS, SettingError, Settings, re
         ("allowed_hosts", "ci.example.org, other_one.example", ("ci.example.org", "other_one.example")),
         ("control_token", "secret", "secret"),
         ("max_memory", "512MiB", 512 * 2**20),
+        ("max_memory", "1kB", 1000),
+        ("max_memory", "1.5GiB", 3 * 2**29),
+        ("max_memory", "3 M", 3_000_000),
         ("log_format", "json", "json"),
         ("cors", "http://localhost:5173,https://app.example", ("http://localhost:5173", "https://app.example")),
         ("cors", "*", ("*",)),
@@ -82,15 +84,3 @@ def test_what_a_state_file_decides_is_refused_beside_it(field: str, text: str, r
 
 def test_an_empty_variable_counts_as_not_given() -> None:
     assert read_settings({}, {"EMULATOR_SEED": ""}) == Settings()
-
-
-def test_every_field_of_the_settings_has_an_option_but_for_what_a_command_finds() -> None:
-    assert set(Settings._fields) - {"found_readings"} == {option.field for option in OPTIONS}
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("0", 0), ("10", 10), ("1kB", 1000), ("1KiB", 1024), ("1.5GiB", 3 * 2**29), ("2gib", 2**31), ("3 M", 3_000_000)],
-)
-def test_a_size_is_a_number_of_bytes_with_a_unit(text: str, size: int) -> None:
-    assert size == parse_size(text)

@@ -5,7 +5,6 @@ said.
 import json
 import os
 import re
-import sys
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,8 +19,6 @@ from tests.support.emulator_client import UPLOAD, completion_call
 from tests.support.pictures import slow_jpeg
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, read_answer, serving, started
 from tests.support.served_client import ServedClient
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to be sent")
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
-"""`--format json`: what commands that judge, or refuse, answer programs."""
+"""Commands that judge, or refuse: what they answer programs, ask a running emulator, and add up."""
 
 import json
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.command import asking, request_bytes, run_command
+from image_workflow_emulator.cli.execution import Observed
+from tests.cli.command import ask, asking, request_bytes, run_command
+from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 from tests.support.served import Outcome, Server
 
-needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
 MEMBERS = {"ok", "summary", "findings", "next"}
 PARTS = {"rule", "severity", "where", "remedy", "command"}
 
@@ -26,7 +27,6 @@ def run_exec(*words: str, options: tuple[str, ...] = ()) -> Outcome:
     return run_command("exec", "--quiet", "--format", "json", *options, "--", *words)
 
 
-@needs_posix
 def test_standard_output_of_exec_is_one_object_and_that_of_the_command_goes_to_standard_error() -> None:
     outcome = run_exec("sh", "-c", "echo said; exit 3")
     answer = answered(outcome)
@@ -35,7 +35,6 @@ def test_standard_output_of_exec_is_one_object_and_that_of_the_command_goes_to_s
     assert answer["findings"][0]["rule"] == "no-request"
 
 
-@needs_posix
 def test_exec_names_refusals_with_their_remedies_misconduct_gaps_and_rules_that_never_fired(tmp_path: Path) -> None:
     scenario = tmp_path / "s.yaml"
     scenario.write_text("scenario: s\nrules:\n- name: idle\n  match: {operation: getPose}\n  then: {hold: 1s}\n")
@@ -52,7 +51,6 @@ def test_exec_names_refusals_with_their_remedies_misconduct_gaps_and_rules_that_
     assert answer["ok"] is True
 
 
-@needs_posix
 def test_the_object_of_exec_is_at_most_4096_bytes_and_says_what_was_left_out() -> None:
     names = ("uploads", "products", "poses", "backgrounds", "fashion-models", "photography-styles")
     outcome = run_exec(*asking(*(("POST", f"/v1/{name}", {}) for name in names)))
@@ -60,7 +58,6 @@ def test_the_object_of_exec_is_at_most_4096_bytes_and_says_what_was_left_out() -
     assert answered(outcome)["not_shown"] > 0
 
 
-@needs_posix
 def test_a_command_that_cannot_be_started_is_refused_in_json_too() -> None:
     outcome = run_exec("no-such-command")
     assert (outcome.status, answered(outcome)["ok"]) == (127, False)
@@ -88,3 +85,67 @@ def test_an_explained_request_says_whether_it_was_refused_and_what_helps(server:
     assert answer["ok"] is False
     assert answer["findings"][0]["rule"] == answer["code"] == "product_not_found"
     assert answer["findings"][0]["remedy"] == answer["explanation"]["remedy"]
+
+
+# What asks a running emulator -----------------------------------------------------------------------------------------
+
+
+def test_conduct_asks_the_running_emulator(server: Server) -> None:
+    clean = run_command("conduct", "--url", server.url)
+    assert (0, True) == (clean.status, clean.output.startswith("0 requests judged; conduct: nothing wrong; 0 of "))
+    ask(server, "/v1/products?api_key=iwe_demo_full")
+    judged = run_command("conduct", "--url", server.url, "--format", "json")
+    report = json.loads(judged.output)
+    assert (1, False, {"requests": 1, "left": 0}) == (judged.status, report["ok"], report["judged"])
+    (finding,) = report["findings"]
+    assert ("credential-in-request", "error", [1]) == tuple(finding[name] for name in ("rule", "severity", "requests"))
+    assert finding["source"].startswith("Section 5")
+    assert 1 == report["checked"]["credential-in-request"]
+
+
+def test_coverage_asks_the_running_emulator(server: Server) -> None:
+    def covered(*options: str) -> Sequence[object]:
+        outcome = run_command("coverage", "--url", server.url, "--format", "json", *options)
+        report = json.loads(outcome.output)
+        return outcome.status, report["ok"], report["judged"]["requests"], report["operations"]["getTeam"]["points"][:1]
+
+    ask(server, "/v1/team")
+    assert (0, True, 1) == tuple(covered()[:3])
+    point = {"point": "200", "covered": 1, "met": 1, "closed_by": {"call": True}}
+    assert [1, False, 1, [point]] == list(covered("--fail-under", "99"))
+
+
+# What exec adds up of each sandbox ------------------------------------------------------------------------------------
+
+
+def finish_some_work(emulator: EmulatorUnderTest, key: str = FULL) -> None:
+    """One Generation of two images, to its end."""
+    emulator.photograph(key, image_count=2)
+    emulator.advance(60)
+
+
+def observed(emulator: EmulatorUnderTest) -> Observed:
+    seen = Observed((), keeps_entries=False)
+    seen.judge(emulator.sandbox)
+    return seen
+
+
+def test_credits_are_those_of_all_teams(emulator: EmulatorUnderTest) -> None:
+    finish_some_work(emulator)
+    finish_some_work(emulator, OTHER)
+    emulator.photograph(image_count=3)  # which is not finished
+    seen = observed(emulator)
+    assert (4, 3) == (seen.counts["credits_charged"], seen.counts["credits_reserved"])
+
+
+def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUnderTest) -> None:
+    finish_some_work(emulator)
+    emulator.told("PUT", "/state", content=emulator.ask("GET", "/state").body)
+    seen = observed(emulator)
+    assert (0, 0) == (seen.counts["credits_charged"], seen.counts["emulator_time_ms"])
+
+
+def test_rules_of_a_shipped_scenario_count_only_when_they_fired(emulator: EmulatorUnderTest) -> None:
+    emulator.use({"use": "problem:rate_limited"})
+    emulator.get("/team")
+    assert [("problem:rate_limited", "first getTeam")] == list(observed(emulator).rules)
