@@ -6,14 +6,12 @@ Sound clients stay clean, whatever their habits, under every scenario of the lib
 
 import itertools
 import time
-from contextlib import closing
 from typing import Final
 
-import httpx
 import pytest
 
-from image_workflow_emulator.testing import Emulator, Sandbox
-from tests.examiner.example_client import ONCE, PHOTO, POLL, SEND, UPSCALE, enlarging, errands, load, play, tour
+from image_workflow_emulator.testing import Emulator
+from tests.examiner.example_client import ONCE, POLL, SEND, errands, load, play, tour
 from tests.examiner.examples import LIBRARY, SLOW, ExampleClient, rules_found
 from tests.examiner.rule_examples import Ask, Example, Wait, upscale
 from tests.support.emulator_client import EmulatorUnderTest
@@ -62,42 +60,15 @@ UNSOUND: Final = {
 
 
 @pytest.mark.parametrize("example", SOUND.values(), ids=SOUND)
-def test_a_sound_client_raises_no_alarm(service: EmulatorUnderTest, example: Example) -> None:
-    ExampleClient(service).play(example)
-    assert [] == rules_found(service)
+def test_a_sound_client_raises_no_alarm(emulator: EmulatorUnderTest, example: Example) -> None:
+    ExampleClient(emulator).play(example)
+    assert [] == rules_found(emulator)
 
 
 @pytest.mark.parametrize(("rule", "example"), UNSOUND.items(), ids=UNSOUND)
-def test_an_unsound_client_is_found(service: EmulatorUnderTest, rule: str, example: Example) -> None:
-    ExampleClient(service).play(example)
-    assert [rule] == rules_found(service)
-
-
-@pytest.mark.parametrize(("share", "found"), [(1.0, []), (0.5, ["poll-before-retry-after"])])
-def test_two_workers_at_the_same_work_are_judged_one_by_one(server: Emulator, share: float, found: list[str]) -> None:
-    with server.sandbox(clock="manual") as sandbox:
-        path = admitted(sandbox)
-        headers = {"Authorization": f"Bearer {sandbox.api_key}"}
-        workers = [httpx.Client(base_url=sandbox.base_url, headers=headers) for _ in range(2)]
-        due, now = [0.0, 0.7], 0.0
-        while due:
-            number = due.index(min(due))
-            sandbox.clock.advance(due[number] - now)
-            now = due[number]
-            answer = workers[number].get(path)
-            if answer.json()["status"] == "completed":
-                del due[number]
-                workers.pop(number).close()
-            else:
-                due[number] += share * float(answer.headers["retry-after"])
-        assert found == [finding.rule for finding in sandbox.conduct().findings]
-
-
-def admitted(sandbox: Sandbox) -> str:
-    """Return the path of work that was admitted."""
-    with closing(load().ImageWorkflow(sandbox.base_url, sandbox.api_key)) as client:
-        body = enlarging(client.upload(PHOTO, "image/png")["id"])
-        return f"/generations/{client.request('POST', UPSCALE, body)['id']}"
+def test_an_unsound_client_is_found(emulator: EmulatorUnderTest, rule: str, example: Example) -> None:
+    ExampleClient(emulator).play(example)
+    assert [rule] == rules_found(emulator)
 
 
 LINKS: Final = "self._links = httpx.Client(timeout=timeout)"

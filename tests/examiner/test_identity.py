@@ -1,96 +1,100 @@
 """Where one program cannot be told from another, nothing is said: programs that open a connection for each request."""
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from email.message import Message
-from http.client import HTTPConnection
+from contextlib import ExitStack
 from threading import Lock
-from typing import Any, Final
-from urllib.parse import urlsplit
-from uuid import uuid4
+from typing import Any, Final, NamedTuple
 
 import httpx
 import pytest
 
-from image_workflow_emulator.testing import Emulator, Sandbox
-from tests.examiner.test_false_alarms import admitted
+from image_workflow_emulator.testing import Sandbox
+from tests.support.emulator_client import UPLOAD
+from tests.support.served_client import ServedClient
 
 MISSING: Final = "/products/prd_none"
-LEFT_OPEN: Final = ("abandoned-upload",)
+WORK: Final = "the path of admitted work"
+LEFT_OPEN: Final = "abandoned-upload"
 """What these programs leave undone besides."""
+EARLY, POLLS_EARLY, HOPELESS = "retry-before-retry-after", "poll-before-retry-after", "retry-of-the-hopeless"
 
 
-def limited(sandbox: Sandbox, seconds: int, **operations: str) -> None:
-    """Let some calls of operations be refused for some seconds."""
-    rules = [
-        {
-            "match": {"operation": name},
-            "when": {"nth": nth},
-            "then": {"problem": "rate_limited", "retry_after": seconds},
-        }
-        for name, nth in operations.items()
-    ]
-    sandbox.use({"scenario": "limited", "rules": rules})
+@pytest.fixture
+def client(sandbox: Sandbox) -> ServedClient:
+    """A client with a connection for each request."""
+    return ServedClient(sandbox.base_url, sandbox.api_key)
 
 
-def get(sandbox: Sandbox, path: str) -> Message:
-    """Read something, on a connection of its own, and return the headers of the answer."""
-    url = urlsplit(sandbox.base_url + path)
-    with closing(HTTPConnection(url.netloc)) as connection:
-        connection.request("GET", url.path, headers={"Authorization": f"Bearer {sandbox.api_key}"})
-        return connection.getresponse().headers
+def limited(seconds: int, **operations: str) -> dict[str, Any]:
+    """Return a scenario that refuses some calls of operations for some seconds."""
+    then = {"problem": "rate_limited", "retry_after": seconds}
+    rules = [{"match": {"operation": name}, "when": {"nth": nth}, "then": then} for name, nth in operations.items()]
+    return {"scenario": "limited", "rules": rules}
 
 
-def post(sandbox: Sandbox, path: str, body: Any, key: str | None = None) -> Message:
-    """Send a write, on a connection of its own, with a key of its own unless one is given."""
-    url = urlsplit(sandbox.base_url + path)
-    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": key or str(uuid4())}
-    with closing(HTTPConnection(url.netloc)) as connection:
-        content = json.dumps(body)
-        connection.request("POST", url.path, content, {**headers, "Content-Type": "application/json"})
-        return connection.getresponse().headers
+def found(sandbox: Sandbox) -> list[str]:
+    return [finding.rule for finding in sandbox.conduct().findings if finding.rule != LEFT_OPEN]
 
 
-def two_programs_are_limited(sandbox: Sandbox) -> None:
-    """Two programs, of which each waits as long as it is told."""
-    limited(sandbox, 10, getTeam="1-9")
-    for pause in (0, 3, 7, 3, 7):
+class Reads(NamedTuple):
+    """One path is read again and again, each time after a pause; and the rule that is found broken."""
+
+    path: str
+    pauses: list[float]
+    broken: list[str]
+    scenario: Any = None
+
+
+TEAM_IS_LIMITED: Final = limited(10, getTeam="1-9")
+READS: Final = {
+    "two programs wait as long as each is told": Reads("/team", [0, 3, 7, 3, 7], [], TEAM_IS_LIMITED),
+    "five people open the same result": Reads(WORK, [30, 0, 0, 0, 0], []),
+    "three jobs ask once for what is missing": Reads(MISSING, [0, 0, 0], []),
+    "one does not wait": Reads("/team", [0] * 10, [EARLY], TEAM_IS_LIMITED),
+    "one polls without a pause": Reads(WORK, [0] * 10 + [30], [POLLS_EARLY]),
+    "one polls ten times as often as it is told": Reads(WORK, [0] + [0.1] * 19 + [30], [POLLS_EARLY]),
+    "one polls each second": Reads(WORK, [0] + [1] * 8, [POLLS_EARLY]),
+    "one polls for `completed` alone": Reads(WORK, [30] + [5] * 39, ["poll-after-terminal"], "all-outputs-fail"),
+    "one waits for what is not there": Reads(MISSING, [0] + [2] * 7, [HOPELESS]),
+}
+
+
+@pytest.mark.parametrize("reads", READS.values(), ids=READS)
+def test_reads_of_one_path_accuse_a_program_only_if_no_several_would_make_them(
+    sandbox: Sandbox, client: ServedClient, reads: Reads
+) -> None:
+    if reads.scenario:
+        sandbox.use(reads.scenario)
+    path = f"/generations/{client.admitted_upscale()['id']}" if reads.path == WORK else reads.path
+    for pause in reads.pauses:
         sandbox.clock.advance(pause)
-        get(sandbox, "/team")
+        client.get(path)
+    assert reads.broken == found(sandbox)
+    assert all(sandbox.conduct().checked[rule] for rule in reads.broken)
 
 
-def two_programs_poll(sandbox: Sandbox) -> None:
-    """Two programs wait for the same work, each as it is told."""
-    path, due = admitted(sandbox), {0: 0.0, 1: 0.7}
-    now = 0.0
-    while due:
-        program = min(due, key=lambda one: due[one])
-        sandbox.clock.advance(due[program] - now)
-        now = due[program]
-        headers = get(sandbox, path)
-        if "retry-after" in headers:
-            due[program] += float(headers["retry-after"])
-        else:
-            del due[program]
+@pytest.mark.parametrize(
+    ("keeps_connections", "share", "broken"), [(False, 1.0, []), (True, 1.0, []), (True, 0.5, [POLLS_EARLY])]
+)
+def test_two_workers_at_the_same_work_are_judged_one_by_one(
+    sandbox: Sandbox, client: ServedClient, keeps_connections: bool, share: float, broken: list[str]
+) -> None:
+    path = f"{sandbox.base_url}/generations/{client.admitted_upscale()['id']}"
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    with ExitStack() as stack:
+        kept = [stack.enter_context(httpx.Client()) for _ in range(2)]
+        due, now = [0.0, 0.7], 0.0
+        while min(due) < 100:
+            number = due.index(min(due))
+            sandbox.clock.advance(due[number] - now)
+            now = due[number]
+            answer = kept[number].get(path, headers=headers if keeps_connections else headers | {"Connection": "close"})
+            due[number] += share * float(answer.headers.get("retry-after", 1_000))
+    assert broken == found(sandbox)
 
 
-def five_people_open_a_result(sandbox: Sandbox) -> None:
-    """Five people open the same finished result."""
-    path = admitted(sandbox)
-    sandbox.clock.advance(30)
-    for _ in range(5):
-        get(sandbox, path)
-
-
-def three_jobs_see_a_404(sandbox: Sandbox) -> None:
-    """Three jobs ask once for what is missing."""
-    for _ in range(3):
-        get(sandbox, MISSING)
-
-
-def hedged_write_is_refused(sandbox: Sandbox) -> None:
+def hedges_a_write_that_is_refused(sandbox: Sandbox, client: ServedClient) -> None:
     """A program sends a write on two connections, of which one is limited: nothing was done, and it asks anew."""
     match = {"operation": "createProduct"}
     answers = [{"problem": "rate_limited", "retry_after": 1}, {"problem": "internal_error"}]
@@ -99,149 +103,67 @@ def hedged_write_is_refused(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.api_key}"}
     [asset] = sandbox.given.product("Hat")["asset_ids"]
     body = {"name": "Shirt", "asset_ids": [asset], "primary_asset_id": asset}
-    with closing(httpx.Client(headers=headers)) as one, closing(httpx.Client(headers=headers)) as other:
-        for client in (one, other):
-            client.get(f"{sandbox.base_url}/team")
-        for client, key, pause in ((one, "first", 0), (other, "first", 0), (one, "second", 9)):
+    with httpx.Client(headers=headers) as one, httpx.Client(headers=headers) as other:
+        for kept in (one, other):
+            kept.get(f"{sandbox.base_url}/team")
+        for kept, key, pause in ((one, "first", 0), (other, "first", 0), (one, "second", 9)):
             sandbox.clock.advance(pause)
-            client.post(f"{sandbox.base_url}/products", json=body, headers={"Idempotency-Key": key})
+            kept.post(f"{sandbox.base_url}/products", json=body, headers={"Idempotency-Key": key})
 
 
-def five_programs_do_the_same(sandbox: Sandbox) -> None:
+def does_the_same_as_four_others(sandbox: Sandbox, client: ServedClient) -> None:
     """Five programs do the same errand at the same time, each as it is told, and each asks for what is missing."""
-    body = {"content_type": "image/png", "size_bytes": 100}
-    limited(sandbox, 9, getTeam="2-4", createUpload="1-3")
-    path, clock = admitted(sandbox), Lock()
+    path, clock = f"/generations/{client.admitted_upscale()['id']}", Lock()
+    sandbox.use(limited(9, getTeam="2-4", createUpload="1-3"))
 
-    def wait(seconds: float) -> None:
-        with clock:
-            sandbox.clock.advance(seconds)
+    def insist(ask: Callable[[], Any]) -> None:
+        while (wait := ask().retry_after) is not None:
+            with clock:
+                sandbox.clock.advance(wait)
 
-    def run(_: int) -> None:
-        while "retry-after" in (headers := get(sandbox, "/team")):
-            wait(float(headers["retry-after"]))
-        key = str(uuid4())
-        while "retry-after" in (headers := post(sandbox, "/uploads", body, key)):
-            wait(float(headers["retry-after"]))
-        get(sandbox, MISSING)
-        while "retry-after" in (headers := get(sandbox, path)):
-            wait(float(headers["retry-after"]))
+    def run(number: int) -> None:
+        insist(lambda: client.get("/team"))
+        insist(lambda: client.post("/uploads", UPLOAD, idempotency_key=f"of {number}"))
+        client.get(MISSING)
+        insist(lambda: client.get(path))
 
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(run, range(5)))
 
 
-def hammers(sandbox: Sandbox) -> None:
-    """A program that does not wait, and opens a connection for each attempt."""
-    limited(sandbox, 10, getTeam="1-9")
-    for _ in range(10):
-        get(sandbox, "/team")
-
-
-def polls_at_once(sandbox: Sandbox) -> None:
-    """A program that polls without a pause, on a connection each time."""
-    path = admitted(sandbox)
-    for _ in range(10):
-        get(sandbox, path)
-    sandbox.clock.advance(30)
-    get(sandbox, path)
-
-
-def polls_ten_times_as_often(sandbox: Sandbox) -> None:
-    """A program that polls evenly, on a connection each time, and sees the end."""
-    path = admitted(sandbox)
-    told = float(get(sandbox, path)["retry-after"])
-    for _ in range(19):
-        sandbox.clock.advance(told / 10)
-        get(sandbox, path)
-    sandbox.clock.advance(30)
-    get(sandbox, path)
-
-
-def polls_each_second(sandbox: Sandbox) -> None:
-    """A program that polls each second, whatever it is told."""
-    path = admitted(sandbox)
-    for _ in range(9):
-        get(sandbox, path)
-        sandbox.clock.advance(1)
-
-
-def polls_for_completed_alone(sandbox: Sandbox) -> None:
-    """A program that does not know that work can fail."""
-    sandbox.use("all-outputs-fail")
-    path = admitted(sandbox)
-    sandbox.clock.advance(30)
-    for _ in range(40):
-        get(sandbox, path)
-        sandbox.clock.advance(5)
-
-
-def is_limited_and_takes_a_new_key(sandbox: Sandbox) -> None:
-    """A program that is refused, and orders again after a second, under another key."""
-    limited(sandbox, 9, createUpload="1")
+def takes_a_new_key_too_early(sandbox: Sandbox, client: ServedClient) -> None:
+    sandbox.use(limited(9, createUpload="1"))
     for _ in range(2):
-        post(sandbox, "/uploads", {"content_type": "image/png", "size_bytes": 0x100})
+        client.post("/uploads", UPLOAD)
         sandbox.clock.advance(1)
 
 
-def asks_for_what_is_missing(sandbox: Sandbox) -> None:
-    """A program that waits for something that is not there."""
-    for _ in range(8):
-        get(sandbox, MISSING)
-        sandbox.clock.advance(2)
-
-
-def repeats_a_422(sandbox: Sandbox) -> None:
-    """A program that sends again what was refused for good, each time with a new key."""
+def repeats_a_422(sandbox: Sandbox, client: ServedClient) -> None:
+    """A program sends again what was refused for good, each time with a new key."""
     for _ in range(6):
-        post(sandbox, "/products", {"name": "Shirt", "asset_ids": []})
+        client.post("/products", {"name": "Shirt", "asset_ids": []})
 
 
-def repeats_a_404(sandbox: Sandbox) -> None:
-    """A program whose two workers repeat what is missing, by turns."""
-    workers = [httpx.Client(headers={"Authorization": f"Bearer {sandbox.api_key}"}) for _ in range(2)]
-    for _ in range(3):
-        for worker in workers:
+def repeats_a_404_by_turns(sandbox: Sandbox, client: ServedClient) -> None:
+    """Two workers of a program repeat what is missing."""
+    headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+    with httpx.Client(headers=headers) as one, httpx.Client(headers=headers) as other:
+        for worker in (one, other) * 3:
             worker.get(sandbox.base_url + MISSING)
-    for worker in workers:
-        worker.close()
 
 
-SOUND: Final = (
-    two_programs_are_limited,
-    two_programs_poll,
-    five_people_open_a_result,
-    three_jobs_see_a_404,
-    hedged_write_is_refused,
-    five_programs_do_the_same,
+@pytest.mark.parametrize(
+    ("act", "broken"),
+    [
+        (hedges_a_write_that_is_refused, []),
+        (does_the_same_as_four_others, []),
+        (takes_a_new_key_too_early, [EARLY]),
+        (repeats_a_422, [HOPELESS]),
+        (repeats_a_404_by_turns, [HOPELESS]),
+    ],
 )
-UNSOUND: Final = {
-    hammers: "retry-before-retry-after",
-    polls_at_once: "poll-before-retry-after",
-    polls_ten_times_as_often: "poll-before-retry-after",
-    polls_each_second: "poll-before-retry-after",
-    polls_for_completed_alone: "poll-after-terminal",
-    is_limited_and_takes_a_new_key: "retry-before-retry-after",
-    asks_for_what_is_missing: "retry-of-the-hopeless",
-    repeats_a_422: "retry-of-the-hopeless",
-    repeats_a_404: "retry-of-the-hopeless",
-}
-
-
-@pytest.mark.parametrize("act", SOUND, ids=lambda act: act.__name__)
-def test_nobody_is_accused_of_what_another_program_did(server: Emulator, act: Callable[[Sandbox], None]) -> None:
-    with server.sandbox(clock="manual") as sandbox:
-        act(sandbox)
-        found = [finding for finding in sandbox.conduct().findings if finding.rule not in LEFT_OPEN]
-        assert [] == list(map(str, found))
-
-
-@pytest.mark.parametrize(("act", "rule"), UNSOUND.items(), ids=lambda one: getattr(one, "__name__", None))
-def test_one_program_is_found_whatever_its_connections(
-    server: Emulator, act: Callable[[Sandbox], None], rule: str
+def test_a_program_is_found_by_what_it_did_itself(
+    sandbox: Sandbox, client: ServedClient, act: Callable[[Sandbox, ServedClient], None], broken: list[str]
 ) -> None:
-    with server.sandbox(clock="manual") as sandbox:
-        act(sandbox)
-        found = sandbox.conduct()
-        assert 0 < found.checked[rule]
-        assert [rule] == [finding.rule for finding in found.findings if finding.rule not in LEFT_OPEN]
+    act(sandbox, client)
+    assert broken == found(sandbox)

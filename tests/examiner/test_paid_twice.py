@@ -1,47 +1,44 @@
 """Work that is paid twice: by clients that hang up, and by those that send a wish under two keys at once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 import httpx
 import pytest
 
 from image_workflow_emulator.testing import Emulator, Sandbox
-from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, load
+from tests.playing_scenarios.player import upscale_call
+from tests.support.emulator_client import Call
+from tests.support.pictures import picture
+from tests.support.served_client import ServedClient
 
 LATE: Final = {"network": {"latency": "600ms"}}
 
 
-@pytest.fixture
-def sandbox(server: Emulator) -> Iterator[Sandbox]:
-    """A sandbox of its own, by a manual clock."""
-    with server.sandbox(clock="manual") as sandbox:
-        yield sandbox
-
-
 def late(sandbox: Sandbox, nth: str, **fault: Any) -> dict[str, Any]:
     """Let upscales be answered late; return what orders one."""
-    with closing(load().ImageWorkflow(sandbox.base_url, sandbox.api_key)) as client:
-        body = enlarging(client.upload(PHOTO, "image/png")["id"])
+    (asset_id,) = ServedClient(sandbox.base_url, sandbox.api_key).assets(1)
     rule = {"match": {"operation": "createUpscaleGeneration"}, "when": {"nth": nth}, "then": {**LATE, **fault}}
     sandbox.use({"scenario": "late", "rules": [rule]})
-    return body
+    return dict(upscale_call(asset_id, "").json)
 
 
 def send(sandbox: Sandbox, body: dict[str, Any], key: str, limit: float = 5.0) -> str:
-    """Order, on a connection of its own, and hang up after a time limit; return the id of the work."""
-    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": key}
-    with suppress(httpx.TimeoutException):
-        return str(httpx.post(sandbox.base_url + UPSCALE, json=body, headers=headers, timeout=limit).json()["id"])
+    """Order, on a connection of its own, and hang up after a time limit; return the path of the work."""
+    client = ServedClient(sandbox.base_url, sandbox.api_key)
+    with suppress(TimeoutError):
+        answer = client.send(Call("POST", "/generations/upscale", body, idempotency_key=key), seconds=limit)
+        return f"/generations/{answer.id}"
     return ""
 
 
-def see(sandbox: Sandbox) -> None:
-    """See the end of all work, in a list."""
+def see(sandbox: Sandbox, *paths: str) -> None:
+    """See the end of all work, in a list, and read some of it."""
     sandbox.clock.advance(60)
-    httpx.get(f"{sandbox.base_url}/generations", headers={"Authorization": f"Bearer {sandbox.api_key}"})
+    for path in ("/generations", *paths):
+        ServedClient(sandbox.base_url, sandbox.api_key).get(path)
 
 
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
@@ -56,19 +53,14 @@ def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, mo
     assert "timeout of your own" in finding.remedy
 
 
-def test_who_hangs_up_and_repeats_the_key_is_clean(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("orders", [(("one", 0.2), ("one", 5.0)), (("one", 5.0), ("two", 5.0))])
+def test_a_repeated_key_and_two_orders_one_after_the_other_are_clean(
+    sandbox: Sandbox, orders: tuple[tuple[str, float], ...]
+) -> None:
     body = late(sandbox, "1")
-    send(sandbox, body, "one", 0.2)
-    sandbox.clock.advance(10)
-    send(sandbox, body, "one")
-    see(sandbox)
-    assert [] == list(map(str, sandbox.conduct().findings))
-
-
-def test_two_equal_orders_one_after_the_other_are_clean(sandbox: Sandbox) -> None:
-    body = late(sandbox, "1")
-    for key in ("one", "two"):
-        send(sandbox, body, key)
+    for key, limit in orders:
+        send(sandbox, body, key, limit)
+        sandbox.clock.advance(10)
     see(sandbox)
     assert [] == list(map(str, sandbox.conduct().findings))
 
@@ -87,9 +79,7 @@ def test_a_timeout_that_does_not_end_the_request_and_a_new_key_pay_twice(
         wait(sent, timeout=0.7)
         sent.append(pool.submit(send, sandbox, body, "two"))
         works = [done.result() for done in sent]
-    see(sandbox)
-    for work in works if reads_the_first else works[1:]:
-        httpx.get(f"{sandbox.base_url}/generations/{work}", headers={"Authorization": f"Bearer {sandbox.api_key}"})
+    see(sandbox, *(works if reads_the_first else works[1:]))
     assert found == [finding.rule for finding in sandbox.conduct().findings]
 
 
@@ -124,8 +114,7 @@ LEAKS: Final[dict[str, Leak]] = {
 
 @pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
 def test_a_credential_anywhere_in_a_request_for_bytes_is_found(sandbox: Sandbox, leak: Leak) -> None:
-    with closing(load().ImageWorkflow(sandbox.base_url, sandbox.api_key)) as client:
-        url = client.upload(PHOTO, "image/png")["url"]
+    url = str(ServedClient(sandbox.base_url, sandbox.api_key).upload(picture())["url"])
     assert [] == sandbox.conduct().findings
     leak(sandbox, url)
     (finding,) = sandbox.conduct().findings
