@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import run_here
-from tests.support.served import EMULATOR, Outcome, run_program
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, Outcome, run_program
 
 FOUND = "image-workflow.readings.yaml"
 SCENARIO = "scenario: read\nreadings: {D26: always-a-cursor}\nrules: []\n"
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def executed(*options: str, **variables: str) -> Outcome:
     command = (*EMULATOR, "exec", "--format", "json", *options, "--", "true")
-    return run_program(*command, folder=Path.cwd(), **variables)
+    return run_program(*command, folder=Path.cwd(), given=None, seconds=PATIENCE_SECONDS, **variables)
 
 
 def readings(*options: str, **variables: str) -> list[str]:

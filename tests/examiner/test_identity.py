@@ -1,6 +1,6 @@
 """Where one program cannot be told from another, nothing is said: programs that open a connection for each request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Lock
@@ -41,7 +41,7 @@ class Reads(NamedTuple):
     """One path is read again and again, each time after a pause; and the rule that is found broken."""
 
     path: str
-    pauses: list[float]
+    pauses: Sequence[float]
     broken: list[str]
     scenario: Any = None
 
