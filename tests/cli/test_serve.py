@@ -116,5 +116,5 @@ def test_a_bad_file_of_what_is_given_is_refused_before_it_is_ready(command: list
     outcome = run_command(*command, EMULATOR_GIVEN=str(file))
     assert (2, "") == (outcome.status, outcome.output)
     assert outcome.complaint.startswith(
-        f"image-workflow-emulator: {file}:2:3: entry 1: produkt: found an unknown field"
+        f"image-workflow-emulator: {file}:2:3: /given/0/produkt: found an unknown field"
     )

@@ -106,7 +106,7 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
     with serving("--clock", "manual") as server:
         refused = run_command("given", str(bad), EMULATOR_URL=server.url)
         assert (refused.status, refused.output) == (2, "")
-        assert f"{bad}:4:29: entry 3: photoshoot/products/0: found" in refused.complaint
+        assert f"{bad}:4:29: /given/2/photoshoot/products/0: found" in refused.complaint
         empty = json.loads(run_command("requests", "--format", "json", EMULATOR_URL=server.url).output)
         assert empty["data"] == []
         outcome = run_command("given", str(good), "--format", "json", EMULATOR_URL=server.url)
@@ -125,10 +125,10 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
 @pytest.mark.parametrize(
     ("second", "complaint"),
     [
-        ("product: {name: b, photo: 2}", '3:24: entry 2: product/photo: found an unknown field; expected only name, description, dimensions, asset_ids, primary_asset_id, photos; did you mean "photos"?'),
-        ("photoshoot: {products: [c]}", '3:29: entry 2: photoshoot/products/0: found "c"; expected the name of a Product above, or an id'),
-        ("photoshoot: {products: [a], resolution: 8k}", '3:45: entry 2: photoshoot/resolution: found "8k"; expected one of 1k, 2k, 4k'),
-        ("background: {name: b, kind: sea}", '3:33: entry 2: background/kind: found "sea"; expected one of backdrop, location'),
+        ("product: {name: b, photo: 2}", '3:24: /given/1/product/photo: found an unknown field; expected only name, description, dimensions, asset_ids, primary_asset_id, photos; did you mean "photos"?'),
+        ("photoshoot: {products: [c]}", '3:29: /given/1/photoshoot/products/0: found "c"; expected the name of a Product above, or an id'),
+        ("photoshoot: {products: [a], resolution: 8k}", '3:45: /given/1/photoshoot/resolution: found "8k"; expected one of 1k, 2k, 4k'),
+        ("background: {name: b, kind: sea}", '3:33: /given/1/background/kind: found "sea"; expected one of backdrop, location'),
     ],
 )  # fmt: skip
 def test_all_entries_are_checked_before_the_first_is_made(
@@ -145,10 +145,10 @@ def test_all_entries_are_checked_before_the_first_is_made(
 
 def test_a_mistake_in_a_single_call_names_the_field_and_no_line(manual: Sandbox) -> None:
     with pytest.raises(
-        EmulatorError, match=r'^entry 1: product/photo: found an unknown field; .* did you mean "photos"'
+        EmulatorError, match=r'^/given/0/product/photo: found an unknown field; .* did you mean "photos"'
     ):
         manual.given.product("x", photo=2)
-    with pytest.raises(EmulatorError, match=r'^entry 1: photoshoot/products/0: found "nope"; expected the name'):
+    with pytest.raises(EmulatorError, match=r'^/given/0/photoshoot/products/0: found "nope"; expected the name'):
         manual.given.photoshoot(products=["nope"])
     assert manual.given.background("B", kind="location")["kind"] == "location"
 

@@ -119,5 +119,5 @@ def test_a_very_long_span_is_refused() -> None:
 def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
     names = world_names(World())
-    with pytest.raises(DocumentError, match=r'rule 1: match/team: found "Demo"; expected the name of a Team'):
+    with pytest.raises(DocumentError, match=r'/rules/0/match/team: found "Demo"; expected the name of a Team'):
         parse_scenario(text, FILE, CONTRACT, names)

@@ -49,49 +49,49 @@ def test_a_mistake_at_the_top_is_told(text: str, expected: str) -> None:
 
 
 IN_A_RULE: list[tuple[str, str]] = [
-    ('{}', '3:3: rule 1: then: found nothing; expected this required field'),
-    ('{then: {}}', '3:10: rule 1: then: found an object; expected one of <faults>, outputs, fail, stall, duration, scene'),
-    ('{then: {problem: internal_eror}}', '3:20: rule 1: then/problem: found "internal_eror"; expected an error code of the service; did you mean "internal_error"?'),
-    ('{match: {operation: createProduct}, then: {problem: insufficient_credits}}', '3:55: rule 1: then/problem: found "insufficient_credits", which createProduct cannot return; expected a code that every operation of this rule can return: authentication_required, credential_expired, credential_revoked, idempotency_in_progress, idempotency_key_reused, internal_error, invalid_input, invalid_reference, permission_denied, rate_limited, service_unavailable, subscription_required'),
-    ('{then: {problem: service_unavailable}}', '3:20: rule 1: then/problem: found "service_unavailable", which getTeam, listAssets, getAsset and 14 more cannot return; expected a code that every operation of this rule can return: authentication_required, credential_expired, credential_revoked, internal_error, rate_limited'),
-    ('{then: {problem: rate_limited, at: after_commit}}', '3:20: rule 1: then/problem: found "rate_limited"; expected one of internal_error, service_unavailable, the problems that go with "at: after_commit"'),
-    ('{then: {problem: internal_error, retry_after: 3}}', '3:20: rule 1: then/problem: found "internal_error"; expected one of concurrency_limit_reached, rate_limited, service_unavailable, the problems that have "retry_after"'),
-    ('{then: {problem: internal_error, hold: 1s}}', '3:36: rule 1: then/hold: found an unknown field; expected only problem, retry_after, detail, at'),
-    ('{then: {hold: 1s, at: after_commit}}', '3:21: rule 1: then/at: found an unknown field; expected only hold'),
-    ('{then: {network: rest}}', '3:20: rule 1: then/network: found "rest"; expected one of reset, truncate, stall, garbage, corrupt, or an object such as {latency: 250ms} or {rate: 64KiB}; did you mean "reset"?'),
-    ('{then: {network: {}}}', '3:20: rule 1: then/network: found no fields; expected one of reset, truncate, stall, garbage, corrupt, or an object such as {latency: 250ms} or {rate: 64KiB}'),
-    ("{then: {deprecated: {link: 'https://a b'}}}", '3:30: rule 1: then/deprecated/link: found "https://a b"; expected an address such as https://docs.example/migration'),
-    ('{match: {operation: getTeem}, then: {hold: 1s}}', '3:23: rule 1: match/operation: found "getTeem"; expected an operation id of the contract, a list of them, or "*"; did you mean "getTeam"?'),
-    ('{match: {operation: [getTeam, listPose]}, then: {hold: 1s}}', '3:33: rule 1: match/operation/1: found "listPose"; expected an operation id of the contract; did you mean "listPoses"?'),
-    ('{match: {operation: []}, then: {hold: 1s}}', '3:23: rule 1: match/operation: found an array of 0; expected at least 1 item'),
-    ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: rule 1: match/operation: found an unknown field; expected only work, team'),
-    ('{match: {work: upscale}, then: {problem: internal_error}}', '3:35: rule 1: then/problem: found the name "problem"; expected one of outputs, fail, stall, duration, scene, as this rule is about work'),
-    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: rule 1: then/fail: found the name "fail"; expected one of <faults>, as this rule is about requests; for work, match "work"'),
-    ('{match: {work: upscale}, then: {fail: timed_out, outputs: {1: timed_out}}}', '3:35: rule 1: then/fail: found an unknown field; expected only outputs, duration'),
-    ('{match: {work: upscale}, then: {outputs: {2: timed_out}}}', '3:45: rule 1: then/outputs/2: found this field; expected slot 1, the only one of this work'),
-    ('{match: {work: product_photography}, then: {outputs: {}}}', '3:56: rule 1: then/outputs: found no fields; expected slots from 1 to 6, such as {1: timed_out}'),
-    ("{match: {work: '*'}, then: {outputs: {1: timed_out}}}", '3:18: rule 1: match/work: found "*"; expected one of product_photography, edit_images, upscale, the work that has "outputs"'),
-    ('{match: {work: pose.create}, then: {scene: clean}}', '3:18: rule 1: match/work: found "pose.create"; expected one of background.create, background.update, the work that has a "scene"'),
-    ('{when: {every: 1m}, then: {hold: 1s}}', '3:10: rule 1: when/for: found nothing; expected this required field'),
-    ('{when: {every: 1m, for: 2m}, then: {hold: 1s}}', '3:27: rule 1: when/for: found "2m"; expected a span above 0 and up to "every", which is 60000 ms'),
-    ('{when: {probability: 110%}, then: {hold: 1s}}', '3:24: rule 1: when/probability: found "110%"; expected a number from 0 to 1, or a percentage such as 10%'),
-    ('{name: slow, then: {hold: x}}', '3:29: rule 1 (slow): then/hold: found "x"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
-    ('{when: {from: 5s, until: 5s}, then: {hold: 1s}}', '3:28: rule 1: when/until: found "5s"; expected a time after "from", which is 5000 ms'),
-    ('{match: {bytes: download}, then: {problem: not_found}}', '3:46: rule 1: then/problem: found "not_found"; expected one of internal_error, service_unavailable, the problems of byte surfaces'),
-    ('{match: {bytes: download}, then: {hold: 5s}}', '3:37: rule 1: then/hold: found the name "hold"; expected one of problem, network, as this rule is about bytes'),
-    ('{then: {network: {latency: fast}}}', '3:30: rule 1: then/network/latency: found "fast"; expected a duration such as 250ms, or a range such as 100ms-2s'),
-    ('{then: {network: {rate: 10kbps}}}', '3:27: rule 1: then/network/rate: found "10kbps"; expected bytes a second, such as 64KiB'),
-    ('{then: {network: {reset: true, stall: true}}}', '3:34: rule 1: then/network/stall: found an unknown field; expected only reset, latency, rate'),
-    ('{match: {operation: getProduct, body: {name: x}}, then: {hold: 1s}}', '3:35: rule 1: match/body: found this field; expected an operation that has a body'),
-    ('{match: {operation: createProduct, query: {limit: 1}}, then: {hold: 1s}}', '3:38: rule 1: match/query: found this field; expected an operation that has query parameters'),
-    ('{match: {operation: getTeam, resource: first}, then: {hold: 1s}}', '3:32: rule 1: match/resource: found this field; expected an operation that has a resource in its path'),
-    ('{match: {resource: eleventh}, then: {hold: 1s}}', '3:22: rule 1: match/resource: found "eleventh"; expected an id, or first, second, third, 4th and so on'),
-    ('{match: {work: upscale}, when: {per: credential}, then: {stall: true}}', '3:40: rule 1: when/per: found "credential"; expected team, the only one that work has'),
-    ('{match: {body: {output_mod: photoshoot}}, then: {hold: 1s}}', '3:19: rule 1: match/body/output_mod: found an unknown field; expected only content_type, size_bytes'),
-    ('{match: {body: {output_mode: photoshot}}, then: {hold: 1s}}', '3:32: rule 1: match/body/output_mode: found "photoshot"; expected one of single_shots, photoshoot; did you mean "photoshoot"?'),
-    ('{match: {operation: listPoses, query: {limt: 1}}, then: {hold: 1s}}', '3:42: rule 1: match/query/limt: found "limt"; expected one of after, limit, scope; did you mean "limit"?'),
-    ('{match: {operation: listPoses, query: {limit: 1000}}, then: {hold: 1s}}', '3:49: rule 1: match/query/limit: found 1000; expected a whole number from 1 to 100'),
-    ('{match: {resource: first}, then: {stall: true}}', '3:37: rule 1: then/stall: found the name "stall"; expected one of <faults>, as this rule is about requests; for work, match "work"; did you mean "network: stall"?'),
+    ('{}', '3:3: /rules/0/then: found nothing; expected this required field'),
+    ('{then: {}}', '3:10: /rules/0/then: found an object; expected one of <faults>, outputs, fail, stall, duration, scene'),
+    ('{then: {problem: internal_eror}}', '3:20: /rules/0/then/problem: found "internal_eror"; expected an error code of the service; did you mean "internal_error"?'),
+    ('{match: {operation: createProduct}, then: {problem: insufficient_credits}}', '3:55: /rules/0/then/problem: found "insufficient_credits", which createProduct cannot return; expected a code that every operation of this rule can return: authentication_required, credential_expired, credential_revoked, idempotency_in_progress, idempotency_key_reused, internal_error, invalid_input, invalid_reference, permission_denied, rate_limited, service_unavailable, subscription_required'),
+    ('{then: {problem: service_unavailable}}', '3:20: /rules/0/then/problem: found "service_unavailable", which getTeam, listAssets, getAsset and 14 more cannot return; expected a code that every operation of this rule can return: authentication_required, credential_expired, credential_revoked, internal_error, rate_limited'),
+    ('{then: {problem: rate_limited, at: after_commit}}', '3:20: /rules/0/then/problem: found "rate_limited"; expected one of internal_error, service_unavailable, the problems that go with "at: after_commit"'),
+    ('{then: {problem: internal_error, retry_after: 3}}', '3:20: /rules/0/then/problem: found "internal_error"; expected one of concurrency_limit_reached, rate_limited, service_unavailable, the problems that have "retry_after"'),
+    ('{then: {problem: internal_error, hold: 1s}}', '3:36: /rules/0/then/hold: found an unknown field; expected only problem, retry_after, detail, at'),
+    ('{then: {hold: 1s, at: after_commit}}', '3:21: /rules/0/then/at: found an unknown field; expected only hold'),
+    ('{then: {network: rest}}', '3:20: /rules/0/then/network: found "rest"; expected one of reset, truncate, stall, garbage, corrupt, or an object such as {latency: 250ms} or {rate: 64KiB}; did you mean "reset"?'),
+    ('{then: {network: {}}}', '3:20: /rules/0/then/network: found no fields; expected one of reset, truncate, stall, garbage, corrupt, or an object such as {latency: 250ms} or {rate: 64KiB}'),
+    ("{then: {deprecated: {link: 'https://a b'}}}", '3:30: /rules/0/then/deprecated/link: found "https://a b"; expected an address such as https://docs.example/migration'),
+    ('{match: {operation: getTeem}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found "getTeem"; expected an operation id of the contract, a list of them, or "*"; did you mean "getTeam"?'),
+    ('{match: {operation: [getTeam, listPose]}, then: {hold: 1s}}', '3:33: /rules/0/match/operation/1: found "listPose"; expected an operation id of the contract; did you mean "listPoses"?'),
+    ('{match: {operation: []}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an array of 0; expected at least 1 item'),
+    ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: /rules/0/match/operation: found an unknown field; expected only work, team'),
+    ('{match: {work: upscale}, then: {problem: internal_error}}', '3:35: /rules/0/then/problem: found the name "problem"; expected one of outputs, fail, stall, duration, scene, as this rule is about work'),
+    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found the name "fail"; expected one of <faults>, as this rule is about requests; for work, match "work"'),
+    ('{match: {work: upscale}, then: {fail: timed_out, outputs: {1: timed_out}}}', '3:35: /rules/0/then/fail: found an unknown field; expected only outputs, duration'),
+    ('{match: {work: upscale}, then: {outputs: {2: timed_out}}}', '3:45: /rules/0/then/outputs/2: found this field; expected slot 1, the only one of this work'),
+    ('{match: {work: product_photography}, then: {outputs: {}}}', '3:56: /rules/0/then/outputs: found no fields; expected slots from 1 to 6, such as {1: timed_out}'),
+    ("{match: {work: '*'}, then: {outputs: {1: timed_out}}}", '3:18: /rules/0/match/work: found "*"; expected one of product_photography, edit_images, upscale, the work that has "outputs"'),
+    ('{match: {work: pose.create}, then: {scene: clean}}', '3:18: /rules/0/match/work: found "pose.create"; expected one of background.create, background.update, the work that has a "scene"'),
+    ('{when: {every: 1m}, then: {hold: 1s}}', '3:10: /rules/0/when/for: found nothing; expected this required field'),
+    ('{when: {every: 1m, for: 2m}, then: {hold: 1s}}', '3:27: /rules/0/when/for: found "2m"; expected a span above 0 and up to "every", which is 60000 ms'),
+    ('{when: {probability: 110%}, then: {hold: 1s}}', '3:24: /rules/0/when/probability: found "110%"; expected a number from 0 to 1, or a percentage such as 10%'),
+    ('{name: slow, then: {hold: x}}', '3:29: /rules/0/then/hold: found "x"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
+    ('{when: {from: 5s, until: 5s}, then: {hold: 1s}}', '3:28: /rules/0/when/until: found "5s"; expected a time after "from", which is 5000 ms'),
+    ('{match: {bytes: download}, then: {problem: not_found}}', '3:46: /rules/0/then/problem: found "not_found"; expected one of internal_error, service_unavailable, the problems of byte surfaces'),
+    ('{match: {bytes: download}, then: {hold: 5s}}', '3:37: /rules/0/then/hold: found the name "hold"; expected one of problem, network, as this rule is about bytes'),
+    ('{then: {network: {latency: fast}}}', '3:30: /rules/0/then/network/latency: found "fast"; expected a duration such as 250ms, or a range such as 100ms-2s'),
+    ('{then: {network: {rate: 10kbps}}}', '3:27: /rules/0/then/network/rate: found "10kbps"; expected bytes a second, such as 64KiB'),
+    ('{then: {network: {reset: true, stall: true}}}', '3:34: /rules/0/then/network/stall: found an unknown field; expected only reset, latency, rate'),
+    ('{match: {operation: getProduct, body: {name: x}}, then: {hold: 1s}}', '3:35: /rules/0/match/body: found this field; expected an operation that has a body'),
+    ('{match: {operation: createProduct, query: {limit: 1}}, then: {hold: 1s}}', '3:38: /rules/0/match/query: found this field; expected an operation that has query parameters'),
+    ('{match: {operation: getTeam, resource: first}, then: {hold: 1s}}', '3:32: /rules/0/match/resource: found this field; expected an operation that has a resource in its path'),
+    ('{match: {resource: eleventh}, then: {hold: 1s}}', '3:22: /rules/0/match/resource: found "eleventh"; expected an id, or first, second, third, 4th and so on'),
+    ('{match: {work: upscale}, when: {per: credential}, then: {stall: true}}', '3:40: /rules/0/when/per: found "credential"; expected team, the only one that work has'),
+    ('{match: {body: {output_mod: photoshoot}}, then: {hold: 1s}}', '3:19: /rules/0/match/body/output_mod: found an unknown field; expected only content_type, size_bytes'),
+    ('{match: {body: {output_mode: photoshot}}, then: {hold: 1s}}', '3:32: /rules/0/match/body/output_mode: found "photoshot"; expected one of single_shots, photoshoot; did you mean "photoshoot"?'),
+    ('{match: {operation: listPoses, query: {limt: 1}}, then: {hold: 1s}}', '3:42: /rules/0/match/query/limt: found "limt"; expected one of after, limit, scope; did you mean "limit"?'),
+    ('{match: {operation: listPoses, query: {limit: 1000}}, then: {hold: 1s}}', '3:49: /rules/0/match/query/limit: found 1000; expected a whole number from 1 to 100'),
+    ('{match: {resource: first}, then: {stall: true}}', '3:37: /rules/0/then/stall: found the name "stall"; expected one of <faults>, as this rule is about requests; for work, match "work"; did you mean "network: stall"?'),
 ]  # fmt: skip
 
 
@@ -101,16 +101,16 @@ def test_a_mistake_in_a_rule_is_told(text: str, expected: str) -> None:
 
 
 IN_A_CHANGE: list[tuple[str, str]] = [
-    ('{at: 3s}', '3:3: change 1: set: found nothing; expected this required field'),
-    ('{at: 3s, set: x}', '3:17: change 1: set: found "x"; expected an object with one of admission, team, credential'),
-    ('{at: 3s, set: {admission: open, retry_after: 3}}', '3:29: change 1: set/admission: found "open"; expected paused, as only a pause has "retry_after"'),
-    ('{at: 3s, set: {admission: paused, credits: 3}}', '3:37: change 1: set/credits: found an unknown field; expected only admission, retry_after'),
-    ('{at: 3s, set: {team: Demo}}', '3:17: change 1: set: found the fields team; expected what to set of the Team: at least one of credits, subscription, concurrency_limit, requests_per_minute'),
-    ('{at: 3s, set: {credential: k}}', '3:17: change 1: set: found the fields credential; expected what to set of the credential: at least one of state, expires_at, profile'),
-    ('{after: {match: {work: upscale}}, set: {admission: open}}', '3:20: change 1: after/match/work: found this field; expected requests: one of operation, bytes'),
-    ('{after: {match: {operation: getTeam, body: {a: 1}}}, set: {admission: open}}', '3:40: change 1: after/match/body: found this field; expected an operation that has a body'),
-    ('{at: 1s, after: {match: {}}, set: {admission: open}}', '3:12: change 1: after: found this field; expected either "at" or "after"'),
-    ('{set: {admission: open}}', '3:3: change 1: found an object; expected a change with "at" or "after", and "set"'),
+    ('{at: 3s}', '3:3: /timeline/0/set: found nothing; expected this required field'),
+    ('{at: 3s, set: x}', '3:17: /timeline/0/set: found "x"; expected an object with one of admission, team, credential'),
+    ('{at: 3s, set: {admission: open, retry_after: 3}}', '3:29: /timeline/0/set/admission: found "open"; expected paused, as only a pause has "retry_after"'),
+    ('{at: 3s, set: {admission: paused, credits: 3}}', '3:37: /timeline/0/set/credits: found an unknown field; expected only admission, retry_after'),
+    ('{at: 3s, set: {team: Demo}}', '3:17: /timeline/0/set: found the fields team; expected what to set of the Team: at least one of credits, subscription, concurrency_limit, requests_per_minute'),
+    ('{at: 3s, set: {credential: k}}', '3:17: /timeline/0/set: found the fields credential; expected what to set of the credential: at least one of state, expires_at, profile'),
+    ('{after: {match: {work: upscale}}, set: {admission: open}}', '3:20: /timeline/0/after/match/work: found this field; expected requests: one of operation, bytes'),
+    ('{after: {match: {operation: getTeam, body: {a: 1}}}, set: {admission: open}}', '3:40: /timeline/0/after/match/body: found this field; expected an operation that has a body'),
+    ('{at: 1s, after: {match: {}}, set: {admission: open}}', '3:12: /timeline/0/after: found this field; expected either "at" or "after"'),
+    ('{set: {admission: open}}', '3:3: /timeline/0: found an object; expected a change with "at" or "after", and "set"'),
 ]  # fmt: skip
 
 
@@ -120,9 +120,9 @@ def test_a_mistake_in_a_timeline_is_told(text: str, expected: str) -> None:
 
 
 OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
-    ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: rule 1: match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
-    ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: change 1: set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
-    ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: change 1: set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
+    ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
+    ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
+    ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: /timeline/0/set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
     ('world: {teams: {Acme: {credentials: [{key: iwe_demo_full}]}}}', '2:44: /world/teams/Acme/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
     ('world: {teams: {Demoo: {credits: 1}}}', '2:17: /world/teams/Demoo: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
 ]  # fmt: skip
@@ -135,10 +135,10 @@ def test_names_of_a_known_world_are_checked(text: str, expected: str) -> None:
 
 
 OF_OTHER_TEAMS: list[tuple[str, str]] = [
-    ('rules: [{match: {team: Demo}, then: {hold: 1}}]', '2:24: rule 1: match/team: found "Demo"; expected "Other"'),
-    ('timeline: [{at: 0s, set: {team: Demo, credits: 0}}]', '2:33: change 1: set/team: found "Demo"; expected "Other"'),
-    ('timeline: [{at: 2s, set: {credential: iwe_demo_read, state: revoked}}]', '2:39: change 1: set/credential: found "iwe_demo_read"; expected "iwe_other_full"'),
-    ('timeline: [{after: {match: {team: Demo}}, set: {admission: paused}}]', '2:35: change 1: after/match/team: found "Demo"; expected "Other"'),
+    ('rules: [{match: {team: Demo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demo"; expected "Other"'),
+    ('timeline: [{at: 0s, set: {team: Demo, credits: 0}}]', '2:33: /timeline/0/set/team: found "Demo"; expected "Other"'),
+    ('timeline: [{at: 2s, set: {credential: iwe_demo_read, state: revoked}}]', '2:39: /timeline/0/set/credential: found "iwe_demo_read"; expected "iwe_other_full"'),
+    ('timeline: [{after: {match: {team: Demo}}, set: {admission: paused}}]', '2:35: /timeline/0/after/match/team: found "Demo"; expected "Other"'),
     ('world: {teams: {Demo: {credits: 0}}}', '2:17: /world/teams/Demo: found "Demo"; expected "Other"'),
     ('world: {teams: {Acme: {credentials: [{key: k}]}}}', '2:17: /world/teams/Acme: found "Acme"; expected "Other"'),
 ]  # fmt: skip
@@ -199,7 +199,7 @@ def test_thousands_of_unknown_fields_are_told_in_linear_time(place: str) -> None
 
 def test_rules_may_not_share_a_name() -> None:
     text = "scenario: x\nrules:\n- then: {hold: 1}\n- {name: rule 1, then: {hold: 1}}\n"
-    expected = '4:3: rule 2 (rule 1): found the name "rule 1" again, first given to rule 1; expected a name of its own for each rule'
+    expected = '4:3: /rules/1: found the name "rule 1" again, first given to /rules/0; expected a name of its own for each rule'
     assert complaints_of(text) == [expected]
 
 

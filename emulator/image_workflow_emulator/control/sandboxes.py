@@ -158,7 +158,6 @@ async def give(call: ControlCall) -> dict[str, Any]:
 def read(call: ControlCall) -> Document:
     """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
     document = read_document(call.body, call.query["file"] or "")
-    document.nouns = {"given": "entry"}
     document.check(schemas(), "#/components/schemas/Given")
     above: list[str] = []
     for index, entry in enumerate(document.data["given"]):

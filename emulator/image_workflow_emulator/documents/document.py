@@ -66,8 +66,6 @@ class Document:
     """The text that it was read from."""
     where: str = ""
     """The place in a body that it was found at."""
-    nouns: Mapping[str, str] = field(default_factory=dict)
-    """What a complaint calls the items of an array at the top, such as `rule`, by the name of the array."""
     value: Any = None
     """What the data means, once it has passed `check`."""
     _complaints: list[Complaint] = field(default_factory=list)
@@ -90,20 +88,10 @@ class Document:
         """Complain of the value at a place, or of its key; `found` says what it is where its text does not,
         and `meant` lists what may have been meant.
         """
-        place, path = self.position(*steps, at_key=at_key), self.place_of(steps)
+        place = self.position(*steps, at_key=at_key)
         words = clause(excerpt(self.at(*steps)) if found is None else found, expected, meant)
-        where = path or ("" if place.line or self.file else "(body)")
+        where = self.where + place_of(steps) or ("" if self.file else "(body)")
         self._complaints.append(Complaint(self.file, place.line, place.column, ": ".join(filter(None, (where, words)))))
-
-    def place_of(self, steps: Steps) -> str:
-        """Say where a place is: in a text as `rule 1 (its name): then/hold`, else as a JSON Pointer."""
-        match steps:
-            case (str(name), int(index), *inner) if self.places and name in self.nouns:
-                item = self.data[name][index]
-                own_name = f" ({item['name']})" if isinstance(item, dict) and isinstance(item.get("name"), str) else ""
-                within = place_of(tuple(inner)).removeprefix("/")
-                return f"{self.nouns[name]} {index + 1}{own_name}" + (f": {within}" if within else "")
-        return self.where + place_of(steps)
 
     def check_word(self, steps: Steps, word: str, words: Collection[str], kind: str = "", at_key: bool = False) -> None:
         """Complain of a word at a place that is none of those that can stand there; `kind` names these in words."""

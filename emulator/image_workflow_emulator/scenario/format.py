@@ -97,7 +97,6 @@ def _suggest(steps: Steps, given: Any) -> list[str]:
 
 def scenario_of(document: Document, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from a document. Raises DocumentError with every complaint about it."""
-    document.nouns = {"rules": "rule", "timeline": "change"}
     document.check(_schemas(), suggest=_suggest)
     given = document.value
     world_changes, clock = given.get("world", {}), given.get("clock", {})
@@ -140,7 +139,7 @@ class _Reader:
         name = given.get("name", f"rule {index + 1}")
         first = self._rule_names.setdefault(name, index)
         if first != index:
-            found = f"the name {excerpt(name)} again, first given to {document.place_of(('rules', first))}"
+            found = f"the name {excerpt(name)} again, first given to /rules/{first}"
             document.complain(steps, "a name of its own for each rule", found)
         when = self._when((*steps, "when"), given.get("when", {}))
         fault = next((_fault(word, then) for word in FAULTS if word in then), NO_FAULT)
@@ -179,8 +178,13 @@ class _Reader:
         for violation in self._violations(match) if match.body else ():
             where, is_unknown = (*steps, "body", *violation.steps), violation.kind == "unknown"
             self._document.complain(where, violation.expected, violation.found, violation.suggestions, is_unknown)
+        queries = [operation.query for operation in self._operations(match)] if match.query else []
         for name, value in match.query.items():
-            self._check_query((*steps, "query", name), name, value, self._operations(match))
+            unmet = [query[name].unmet(value) for query in queries if name in query]
+            if not unmet:
+                self._document.check_word((*steps, "query", name), name, set().union(*queries), at_key=True)
+            elif None not in unmet:
+                self._document.complain((*steps, "query", name), str(unmet[0]))
         return match
 
     def _operations(self, match: Match) -> list[OperationContract]:
@@ -199,15 +203,6 @@ class _Reader:
         found = (self._contract.violations(schema, match.body) for schema in schemas)
         wrong = [[violation for violation in violations if violation.kind != "missing"] for violations in found]
         return min(wrong, key=lambda some: [[one.kind for one in some].count("unknown"), len(some)], default=[])
-
-    def _check_query(self, steps: Steps, name: str, value: str, operations: Sequence[OperationContract]) -> None:
-        parameters = [operation.query[name] for operation in operations if name in operation.query]
-        unmet = [parameter.unmet(value) for parameter in parameters]
-        if not parameters:
-            known = {known for operation in operations for known in operation.query}
-            self._document.check_word(steps, name, known, at_key=True)
-        elif None not in unmet:
-            self._document.complain(steps, str(unmet[0]))
 
     def _check_code(self, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
         """Complain of a code that the contract does not allow for each matched operation."""
@@ -243,10 +238,6 @@ def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
 # Readings -------------------------------------------------------------------------------------------------------------
 
 
-READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file"
-"""What to expect, in words, where readings are given as a text."""
-
-
 def readings_of_option(text: str) -> Readings:
     """Read what `--readings` takes.
 
@@ -269,7 +260,7 @@ def _expected(unknown: str) -> tuple[str, list[str]]:
     of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
     if of_decision:
         return choice_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
-    return READINGS_WORDS, [*READINGS, *SETS]
+    return f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file", [*READINGS, *SETS]
 
 
 def file_of_readings(text: str) -> Path | None:

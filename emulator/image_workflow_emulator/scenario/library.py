@@ -52,23 +52,19 @@ class ScenarioLibrary:
         Raises:
             DocumentError: there is no scenario of this name.
         """
-        files, code = self._files(), name.removeprefix(PROBLEM_PREFIX)
-        if code != name and code in CATALOGUE:
-            return self._problem_text(code)
-        if name not in files:
-            names = self.names() if code != name else [*files]
+        names = self.names()
+        if name not in names:
             words = clause(excerpt(name), choice_of(names, "the name of a scenario"), nearest(name, names))
             raise DocumentError([Complaint("scenarios", 0, 0, words)])
-        return files[name].read_bytes().decode()
-
-    def _problem_text(self, code: str) -> str:
+        if not name.startswith(PROBLEM_PREFIX):
+            return self._files()[name].read_text(encoding="utf-8")
+        code = name.removeprefix(PROBLEM_PREFIX)
         rules = "".join(
             f"  - {{name: first {name}, match: {{operation: {name}}}, when: {{nth: 1}}, then: {{problem: {code}}}}}\n"
             for name, operation in self._contract.operations.items()
             if code in operation.all_codes
         )
-        description = _problem_description(code)
-        return f"scenario: {PROBLEM_PREFIX}{code}\ndescription: >-\n  {description}\nrules:\n{rules}"
+        return f"scenario: {name}\ndescription: >-\n  {_problem_description(code)}\nrules:\n{rules}"
 
     def load(self, name: str, world: WorldNames | None = None) -> Scenario:
         """Read a scenario.
