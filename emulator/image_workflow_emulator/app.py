@@ -19,8 +19,9 @@ from image_workflow_emulator.http.requests import Body, Receive, Request, Scope,
 from image_workflow_emulator.http.responses import Response, problem_response
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.seed import Identifiers
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
-from image_workflow_emulator.scenario.world import World, built_in_world, world_names, world_of
+from image_workflow_emulator.scenario.named_files import scenario_file
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario, parse_scenario
+from image_workflow_emulator.scenario.world import World, built_in_world, readings_of_option, world_names, world_of
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
@@ -209,11 +210,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
 
 
 def _readings(text: str | None) -> Readings | None:
-    if text is None:
-        return None
-    from image_workflow_emulator.scenario.format import readings_of_option
-
-    return readings_of_option(text)
+    return None if text is None else readings_of_option(text)
 
 
 def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:
@@ -221,9 +218,7 @@ def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:
     name_or_file = settings.scenario
     if name_or_file is None:
         return NO_SCENARIO
-    from image_workflow_emulator.scenario.format import parse_scenario
     from image_workflow_emulator.scenario.library import ScenarioLibrary
-    from image_workflow_emulator.scenario.named_files import scenario_file
 
     file = scenario_file(name_or_file)
     if file is not None:

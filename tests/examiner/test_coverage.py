@@ -11,8 +11,8 @@ import pytest
 
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.examiner.points import BYTES
-from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.scenario.scenario import parse_scenario
 from tests.cli.command import reading, run_command
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest

@@ -15,7 +15,7 @@ import pytest
 from image_workflow_emulator.cli.table import COMMANDS
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.documents.document import read_document
-from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.scenario import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from image_workflow_emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences

@@ -9,8 +9,7 @@ from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.faults import NetworkFault
-from image_workflow_emulator.scenario.format import parse_scenario, scenario_of
-from image_workflow_emulator.scenario.scenario import Match, Scenario
+from image_workflow_emulator.scenario.scenario import Match, Scenario, parse_scenario, scenario_of
 from image_workflow_emulator.scenario.world import (
     NO_WORLD_CHANGES,
     World,

@@ -10,7 +10,7 @@ from image_workflow_emulator.cli.output import json_text
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.scenario.format import parse_scenario
+from image_workflow_emulator.scenario.scenario import parse_scenario
 from image_workflow_emulator.sweep.cells import Cell, cells_of
 from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
 from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations

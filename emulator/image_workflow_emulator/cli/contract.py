@@ -13,8 +13,8 @@ from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
-from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.library import ScenarioLibrary
+from image_workflow_emulator.scenario.scenario import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
 from image_workflow_emulator.testing.errors import UnusableFileError
 from image_workflow_emulator.testing.options import read_file
@@ -42,7 +42,7 @@ def _answers(operation: Mapping[str, Any]) -> str:
 
 def contract_readings(options: Namespace, _environment: Mapping[str, str]) -> None:
     """List the readings of the specification, with what each one finds."""
-    from image_workflow_emulator.scenario.format import described_readings
+    from image_workflow_emulator.scenario.world import described_readings
 
     described = described_readings()
     rows = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)

@@ -29,7 +29,7 @@ from image_workflow_emulator.documents.shipped import shipped_document, shipped_
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.format import described_readings
+from image_workflow_emulator.scenario.world import described_readings
 
 # The page -------------------------------------------------------------------------------------------------------------
 

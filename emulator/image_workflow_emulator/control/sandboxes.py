@@ -33,9 +33,8 @@ from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.domain.recipes import PremadeRecipe
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, operation_id
 from image_workflow_emulator.http.responses import json_bytes
-from image_workflow_emulator.scenario.format import readings_of
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
-from image_workflow_emulator.scenario.world import world_names, world_of
+from image_workflow_emulator.scenario.world import readings_of, world_names, world_of
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import full_keys, key_for_clients

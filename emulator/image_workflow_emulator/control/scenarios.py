@@ -22,8 +22,7 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.format import scenario_of
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Facts, Rule, Scenario
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Facts, Rule, Scenario, scenario_of
 from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios

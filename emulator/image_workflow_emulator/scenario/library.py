@@ -15,9 +15,8 @@ from image_workflow_emulator.documents.complaints import Complaint, DocumentErro
 from image_workflow_emulator.documents.shipped import shipped_path
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
-from image_workflow_emulator.scenario.scenario import Scenario
+from image_workflow_emulator.scenario.scenario import Scenario, parse_scenario
 from image_workflow_emulator.scenario.world import WorldNames
 
 _SUFFIX: Final = ".yaml"

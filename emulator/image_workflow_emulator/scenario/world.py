@@ -1,24 +1,30 @@
-"""A world: which Teams, credentials and timings there are at the start, with one form for files, scenarios and bodies.
+"""How a sandbox begins: its world (Teams, credentials, timings) and its readings, in one form for all that gives them.
 
-A world says what differs from another one, in the end from the built-in one: what it does not say stays. Owns
-the defaults, and what `contract/world.schema.json` cannot say. It makes no Teams: identifiers, balances and states
-belong to the sandbox.
+That is a file, an option, a scenario or a body. A world says what differs from another one, in the end from the
+built-in one: what it does not say stays. Owns the defaults, and what `contract/world.schema.json` and
+`contract/readings.schema.json` cannot say. It makes no Teams: identifiers, balances and states belong to the sandbox.
+Which readings there are is said in `image_workflow_emulator.domain.readings`.
 """
 
 from collections.abc import Mapping
 from functools import cache
 from itertools import starmap
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
-from image_workflow_emulator.documents.document import Document
-from image_workflow_emulator.documents.schemas import Schemas
+from image_workflow_emulator.documents.complaints import choice_of
+from image_workflow_emulator.documents.document import Document, read_document
+from image_workflow_emulator.documents.schemas import Schemas, Steps
 from image_workflow_emulator.documents.shipped import shipped_document
+from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, SETS, Readings, parse_readings
 from image_workflow_emulator.domain.resources import Amount, CredentialState, Instant, Key, Profile, Span
 from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.scenario.named_files import scenario_file
+from image_workflow_emulator.settings import SettingError
 
 MAX_TEAMS: Final = 1_000
 """Limit of the Teams with which a reset begins, where a state file says so."""
@@ -157,7 +163,7 @@ def world_names(world: World) -> WorldNames:
     return WorldNames({team.name: team.name for team in world.teams}, keys)
 
 
-# Reading --------------------------------------------------------------------------------------------------------------
+# The world ------------------------------------------------------------------------------------------------------------
 
 
 def world_of(document: Document) -> World:
@@ -181,3 +187,72 @@ def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
         fields["subscription_active"] = given["subscription"] == "active"
     credentials = tuple(WorldCredential(**credential) for credential in given.get("credentials", ()))
     return WorldTeam(name, credentials=credentials, **fields)
+
+
+# Readings -------------------------------------------------------------------------------------------------------------
+
+
+def readings_of_option(text: str) -> Readings:
+    """Read what `--readings` takes.
+
+    Raises:
+        SettingError: a reading that there is not.
+        DocumentError: a file that cannot be used.
+        OSError: a file that cannot be read.
+    """
+    if file := file_of_readings(text):
+        return readings_of(read_document(file.read_bytes(), text))
+    try:
+        return parse_readings(text)
+    except ValueError as error:
+        raise SettingError("--readings", str(error), *_expected(str(error))) from None
+
+
+def _expected(unknown: str) -> tuple[str, list[str]]:
+    """Say what can stand in place of an unknown name, such as the readings of its decision; and list the words."""
+    decision = unknown.partition("=")[0]
+    of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
+    if of_decision:
+        return choice_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
+    return f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file", [*READINGS, *SETS]
+
+
+def file_of_readings(text: str) -> Path | None:
+    """Return the file that a text such as that of `--readings` names; None if it is made of readings and sets."""
+    return None if any(sign in text for sign in "=,:") else scenario_file(text)
+
+
+def readings_of(document: Document) -> Readings:
+    """Read a document of readings alone. Raises DocumentError with every complaint about it."""
+    document.check(Schemas(shipped_document("contract/readings.schema.json")))
+    readings = read_readings(document)
+    document.raise_complaints()
+    return readings or NO_READINGS
+
+
+def read_readings(document: Document) -> Readings | None:
+    """Read the `readings` of a document, a text as `--readings` takes it, or a mapping; complain of unknown ones."""
+    given = document.value.get("readings")
+    if given is None:
+        return None
+    parts: list[tuple[Steps, str]] = [(("readings",), given)]
+    if not isinstance(given, str):
+        parts = [(("readings", decision), f"{decision}={name}") for decision, name in given.items()]
+    readings = NO_READINGS
+    for steps, text in parts:
+        try:
+            readings = parse_readings(text, readings)
+        except ValueError as error:
+            expected, words = _expected(str(error))
+            document.check_word(steps, str(error), words, expected)
+    return readings
+
+
+def described_readings() -> list[dict[str, Any]]:
+    """Return every reading with the words of the ledger: the decision, its title, and the fields of the reading."""
+    decisions = shipped_document("contract/decisions.yaml")["decisions"]
+    return [
+        {"decision": decision["id"], "title": decision["title"], **reading}
+        for decision in decisions
+        for reading in decision.get("readings", ())
+    ]

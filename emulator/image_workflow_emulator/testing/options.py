@@ -50,7 +50,7 @@ def sandbox_option(name: str, value: Any) -> Any:
     Raises UnusableFileError with the place, ValueError for a datetime without a time zone.
     """
     from image_workflow_emulator.domain.readings import by_decision
-    from image_workflow_emulator.scenario.format import file_of_readings, readings_of
+    from image_workflow_emulator.scenario.world import file_of_readings, readings_of
 
     if isinstance(value, datetime):
         return timestamp_text(value)

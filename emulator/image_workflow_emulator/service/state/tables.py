@@ -21,9 +21,8 @@ from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.clock import Clock, ClockSetting
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
-from image_workflow_emulator.scenario.format import parse_scenario
 from image_workflow_emulator.scenario.playbook import AwaitedChange, Playbook, RuleCounts
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario
+from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario, parse_scenario
 from image_workflow_emulator.scenario.world import Timings
 from image_workflow_emulator.service.engine import HOLD_EVENT
 from image_workflow_emulator.service.records.journal import Journal
