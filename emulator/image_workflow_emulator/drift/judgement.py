@@ -28,7 +28,7 @@ from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
-from image_workflow_emulator.scenario.format import readings_of_option
+from image_workflow_emulator.scenario.world import readings_of_option
 from image_workflow_emulator.settings import SettingError
 from image_workflow_emulator.testing.options import writable_file, write_file
 
