@@ -6,6 +6,7 @@ import pytest
 
 from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import (
+    FULL,
     START,
     UPLOAD,
     Call,
@@ -105,6 +106,15 @@ def test_a_hold_ends_at_its_instant_however_the_clock_is_moved(emulator: Emulato
     assert upload.json["upload"]["expires_at"] == "2026-01-01T00:15:10.000Z"  # 15 minutes from the hold's end
     if "seconds" not in body and "to" not in body:
         assert moved.json["now"] == "2026-01-01T00:00:10.000Z"
+
+
+@pytest.mark.emulator(clock="auto")
+def test_a_refused_poll_moves_no_auto_clock(emulator: EmulatorUnderTest) -> None:
+    """D42."""
+    path = f"/generations/{emulator.photograph().id}"
+    for target, key in ((f"{path}?x=1", FULL), ("/generations/gen_1", FULL), (path, None)):
+        emulator.get(target, key)
+    assert emulator.clock_now() == START
 
 
 def test_a_hold_ends_at_its_instant_though_an_image_takes_time(emulator: EmulatorUnderTest) -> None:

@@ -33,9 +33,6 @@ def _request_id(answer: Answer) -> str:
     return answer.headers["request-id"]
 
 
-# An entry -------------------------------------------------------------------------------------------------------------
-
-
 def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTest) -> None:
     answer = emulator.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
     entry, team = newest(emulator), emulator.team()
@@ -116,9 +113,6 @@ def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(emula
     assert "the rule" == newest(emulator)["rule"]["name"]
 
 
-# Bodies and secrets ---------------------------------------------------------------------------------------------------
-
-
 def test_bytes_are_told_by_their_number_and_the_way_they_went(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(picture())
     size = len(emulator.fetch(asset["url"]).body)
@@ -168,9 +162,6 @@ def test_less_than_half_of_a_short_key_is_shown(emulator: EmulatorUnderTest) -> 
     assert "a…" == newest(emulator)["credential"]["key"]
 
 
-# Finding one ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_replay_has_the_request_id_of_the_first_answer_which_finds_the_newest(emulator: EmulatorUnderTest) -> None:
     answers = [emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(3)]
     (request_id,) = {_request_id(answer) for answer in answers}
@@ -184,9 +175,6 @@ def test_a_replay_has_the_request_id_of_the_first_answer_which_finds_the_newest(
 def test_an_entry_that_does_not_exist_is_404(emulator: EmulatorUnderTest, identifier: str) -> None:
     emulator.get("/team")
     assert (404, "not_found") == emulator.refusal("GET", f"/requests/{identifier}")[:2]
-
-
-# Filters --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -246,9 +234,6 @@ def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> 
 def test_a_filter_that_nothing_could_meet_is_refused(emulator: EmulatorUnderTest, query: str) -> None:
     status, code, detail = emulator.refusal("GET", f"/requests?{query}")
     assert (400, "invalid_request", query.partition("=")[0]) == (status, code, detail.partition(":")[0].strip('"'))
-
-
-# Counts and bounds ----------------------------------------------------------------------------------------------------
 
 
 def test_the_selected_entries_are_counted_beyond_the_limit(filled: EmulatorUnderTest) -> None:

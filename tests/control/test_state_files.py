@@ -114,9 +114,6 @@ def test_events_that_fall_due_while_a_file_is_loaded_are_applied(make_emulator: 
     assert copy.get(f"/generations/{work.id}").json["status"] == "completed"
 
 
-# Refusals -------------------------------------------------------------------------------------------------------------
-
-
 def reached(parts: Any, *steps: str | int) -> Any:
     """Return what these steps lead to."""
     return reduce(getitem, steps, parts)

@@ -23,9 +23,6 @@ def untouched(emulator: EmulatorUnderTest) -> tuple[int, str]:
     return len(emulator.told("GET", "/requests")["data"]), str(emulator.sandbox.identifiers.counters)
 
 
-# Work -----------------------------------------------------------------------------------------------------------------
-
-
 def test_work_of_all_teams_is_listed_newest_first(emulator: EmulatorUnderTest) -> None:
     first = emulator.admitted_upscale()
     emulator.advance(0.5)
@@ -67,9 +64,6 @@ def test_an_operation_shows_the_pictures_of_what_it_made(emulator: EmulatorUnder
     (shown,) = listed(emulator, "/work")
     assert (shown["object"], shown["type"], shown["result_id"]) == ("operation", "pose.create", pose["id"])
     assert [fetched(emulator, url)[:4] for url in shown["pictures"]] == [b"\x89PNG"]
-
-
-# Assets and pictures --------------------------------------------------------------------------------------------------
 
 
 def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(emulator: EmulatorUnderTest) -> None:
@@ -120,9 +114,6 @@ def test_a_file_that_cannot_become_an_asset_is_refused(
 ) -> None:
     assert emulator.refusal("POST", f"/assets{query}", content=content, headers=headers)[:2] == expected
     assert listed(emulator, "/assets") == []
-
-
-# Admission ------------------------------------------------------------------------------------------------------------
 
 
 def test_admission_is_paused_and_opened(emulator: EmulatorUnderTest) -> None:

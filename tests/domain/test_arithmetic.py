@@ -1,21 +1,16 @@
-"""What the domain works out, against the model's arithmetic: pixels, prices, charges and subjects (section 4, D32 to
-D37).
-"""
+"""What the domain works out, against the model's arithmetic (sections 4 and 8, D32 to D42), keeps and refuses."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from image_workflow_emulator.domain.orders import (
-    generation_charge,
-    generation_price,
-    output_size,
-    pack,
-    reaches,
-    size_of_ratio,
-)
+from image_workflow_emulator.domain import orders
+from image_workflow_emulator.domain.idempotency import IdempotencyRecords, Scope, StoredAnswer
+from image_workflow_emulator.domain.limits import Ledger, LedgerError, RateWindow
+from image_workflow_emulator.kernel.timestamps import HOUR_MS
 from tests.model import arithmetic
 
 EDGES = st.integers(1, 5_000) | st.sampled_from((1, 1024, 2047, 2048, 4095, 4096))
@@ -26,9 +21,9 @@ PHOTOS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5, unique=Tr
 @given(EDGES, EDGES, st.sampled_from(SIZES))
 def test_a_picture_has_the_pixels_of_its_ratio_and_resolution(width: int, height: int, resolution: str) -> None:
     expected = arithmetic.size_of(width, height, resolution)
-    assert size_of_ratio(width, height, resolution) == expected
-    assert output_size(f"{width}:{height}", resolution) == expected
-    assert reaches(width, height, resolution) is (max(width, height) >= max(expected))
+    assert orders.size_of_ratio(width, height, resolution) == expected
+    assert orders.output_size(f"{width}:{height}", resolution) == expected
+    assert orders.reaches(width, height, resolution) is (max(width, height) >= max(expected))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -38,14 +33,72 @@ def test_work_is_reserved_for_in_full_and_charged_by_its_completed_outputs(size:
     works: list[tuple[str, dict[str, Any]]] = [("product_photography", work) for work in (*shots, photoshoot)]
     for workflow, request in (*works, ("edit_images", {"resolution": size}), ("upscale", {"target_resolution": size})):
         slots = request.get("image_count", 1)
-        price = generation_price(workflow, request)
+        price = orders.generation_price(workflow, request)
         assert price == arithmetic.generation_price(workflow, request)
         for completed in range(slots + 1):
-            charge = generation_charge(price, completed, slots)
+            charge = orders.generation_charge(price, completed, slots)
             assert charge == arithmetic.generation_charge(workflow, request, completed), (request, completed)
 
 
 @given(st.lists(PHOTOS.flatmap(lambda photos: st.tuples(st.sampled_from(photos), st.just(photos))), max_size=7), PHOTOS)
 def test_subjects_are_packed_by_turns(products: list[tuple[str, list[str]]], loose: list[str]) -> None:
     known = [{"primary_asset_id": primary, "asset_ids": photos} for primary, photos in products]
-    assert pack(products, loose) == tuple(arithmetic.subjects(known, loose))
+    assert orders.pack(products, loose) == tuple(arithmetic.subjects(known, loose))
+
+
+MINUTE_MS = 60_000
+PAUSES = st.integers(0, 20_000) | st.sampled_from((0, 10_000, MINUTE_MS))
+REQUESTS = st.lists(st.tuples(PAUSES, st.integers(0, 4)), max_size=40)
+"""The milliseconds since the request before, and the limit that there is now."""
+
+
+@given(REQUESTS)
+def test_a_request_waits_until_fewer_than_the_limit_came_in_the_last_minute(requests: list[tuple[int, int]]) -> None:
+    """D41, D42."""
+    window, let_in, now = RateWindow(), list[int](), 0
+    for pause, limit in requests:
+        now += pause
+        recent = [instant for instant in let_in if instant > now - MINUTE_MS]
+        leaves_at = recent[-limit] if 0 < limit <= len(recent) else now
+        wait = 0 if len(recent) < limit else leaves_at + MINUTE_MS - now
+        assert wait == window.wait_ms(now, limit)
+        if not wait:
+            window.admit(now)
+            let_in.append(now)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda ledger: ledger.grant(-7),
+        lambda ledger: ledger.reserve("gen_2", 7),
+        lambda ledger: ledger.reserve("gen_2", -1),
+        lambda ledger: ledger.reserve("gen_1", 1),
+        lambda ledger: ledger.settle("gen_2", 0),
+        lambda ledger: ledger.settle("gen_1", 5),
+        lambda ledger: ledger.settle("gen_1", -1),
+    ],
+)
+def test_a_step_that_would_lose_or_invent_credits_is_refused(step: Callable[[Ledger], None]) -> None:
+    ledger = Ledger()
+    ledger.grant(10)
+    ledger.reserve("gen_1", 4)
+    with pytest.raises(LedgerError):
+        step(ledger)
+    assert (6, 4, 0) == (ledger.available, ledger.reserved, ledger.charged)
+
+
+def scope(key: str) -> Scope:
+    return Scope("cred_1", "POST", "/v1/products", key)
+
+
+def kept(*hours: int) -> IdempotencyRecords:
+    """Records of answers that were given at these hours, each with its hour as its key."""
+    records = IdempotencyRecords()
+    for hour in hours:
+        records.bind(scope(str(hour)), StoredAnswer(hour * HOUR_MS, b"intent", 201, (), b"{}"))
+    return records
+
+
+def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
+    assert [scope.key for scope, _ in kept(*range(0, 48, 6)).records()] == ["24", "30", "36", "42"]

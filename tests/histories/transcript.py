@@ -6,20 +6,18 @@ sends depends only on what it was answered. Under an `auto` or `manual` clock th
 transcript.
 """
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from http.client import HTTPConnection
-from typing import Any, TypeVar
+from typing import Any
 
 from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
-from tests.support.emulator_client import HOST, LISTS, TERMINAL, Answer, Call, Client, Json
+from tests.support.emulator_client import HOST, LISTS, TERMINAL, UPLOAD, Answer, Call, Client, Json
+from tests.support.every_operation import CALLS, SUCCESSES, Things
 from tests.support.pictures import photo
 from tests.support.served import serving
 from tests.support.served_client import SECONDS, ServedClient
-
-PUBLIC_URL = f"http://{HOST}"
-"""How links start, so that a free port does not show in them: `serve --public-url`."""
 
 CREATION = {"operation": "createProduct"}
 FAULTS = {
@@ -35,9 +33,6 @@ FAULTS = {
         {"at": 7200, "set": {"admission": "open"}},
     ],
 }
-
-Result = TypeVar("Result")
-
 
 Exchange = tuple[str, Answer]
 """A request's first line and all that was answered."""
@@ -56,119 +51,86 @@ class Recorder(ServedClient):
         self.check(call, answer)
         return answer
 
-    def moved_to(self, origin: str) -> "Recorder":
-        """Save the state and load it into another server; return who goes on there, with nothing recorded yet."""
-        other = Recorder(origin)
-        other.keys_used = self.keys_used
-        other.told("PUT", "/state", content=self.ask("GET", "/state").body)
-        self.exchanges.clear()
-        other.exchanges.clear()
-        return other
+    def journal(self) -> Any:
+        """Return what the emulator noted of the conversation, without the host's times and ports."""
+        of_the_host = ("arrived_at", "duration_ms", "wait_ms", "connection")
+        return [
+            {name: value for name, value in entry.items() if name not in of_the_host}
+            for entry in self.told("GET", "/requests")["data"]
+        ]
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    assets: list[str]
-    product: str
+@contextmanager
+def recording(*options: str) -> Iterator[Recorder]:
+    """Serve, with links in which a free port does not show."""
+    with serving("--public-url", f"http://{HOST}", *options) as emulator:
+        yield Recorder(emulator.url)
 
 
-def bring_in(client: Client) -> Library:
-    assets = [
-        client.upload(photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"), content_type)["id"]
-        for number, content_type in enumerate(CONTENT_TYPES)
-    ]
-    body = {"name": "Mug", "description": "Blue", "asset_ids": assets[:3], "primary_asset_id": assets[1]}
-    return Library(assets, client.post("/products", body).id)
+def bring_in(client: Client) -> Things:
+    """Upload a picture of every format, and make a Product of some."""
+    asset_ids = [client.upload(photo(kind, (320, 240)), kind)["id"] for kind in CONTENT_TYPES]
+    return Things(asset_ids, client.product(*asset_ids[:3]), session={}, token="", operation={}, generation={})
 
 
-def order_work(client: Client, library: Library) -> list[str]:
-    first, second, third, fourth, fifth = library.assets
-    photoshoot = {
-        "product_ids": [library.product],
-        "asset_ids": [fourth],
-        "output_mode": "photoshoot",
-        "aspect_ratio": "3:4",
-        "output_format": "jpeg",
-        "colorway": {"name": "Mint", "hex": "98FF98"},
-    }
-    shots = {
-        "product_ids": [library.product],
-        "output_mode": "single_shots",
-        "image_count": 2,
-        "background": {"type": "transparent"},
-        "output_format": "webp",
-    }
-    edit = {"asset_ids": [first, fifth], "instructions": "Swap them", "aspect_ratio": "21:9", "resolution": "2k"}
-    orders: list[tuple[str, Json]] = [
-        ("/photography-styles", {"name": "Calm", "asset_ids": [first, second, third]}),
-        ("/backgrounds", {"name": "Hall", "kind": "location", "asset_id": fourth}),
-        ("/poses", {"name": "Seated", "asset_id": fifth}),
-        ("/fashion-models", {"name": "Kim", "age_range": "35-45", "gender": "male", "asset_ids": [first, second]}),
-        ("/generations/product-photography", photoshoot),
-        ("/generations/product-photography", shots),
-        ("/generations/edit-images", {**edit, "output_format": "png"}),
-        ("/generations/upscale", {"asset_id": third, "target_resolution": "2k", "output_format": "jpeg"}),
-    ]
-    paths = []
-    for path, body in orders:
-        work = client.post(path, body)
-        assert work.status == 202, work
-        paths.append(f"/{work.json['object']}s/{work.id}")
-    return paths
+def order_work(client: Client, things: Things) -> list[str]:
+    """Order work of every kind, and return the paths to poll."""
+    calls = [CALLS[name](things) for name, status in SUCCESSES.items() if status == 202]
+    shots: Json = {"product_ids": [things.product["id"]], "image_count": 2, "background": {"type": "transparent"}}
+    works = [*map(client.send, calls), client.photograph(**shots, output_format="webp")]
+    assert {work.status for work in works} == {202}, works
+    return [f"/{work.json['object']}s/{work.id}" for work in works]
 
 
-def provoke(recorder: Recorder, library: Library) -> None:
+def provoke(recorder: Recorder, things: Things) -> None:
+    product = f"/products/{things.product['id']}"
     recorder.get("/team", None)
     recorder.post("/products", {}, idempotency_key=None)
     for key in ("iwe_demo_expired", "iwe_demo_revoked", "nobody's"):
         recorder.get("/team", key=key)
-    recorder.delete(f"/products/{library.product}", key="iwe_demo_read")
-    recorder.get(f"/products/{library.product}", key="iwe_other_full")
+    recorder.delete(product, key="iwe_demo_read")
+    recorder.get(product, key="iwe_other_full")
     recorder.send(Call("PUT", "/team"))
-    recorder.get("/nowhere")
-    recorder.get("/assets?after=none")
-    recorder.get("/assets?limit=0&colour=red")
+    for path in ("/nowhere", "/assets?after=none", "/assets?limit=0&colour=red"):
+        recorder.get(path)
     for body in ({}, {"name": "", "asset_ids": [], "primary_asset_id": 7}, {"name": "x", "extra": None}, [1, {"b": 2}]):
         recorder.post("/products", body)
     recorder.post("/products", {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"})
     recorder.post("/generations/product-photography", {"output_mode": "photoshoot", "image_count": 3})
-    upscale = {"asset_id": library.assets[0], "target_resolution": "2k", "output_format": "png"}
-    recorder.post("/generations/upscale", upscale, key="iwe_other_full")
-    recorder.post("/uploads", {"content_type": "image/png", "size_bytes": 1}, key="iwe_lapsed_full")
+    recorder.upscale(things.asset_ids[0], key="iwe_other_full")
+    recorder.post("/uploads", UPLOAD, key="iwe_lapsed_full")
 
 
-def hurry(recorder: Recorder, library: Library) -> None:
+def hurry(recorder: Recorder, things: Things) -> None:
     while recorder.get("/team", key="iwe_other_full").status == 200:
         pass
     assert recorder.get("/team", key="iwe_other_full").status == 200
-    style = {"name": "One of many", "asset_ids": library.assets[:3]}
-    while (work := recorder.post("/photography-styles", style)).status == 202:
+    style = CALLS["createPhotographyStyle"](things)
+    while (work := recorder.send(style)).status == 202:
         pass
     assert work.json["code"] == "concurrency_limit_reached", work
-    assert recorder.post("/photography-styles", style).status == 202
+    assert recorder.send(style).status == 202
 
 
-def replay(recorder: Recorder, library: Library) -> None:
+def replay(recorder: Recorder, things: Things) -> None:
     """Use one key three times: the same intent twice, then another."""
-    body = {"name": "Twice", "asset_ids": library.assets[:2], "primary_asset_id": library.assets[0]}
+    body = {"name": "Twice", "asset_ids": things.asset_ids[:2], "primary_asset_id": things.asset_ids[0]}
     first = recorder.post("/products", body, idempotency_key="used again")
     second = recorder.post("/products", dict(reversed(body.items())), idempotency_key="used again")
     assert second == first
     assert recorder.post("/products", {**body, "name": "Other"}, idempotency_key="used again").status == 422
 
 
-def meet_faults(recorder: Recorder, library: Library) -> list[str]:
+def meet_faults(recorder: Recorder, things: Things) -> list[str]:
     """Let a scenario begin, and run into its rules; return the paths of what was accepted."""
     recorder.use(FAULTS)
-    body = {"name": "Unlucky", "asset_ids": library.assets[:2], "primary_asset_id": library.assets[0]}
-    statuses = [recorder.post("/products", body, idempotency_key="unlucky").status for _ in range(3)]
+    creation = replace(CALLS["createProduct"](things), idempotency_key="unlucky")
+    statuses = [recorder.send(creation).status for _ in range(3)]
     assert statuses == [503, 500, 201], statuses  # refused; admitted, and the answer lost; told again
-    photoshoot = {"product_ids": [library.product], "output_mode": "photoshoot"}
-    upscale = {"asset_id": library.assets[0], "target_resolution": "2k", "output_format": "jpeg"}
-    orders = [("/generations/product-photography", photoshoot), *[("/generations/upscale", upscale)] * 4]
-    works = [recorder.post(path, order) for path, order in orders]
+    photoshoot = recorder.photograph(product_ids=[things.product["id"]], output_mode="photoshoot")
+    works = [photoshoot, *(recorder.upscale(things.asset_ids[0]) for _ in range(4))]
     assert {work.status for work in works} == {202}, works
-    return [f"/generations/{work.json['id']}" for work in works]
+    return [f"/generations/{work.id}" for work in works]
 
 
 def poll(client: Client, paths: list[str]) -> None:
@@ -195,100 +157,45 @@ def download_everything(client: Client) -> list[bytes]:
     return [file.body for file in files]
 
 
-def delete_some(recorder: Recorder, library: Library) -> None:
-    link = recorder.get(f"/assets/{library.assets[1]}").json["url"]
-    recorder.delete(f"/assets/{library.assets[1]}")
-    recorder.delete(f"/assets/{library.assets[1]}")
+def delete_some(recorder: Recorder, things: Things) -> None:
+    asset, product = f"/assets/{things.asset_ids[1]}", f"/products/{things.product['id']}"
+    link = recorder.get(asset).json["url"]
+    recorder.delete(asset)
+    recorder.delete(asset)
     recorder.fetch(link)
-    recorder.get(f"/products/{library.product}")
-    recorder.delete(f"/products/{library.product}")
+    recorder.get(product)
+    recorder.delete(product)
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """What the second half of the conversation goes on with."""
-
-    library: Library
-    work: list[str]
-    """The paths of work that is not done yet."""
-    cursor: str
-    """The first page of the Assets."""
+Begun = tuple[Things, list[str], str]
+"""What the second half of the conversation goes on with: the paths of work that is not done yet, and a cursor."""
 
 
 def begin(recorder: Recorder) -> Begun:
-    library = bring_in(recorder)
-    work = order_work(recorder, library)
-    provoke(recorder, library)
-    hurry(recorder, library)
-    replay(recorder, library)
+    things = bring_in(recorder)
+    work = order_work(recorder, things)
+    provoke(recorder, things)
+    hurry(recorder, things)
+    replay(recorder, things)
     recorder.advance(60)
-    work += meet_faults(recorder, library)
-    cursor = recorder.get("/assets?limit=2").json["page"]["next_cursor"]
-    return Begun(library, work, cursor)
+    work += meet_faults(recorder, things)
+    return things, work, recorder.get("/assets?limit=2").json["page"]["next_cursor"]
 
 
 def go_on(recorder: Recorder, begun: Begun) -> None:
-    library = begun.library
-    recorder.get(f"/assets?limit=2&after={begun.cursor}")
-    replay(recorder, library)
-    poll(recorder, begun.work)
+    things, work, cursor = begun
+    recorder.get(f"/assets?limit=2&after={cursor}")
+    replay(recorder, things)
+    poll(recorder, work)
     recorder.advance(3600)
-    assert recorder.post("/uploads", {"content_type": "image/gif", "size_bytes": 10}).status == 503
+    assert recorder.post("/uploads", UPLOAD).status == 503
     recorder.advance(3600)
     recorder.told("GET", "/scenario")
     read_everything(recorder)
     download_everything(recorder)
-    late = recorder.post("/uploads", {"content_type": "image/gif", "size_bytes": 10}).json
+    late = recorder.open_upload(10)
     recorder.advance(901)
     assert recorder.send_bytes(late, b"0123456789").status == 410
-    delete_some(recorder, library)
+    delete_some(recorder, things)
     recorder.told("POST", "/clock/advance", {"until_idle": True})
     read_everything(recorder)
-
-
-def play(origin: str) -> list[Exchange]:
-    recorder = Recorder(origin)
-    go_on(recorder, begin(recorder))
-    return [*recorder.exchanges, journal(recorder)]
-
-
-def journal(recorder: Recorder) -> Exchange:
-    """Read what the emulator noted of the conversation, without the host's times and ports."""
-    noted = recorder.ask("GET", "/requests")
-    of_the_host = ("arrived_at", "duration_ms", "wait_ms", "connection")
-    entries = [
-        {name: value for name, value in entry.items() if name not in of_the_host} for entry in noted.json["data"]
-    ]
-    return "the journal", replace(noted, raw_headers=(), body=json.dumps(entries).encode())
-
-
-def on_fresh_server(play: Callable[[str], Result], *options: str) -> Result:
-    with serving("--public-url", PUBLIC_URL, *options) as emulator:
-        return play(emulator.url)
-
-
-def play_with_a_move() -> tuple[list[Exchange], list[Exchange]]:
-    """Hold the first half here; save the state and load it into another server; hold the second half in both places.
-
-    The second halves are returned. Request-Ids of control planes are left out: they count what a server was asked.
-    """
-    return on_fresh_server(
-        lambda here: on_fresh_server(lambda there: _move(here, there), "--seed", "8"),
-        *("--clock", "auto", "--seed", "7"),
-    )
-
-
-def _move(here: str, there: str) -> tuple[list[Exchange], list[Exchange]]:
-    stays = Recorder(here)
-    begun = begin(stays)
-    moves = stays.moved_to(there)
-    for recorder in (stays, moves):
-        go_on(recorder, begun)
-    of_here, of_there = (
-        [
-            (request, replace(answer, raw_headers=()) if "/_emulator/" in request else answer)
-            for request, answer in recorder.exchanges
-        ]
-        for recorder in (stays, moves)
-    )
-    return of_here, of_there

@@ -1,6 +1,8 @@
-"""Identifiers (D09)."""
+"""Identifiers (D09), and signatures."""
 
-from image_workflow_emulator.kernel.seed import Identifiers
+import pytest
+
+from image_workflow_emulator.kernel.seed import Identifiers, Signer
 
 KINDS = ("ast", "prd", "op", "gen", "req", "team")
 
@@ -26,3 +28,14 @@ def test_one_more_of_one_kind_changes_no_identifier_of_another() -> None:
 def test_two_kinds_share_nothing_behind_their_prefixes() -> None:
     identifiers = Identifiers(0)
     assert len({identifiers.next(kind).partition("_")[2] for kind in KINDS}) == len(KINDS)
+
+
+SIGNER = Signer(b"key")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("upload", "upl_2", 7), ("upload", "upl_1", 8), ("file", "upl_1", 7), ("upload", "upl_1"), ("uploadupl_1", 7)],
+)
+def test_a_signature_is_refused_for_anything_else(parts: tuple[str | int, ...]) -> None:
+    assert not SIGNER.verify(SIGNER.sign("upload", "upl_1", 7), *parts)

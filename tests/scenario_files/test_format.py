@@ -1,15 +1,20 @@
-"""Scenario and world files: what they say once read, beside the words that tests/playing_scenarios lets act."""
+"""Scenario and world files: what they say once read, and the schemas that editors read."""
 
-from typing import Any
+import json
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import pytest
+from jsonschema_rs import meta
 from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of
+from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
+from image_workflow_emulator.kernel.seed import MAX_SEED
 from image_workflow_emulator.kernel.timestamps import DAY_MS
-from image_workflow_emulator.scenario.faults import NetworkFault
-from image_workflow_emulator.scenario.scenario import Match, Scenario, parse_scenario, scenario_of
+from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, ClientDefect, NetworkFault
+from image_workflow_emulator.scenario.scenario import Match, Scenario, contains, parse_scenario, scenario_of
 from image_workflow_emulator.scenario.world import (
     NO_WORLD_CHANGES,
     World,
@@ -18,6 +23,7 @@ from image_workflow_emulator.scenario.world import (
     built_in_world,
     world_names,
 )
+from tests.support.served import ROOT
 from tests.support.specification import CONTRACT
 
 FILE = "s.yaml"
@@ -120,3 +126,73 @@ def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     names = world_names(World())
     with pytest.raises(DocumentError, match=r'/rules/0/match/team: found "Demo"; expected the name of a Team'):
         parse_scenario(text, FILE, CONTRACT, names)
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "pattern"),
+    [
+        (True, {"a": 1, "b": 2}, {"a": 1}),
+        (False, {"b": 2}, {"a": 1}),
+        (True, {"a": {"b": {"c": 1, "d": 2}}}, {"a": {"b": {"c": 1}}}),
+        (False, {"a": "b"}, {"a": {"b": 1}}),
+        (True, {"a": {}}, {"a": {}}),
+        (True, {"a": {"x": 1}}, {"a": {}}),
+        (False, {"a": None}, {"a": {}}),
+        (True, {"a": None}, {"a": None}),
+        (False, {}, {"a": None}),
+        (True, {"a": [1, 2]}, {"a": [1, 2]}),
+        (False, {"a": [1, 2, 3]}, {"a": [1, 2]}),
+        (False, {"a": [2, 1]}, {"a": [1, 2]}),
+        (True, {"a": [{"b": 1}]}, {"a": [{"b": 1.0}]}),
+        (False, {"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1}]}),
+        (False, {"a": "12"}, {"a": ["1", "2"]}),
+        (True, {"a": 2}, {"a": 2.0}),
+        (False, {"a": "2"}, {"a": 2}),
+    ],
+)
+def test_a_body_contains_a_subset(expected: bool, value: object, pattern: object) -> None:
+    assert contains(value, pattern) is expected
+
+
+OUTCOMES = ("outputs", "fail", "stall", "duration", "scene")
+SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())
+
+
+def test_the_schema_is_one() -> None:
+    assert meta.is_valid(SCHEMA)
+
+
+def test_bounds_are_those_of_the_code() -> None:
+    definitions = SCHEMA["$defs"]
+    assert definitions["count"]["maximum"] == definitions["positive"]["maximum"] == MAX_INTEGER
+    assert definitions["line"]["maxLength"] == MAX_NAME_CHARACTERS
+    assert definitions["duration"]["maximum"] * 1_000 == MAX_SPAN_MS
+    assert SCHEMA["properties"]["seed"]["maximum"] == MAX_SEED
+
+
+def test_the_words_under_then_are_those_that_the_code_reads() -> None:
+    then = SCHEMA["$defs"]["then"]
+    network, client = (then["properties"][word] for word in ("network", "client"))
+    assert [*then["properties"]] == [*FAULTS, *OUTCOMES, "retry_after", "detail", "at"]
+    assert network["oneOf"][0]["enum"] == [*LOSSES]
+    assert client["enum"] == [*get_args(ClientDefect)]
+
+
+def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
+    """Every key that a file may have, and whether it is described, itself or where it refers to."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            yield from described_keys(item, f"{path}[{index}]")
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            yield from described_keys(value, f"{path}.{key}")
+        if schema.get("type") == "object":
+            for key, value in schema.get("properties", {}).items():
+                target = SCHEMA["$defs"][value["$ref"].rpartition("/")[2]] if "$ref" in value else value
+                yield f"{path}.{key}", "description" in value or "description" in target
+
+
+def test_every_key_is_described_for_editors() -> None:
+    found = dict(described_keys(SCHEMA))
+    assert len(found) > 60
+    assert [key for key, is_described in found.items() if not is_described] == []

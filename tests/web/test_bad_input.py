@@ -34,6 +34,36 @@ def test_a_body_has_a_media_type_of_json_and_is_not_compressed(
     assert emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON | headers).outcome == expected
 
 
+@pytest.mark.parametrize(
+    "values", [("application/json", "text/plain"), ("text/plain", "application/json"), ("application/json",) * 2]
+)
+def test_a_content_type_that_comes_twice_is_malformed(emulator: EmulatorUnderTest, values: tuple[str, str]) -> None:
+    """D59."""
+    headers = [("Content-Type", value) for value in values]
+    answer = emulator.post("/uploads", content=UPLOAD_CONTENT, headers=headers)
+    assert (answer.outcome, "more than one such header" in answer.json["detail"]) == (MALFORMED, True)
+
+
+@pytest.mark.parametrize(
+    ("status", "numbers"),
+    [
+        (201, ["5", "5.0", "5e0", "50e-1", "5.00000000000000000000", "5000000000000000000000e-21"]),
+        (
+            422,
+            ["5.0000000000000001", "4.9999999999999999999999", "50000000000000000000001e-22", "73400319.999999999999"],
+        ),
+        (422, ["1e-400", "1e400", "-1e999", "9" * 5_000, "123456789012345678901234567890"]),
+    ],
+    ids=["whole", "with a fraction", "out of bounds"],
+)
+def test_a_number_is_whole_if_it_is_as_written(emulator: EmulatorUnderTest, status: int, numbers: list[str]) -> None:
+    for number in numbers:
+        answer = emulator.post(
+            "/uploads", content=f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode(), headers=JSON
+        )
+        assert (answer.status, status == 201 or answer.json["detail"].startswith("/size_bytes: ")) == (status, True)
+
+
 @pytest.mark.parametrize("value", [b"[]", b'{"a":1}', b"1.0", b"12345678901234567890"])
 def test_a_body_of_many_values_is_refused_before_it_is_read(emulator: EmulatorUnderTest, value: bytes) -> None:
     """D56."""

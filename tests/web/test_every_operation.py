@@ -1,4 +1,4 @@
-"""All operations: that each succeeds as declared, and what is the same for all of them."""
+"""What is the same for all operations: credentials, Idempotency-Keys, queries and the request rate."""
 
 import dataclasses
 from collections.abc import Callable, Iterable
@@ -10,6 +10,7 @@ from tests.support.emulator_client import (
     FULL,
     INVALID_INPUT,
     JSON,
+    OTHER,
     REVOKED,
     UPLOAD,
     Call,
@@ -17,10 +18,9 @@ from tests.support.emulator_client import (
     Json,
 )
 from tests.support.every_operation import CALLS, KEYED, LISTS, prepare
+from tests.support.pictures import picture
 
 UPDATES = [name for name in KEYED if name.startswith("update")]
-
-
 MALFORMED = (400, "invalid_request")
 FORM = {"Content-Type": "multipart/form-data; boundary=x"}
 
@@ -66,21 +66,13 @@ def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(emulator: Em
             assert answer.outcome == (404, codes.get(path, "not_found")), (path, identifier)
 
 
-@pytest.mark.parametrize("value", [f"bearer {FULL}", f"BEARER   {FULL} "])
-def test_a_credential_is_bearer_in_any_case_spaces_and_a_key(emulator: EmulatorUnderTest, value: str) -> None:
-    assert emulator.get("/team", None, headers={"Authorization": value}).status == 200
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "", "Bearer", "Bearer ", FULL, f"Basic {FULL}", f"Bearer{FULL}", f"Bearer\t{FULL}", f"Bearer {FULL}x",
-        "Bearer \xff\xfe", "Token x",
-    ],
-)  # fmt: skip
-def test_anything_else_is_no_credential(emulator: EmulatorUnderTest, value: str) -> None:
-    answer = emulator.get("/team", None, headers={"Authorization": value})
-    assert answer.outcome == (401, "authentication_required")
+def test_a_credential_is_bearer_in_any_case_spaces_and_a_key_and_nothing_else(emulator: EmulatorUnderTest) -> None:
+    for value in (f"bearer {FULL}", f"BEARER   {FULL} "):
+        assert emulator.get("/team", None, headers={"Authorization": value}).status == 200
+    others = (f"Basic {FULL}", f"Bearer{FULL}", f"Bearer\t{FULL}", f"Bearer {FULL}x", f"Bearer {FULL}\xa0")
+    for value in ("", "Bearer", "Bearer ", FULL, *others, "Bearer \xff\xfe", "Token x"):
+        answer = emulator.get("/team", None, headers={"Authorization": value})
+        assert answer.outcome == (401, "authentication_required"), value
 
 
 def test_two_credentials_are_none_and_two_idempotency_keys_are_refused(emulator: EmulatorUnderTest) -> None:
@@ -91,6 +83,79 @@ def test_two_credentials_are_none_and_two_idempotency_keys_are_refused(emulator:
     assert emulator.post("/uploads", UPLOAD, headers=twice).outcome == MALFORMED
 
 
-@pytest.mark.parametrize("key", ["", " ", "\t"])
-def test_a_blank_idempotency_key_is_none(emulator: EmulatorUnderTest, key: str) -> None:
-    assert emulator.post("/uploads", UPLOAD, idempotency_key=key).outcome == (400, "invalid_request")
+@pytest.mark.parametrize("key", ["", " ", "\t", "k" * 256])
+def test_a_blank_idempotency_key_is_none_and_one_has_at_most_255_characters(
+    emulator: EmulatorUnderTest, key: str
+) -> None:
+    """D58."""
+    assert emulator.post("/uploads", UPLOAD, idempotency_key=key).outcome == MALFORMED
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *(f"/assets?limit={limit}" for limit in (
+            "0", "101", "-1", "1.0", "ten", "", "1e1", "+5", "%D9%A3", "9" * 400, " 5", "0x5", "null",
+        )),
+        "/assets?source=both", "/assets?source=", "/assets?source=UPLOAD", "/poses?scope=mine",
+        "/backgrounds?scope=", "/operations?status=pending", "/operations?type=pose.delete",
+        "/generations?workflow=video", "/generations?status=done", "/generations?type=pose.create",
+        "/assets?scope=team", "/products?source=upload", "/operations?workflow=upscale", "/assets?limit=5&limit=5",
+        "/assets?limit=5&limit=6", "/assets?source=upload&source=upload", "/assets?Limit=5",
+        "/assets?limit%5B%5D=5", "/assets?=5", "/assets?limit", "/assets?%ff=1", "/operations?target_id=%ff",
+        "/operations?target_id=%ed%a0%80", "/team?x", "/assets?limit=5;source=upload",
+    ],
+)  # fmt: skip
+def test_a_query_that_the_contract_does_not_have_is_refused(emulator: EmulatorUnderTest, target: str) -> None:
+    assert emulator.get(target).outcome == MALFORMED
+
+
+@pytest.mark.parametrize("target", ["/assets?", "/assets?&", "/assets?&limit=5&", "/team?", "/assets?lim%69t=5"])
+def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: EmulatorUnderTest, target: str) -> None:
+    assert emulator.get(target).status == 200
+
+
+@pytest.mark.emulator(readings="D74=lag")
+def test_where_lists_are_late_premade_ingredients_are_in_them_at_once(emulator: EmulatorUnderTest) -> None:
+    emulator.product(*emulator.assets(1))
+    assert [emulator.count(path) for path in ("/backgrounds", "/products")] == [4, 0]
+    emulator.advance(2)
+    assert emulator.count("/products") == 1
+
+
+def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[int]:
+    return [emulator.get("/team", key).status for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "target", "key"),
+    [
+        (True, "/team", FULL),
+        (True, "/assets/ast_1", FULL),
+        (True, "/assets?limit=0", FULL),
+        (False, "/nothing", FULL),
+        (False, "/uploads", FULL),
+        (False, "/team", None),
+    ],
+)
+def test_every_request_to_an_operation_counts_whatever_its_answer(
+    emulator: EmulatorUnderTest, expected: bool, target: str, key: str | None
+) -> None:
+    """D41."""
+    emulator.get(target, key)
+    assert ([200] * (119 if expected else 120) + [429]) == statuses(emulator, 120 if expected else 121)
+
+
+def test_a_repeat_counts_as_a_request_and_bytes_do_not(emulator: EmulatorUnderTest) -> None:
+    """D41."""
+    url, session = emulator.upload(picture())["url"], emulator.open_upload(len(picture()))
+    assert emulator.fetch(url).status == emulator.send_bytes(session, picture()).status == 200
+    found = [emulator.post("/uploads", UPLOAD, idempotency_key="k").status for _ in range(118)]
+    assert [201] * 117 + [429] == found
+
+
+def test_all_credentials_of_a_team_together_have_600_requests_a_minute(emulator: EmulatorUnderTest) -> None:
+    keys = [emulator.new_key() for _ in range(6)]
+    assert {200} == {status for key in keys[:5] for status in statuses(emulator, 119, key)}
+    assert [200] * 5 + [429] == statuses(emulator, 6, keys[5])
+    assert [429, 200] == [emulator.get("/team", key).status for key in (keys[0], OTHER)]

@@ -11,11 +11,6 @@ PHOTOGRAPHY = "/generations/product-photography"
 REUSED = (422, "idempotency_key_reused")
 
 
-def test_the_path_counts_as_it_is_meant_not_as_it_is_spelt(emulator: EmulatorUnderTest) -> None:
-    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    assert emulator.post("/uplo%61ds", UPLOAD, idempotency_key="k") == first
-
-
 def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(emulator: EmulatorUnderTest) -> None:
     """D13."""
     session, token = emulator.ready_upload()
@@ -35,30 +30,31 @@ def test_jpeg_on_a_transparent_background_is_png_and_the_same_request(emulator: 
 
 
 @pytest.mark.parametrize(
-    ("shared", "change"),
+    "change",
     [
-        ({}, {"image_count": 2}),
-        ({}, {"custom_directions": ""}),
-        ({}, {"output_mode": "photoshoot"}),
-        ({}, {"background": {"type": "color", "color": "#fff000"}}),
-        ({}, {"colorway": {"name": "Red"}}),
-        ({}, {"fashion_model": {"type": "none"}}),
-        ({}, {"asset_ids": ["ast_1"]}),
-        ({}, {"asset_ids": [], "product_ids": ["prd_1"]}),
-        ({"background": {"type": "transparent"}}, {"output_format": "webp"}),
+        {"image_count": 2},
+        {"custom_directions": ""},
+        {"output_mode": "photoshoot"},
+        {"background": {"type": "color", "color": "#fff000"}},
+        {"colorway": {"name": "Red"}},
+        {"fashion_model": {"type": "none"}},
+        {"asset_ids": ["ast_1"]},
+        {"asset_ids": [], "product_ids": ["prd_1"]},
+        {"output_format": "webp"},
     ],
+    ids=str,
 )
-def test_two_bodies_that_mean_something_else_are_not(
-    emulator: EmulatorUnderTest, shared: dict[str, Any], change: dict[str, Any]
-) -> None:
+def test_two_bodies_that_mean_something_else_are_not(emulator: EmulatorUnderTest, change: dict[str, Any]) -> None:
     """D14: a key that is used again is refused whatever the second body refers to."""
-    body = {"output_mode": "single_shots", "asset_ids": emulator.assets(1)} | shared
+    body: dict[str, Any] = {"output_mode": "single_shots", "asset_ids": emulator.assets(1)}
+    body |= {"background": {"type": "transparent"}}
     assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k").status == 202
     assert emulator.post(PHOTOGRAPHY, body | change, idempotency_key="k").outcome == REUSED
 
 
-def test_the_order_of_keys_and_white_space_do_not_matter(emulator: EmulatorUnderTest) -> None:
+def test_spelling_the_order_of_keys_and_white_space_do_not_matter(emulator: EmulatorUnderTest) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    assert emulator.post("/uplo%61ds", UPLOAD, idempotency_key="k") == first
     content = b'{\n  "size_bytes" : 5e0,\t"content_type":"image\\/png" }'
     assert emulator.post("/uploads", content=content, headers=JSON, idempotency_key="k") == first
 
@@ -89,10 +85,3 @@ def test_no_key_is_forgotten_before_24_hours_have_passed(
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k1") == first
     emulator.advance(24 * 3600 - 60)
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k3").status == 201
-
-
-def test_a_key_has_at_most_255_characters(emulator: EmulatorUnderTest) -> None:
-    """D58."""
-    refused = emulator.post("/uploads", UPLOAD, idempotency_key="k" * 256)
-    assert (400, "invalid_request") == refused.outcome
-    assert "Idempotency-Key: found 256 characters; expected at most 255" in refused.json["detail"]

@@ -1,6 +1,5 @@
 """The public files of pictures (D19): ranges, conditions, methods, addresses, redirects, and how pictures are made."""
 
-import asyncio
 import re
 from collections.abc import Sequence
 
@@ -9,7 +8,7 @@ import pytest
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.web.files import TARGET_LIFETIME_MS
-from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
 
 
@@ -18,12 +17,15 @@ def asset(emulator: EmulatorUnderTest) -> Json:
     return emulator.upload(picture(size=(40, 40)))
 
 
-def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Json) -> None:
+def test_the_file_is_what_the_asset_says_and_can_only_be_read(emulator: EmulatorUnderTest, asset: Json) -> None:
     answer = emulator.fetch(asset["url"])
     assert answer.headers["content-length"] == str(asset["size_bytes"]) == str(len(answer.body))
     assert (answer.headers["content-type"], answer.headers["accept-ranges"]) == ("image/png", "bytes")
     assert decode(answer.body).size == (asset["width"], asset["height"])
     assert {"etag", "request-id"} <= answer.headers.keys()
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"):
+        refused = emulator.fetch(asset["url"], method)
+        assert (405, "GET, HEAD") == (refused.status, refused.headers["allow"])
 
 
 @pytest.mark.parametrize(
@@ -88,12 +90,6 @@ def test_conditions_are_those_of_the_etag(
     assert status != 304 or not answer.body
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"])
-def test_files_can_only_be_read(emulator: EmulatorUnderTest, asset: Json, method: str) -> None:
-    answer = emulator.fetch(asset["url"], method)
-    assert (405, "GET, HEAD") == (answer.status, answer.headers["allow"])
-
-
 def test_an_address_that_was_not_handed_out_leads_to_no_file(emulator: EmulatorUnderTest, asset: Json) -> None:
     root, path = asset["url"].partition("/files/")[::2]
     others = {path[:place] + other + path[place + 1 :] for place in range(len(path)) for other in ("", "~", "%00", "/")}
@@ -134,31 +130,6 @@ def test_the_pictures_of_ingredients_can_be_fetched_and_each_premade_one_shows_s
         assert len(image.getcolors(image.width * image.height) or ()) > 1
 
 
-def test_a_picture_that_another_request_had_made_meanwhile_is_taken(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    emulator.wait_for(emulator.photograph(image_count=2).json)
-    older, newer = list(emulator.sandbox.store.assets.items)[-2:]
-    jobs = 0
-    other_is_made = asyncio.Event()
-    run = Helpers.run
-
-    async def run_the_first_last(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-        nonlocal jobs
-        jobs += 1
-        if jobs == 1:
-            await other_is_made.wait()
-            return await run(helpers, head, parts)
-        answer = await run(helpers, head, parts)
-        other_is_made.set()
-        return answer
-
-    monkeypatch.setattr(Helpers, "run", run_the_first_last)
-    listed, shown = emulator.together(Call("GET", "/assets?limit=2"), Call("GET", f"/assets/{newer}"))
-    assert [item["id"] for item in listed.json["data"]] == [newer, older]
-    assert shown.json == listed.json["data"][0]
-
-
 def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: EmulatorUnderTest) -> None:
     generations = [emulator.wait_for(emulator.photograph(image_count=2).json) for _ in range(2)]
     asset_ids = [output["asset"]["id"] for output in generations[0]["outputs"]]
@@ -191,19 +162,12 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Json]:
     return jobs
 
 
-def test_identical_recipes_are_drawn_once(emulator: EmulatorUnderTest, asset: Json, drawn: list[Json]) -> None:
-    for _ in range(3):
-        emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=2).json)
-    drawn.clear()
-    assert len({item["size_bytes"] for item in emulator.get("/assets?limit=6").json["data"]}) <= 2
-    assert len(drawn) == 2
-
-
-def test_with_one_picture_of_a_generation_the_others_are_drawn(
+def test_the_pictures_of_a_generation_are_drawn_together_and_identical_recipes_once(
     emulator: EmulatorUnderTest, asset: Json, drawn: list[Json]
 ) -> None:
-    done = emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=3).json)
+    works = [emulator.photograph(asset_ids=[asset["id"]], image_count=3).json for _ in range(2)]
+    outputs = [output for work in works for output in emulator.wait_for(work)["outputs"]]
     drawn.clear()
-    for output in done["outputs"]:
+    for output in outputs:
         emulator.get(f"/assets/{output['asset']['id']}")
         assert [head["recipe"]["slot"] for head in drawn] == [1, 2, 3]

@@ -65,15 +65,9 @@ def test_each_operation_makes_the_checks_of_its_codes_in_their_order() -> None:
 
 
 DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
-    "image_workflow_emulator.imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(
-        emulator.premade("pose")["card_image_url"]
-    ),
-    "image_workflow_emulator.service.resources.uploads.accept": lambda emulator: emulator.send_bytes(
-        emulator.open_upload(5), b"bytes"
-    ),
-    "image_workflow_emulator.control.dispatch.ControlPlane.find_sandbox": lambda emulator: emulator.ask(
-        "GET", "/clock"
-    ),
+    "imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(emulator.premade("pose")["card_image_url"]),
+    "service.resources.uploads.accept": lambda emulator: emulator.send_bytes(emulator.open_upload(5), b"bytes"),
+    "control.dispatch.ControlPlane.find_sandbox": lambda emulator: emulator.ask("GET", "/clock"),
 }
 """Where a defect is, and a request that meets it."""
 
@@ -86,7 +80,7 @@ def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
         raise LookupError("what went wrong")
 
     with monkeypatch.context() as defect:
-        defect.setattr(place, fail)
+        defect.setattr(f"image_workflow_emulator.{place}", fail)
         answer = DEFECTS[place](emulator)
     assert answer.outcome == (500, "internal_error")
     assert answer.headers["request-id"] in caplog.text

@@ -1,9 +1,10 @@
-"""Instants and spans as text."""
+"""Instants, spans and values as text."""
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from image_workflow_emulator.domain.problems import invalid_input
 from image_workflow_emulator.kernel.timestamps import (
     LATEST_INSTANT,
     format_timestamp,
@@ -11,6 +12,7 @@ from image_workflow_emulator.kernel.timestamps import (
     parse_timestamp,
     seconds_up,
 )
+from image_workflow_emulator.kernel.wording import excerpt
 from tests.model.arithmetic import instant_of, timestamp
 
 
@@ -82,3 +84,33 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 @pytest.mark.parametrize(("expected", "span_ms"), [(0, 0), (1, 1), (1, 999), (1, 1_000), (2, 1_001), (60, 60_000)])
 def test_a_span_in_seconds_is_rounded_up(expected: int, span_ms: int) -> None:
     assert expected == seconds_up(span_ms)
+
+
+def test_a_refused_field_or_body_is_told_with_place_finding_and_expectation() -> None:
+    assert invalid_input("/name", 7, "a string").detail == "/name: found 7; expected a string"
+    assert invalid_input("", [], "an object").detail == "(body): found an array of 0; expected an object"
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        ("null", None),
+        ("true", True),
+        ("false", False),
+        ("0", 0),
+        ("1.5", 1.5),
+        ('"text"', "text"),
+        ('"line\\nbreak"', "line\nbreak"),
+        ("an object", {"a": 1}),
+        ("an array of 2", [1, 2]),
+    ],
+)
+def test_a_value_is_shown_short_and_on_one_line(expected: str, value: object) -> None:
+    assert expected == excerpt(value)
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000, 10**4_000, "\U0001f600" * 500, "\ud800"])
+def test_an_excerpt_is_never_long_nor_unprintable(value: object) -> None:
+    shown = excerpt(value)
+    assert len(shown) <= 81
+    assert shown.encode()
