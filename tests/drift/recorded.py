@@ -17,6 +17,7 @@ import orjson
 from PIL import Image
 
 from image_workflow_emulator.app import Application
+from image_workflow_emulator.client.control_client import Answer, lower_names
 from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.judgement import judge
@@ -28,8 +29,7 @@ from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.control_client import Answer, lower_names
-from image_workflow_emulator.testing.in_process import ORIGIN, ask
+from image_workflow_emulator.testing.emulator import ORIGIN, ask
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"

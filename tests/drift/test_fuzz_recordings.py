@@ -19,7 +19,7 @@ from image_workflow_emulator.drift.judgement import drift
 from image_workflow_emulator.drift.recorded_conduct import conduct
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.settings import UsageError
-from image_workflow_emulator.testing.in_process import ask
+from image_workflow_emulator.testing.emulator import ask
 from tests.drift.recorded import ORDER, SHOOT, RecordedService, as_har
 
 STRANGE: list[Any] = [

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from image_workflow_emulator.testing.in_process import ask
+from image_workflow_emulator.testing.emulator import ask
 from tests.drift.recorded import STOPS, RecordedService
 
 

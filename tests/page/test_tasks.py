@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.testing.control_client import ControlClient
-from image_workflow_emulator.testing.exports import saved_sandbox
+from image_workflow_emulator.client.control_client import ControlClient
+from image_workflow_emulator.client.exports import saved_sandbox
 from tests.page.browser import PHONE, Service, Visit, expect
 
 pytestmark = [pytest.mark.verify, pytest.mark.served("--clock", "manual", "--rate-limits", "off")]

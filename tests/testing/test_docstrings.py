@@ -12,7 +12,7 @@ import pytest
 
 from image_workflow_emulator import testing
 
-PUBLIC = {name: getattr(testing, name) for name in testing.__all__}
+PUBLIC = {name: value for name, value in vars(testing).items() if callable(value)}
 EXAMPLES = [
     found
     for name, value in PUBLIC.items()

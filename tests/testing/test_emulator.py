@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from image_workflow_emulator.testing import Emulator, EmulatorError, Sandbox, exports
+from image_workflow_emulator.client import exports
+from image_workflow_emulator.testing import Emulator, EmulatorError, Sandbox
 from tests.support.emulator_client import UPLOAD
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

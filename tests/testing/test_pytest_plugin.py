@@ -215,7 +215,7 @@ def test_a_failed_test_tells_its_requests_and_what_would_have_helped_and_the_lin
     assert " 10 failed, 2 passed in " in failed[0]
     assert 1 == failed[0].count(" never fired ")
     assert ["test_mine.py"] * 5 == re.findall(r"^(\S+\.py):\d+: (?!Assert)\w*Error$", failed[0], re.MULTILINE)
-    assert "/emulator/image_workflow_emulator/testing/" not in failed[0]
+    assert "/emulator/image_workflow_emulator/" not in failed[0]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from image_workflow_emulator.cli.output import print_bytes, print_json, show
+from image_workflow_emulator.client.files import UnusableFileError, read_file
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import read_document
@@ -16,8 +17,6 @@ from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import parse_scenario
 from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
-from image_workflow_emulator.testing.errors import UnusableFileError
-from image_workflow_emulator.testing.options import read_file
 
 
 def contract_operations(options: Namespace, _environment: Mapping[str, str]) -> None:

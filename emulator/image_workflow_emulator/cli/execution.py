@@ -29,6 +29,7 @@ from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_text, coverage_words
 from image_workflow_emulator.cli.serving import make_given, started
+from image_workflow_emulator.client.files import UnusableFileError, check_writable, write_file
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.domain.readings import chosen
@@ -42,8 +43,7 @@ from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
-from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, UsageError, read_settings
-from image_workflow_emulator.testing.options import writable_file, write_file
+from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, read_settings
 
 _FILES = ("journal", "save_state", "coverage")
 """The options that name a file to be written when the command has ended, beside the report."""
@@ -56,14 +56,14 @@ _UNWIND_SECONDS = 0.1
 def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Run the command of `options.words` against an emulator.
 
-    Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken or
-    the command cannot be started.
+    Raises UsageError, DocumentError or UnusableFileError for options and files that cannot be used, CommandError if the
+    port is taken or the command cannot be started.
     """
     defaults = {"port": "0", "access_log": "off", "journal_requests": "100000"}
     settings = read_settings(vars(options), environment, defaults)
     _check_rules(options.ignore)
     named = {name: vars(options)[name] for name in _FILES if vars(options)[name] is not None}
-    files = {name: writable_file(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
+    files = {name: check_writable(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
     with started(settings, environment) as (listener, address, application):
         run = _Run(options, environment, application, address)
         run.run(sockets=[listener])
@@ -82,7 +82,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
     for name, file in files.items():
         try:
             write_file(file, contents[name](file))
-        except UsageError as error:
+        except UnusableFileError as error:
             _say(str(error))
             report.status = report.status or 2
     return report
@@ -116,8 +116,8 @@ class _Run(WatchedServer):
         try:
             self.status = await child.wait()
             if options.save_state is not None:
-                from image_workflow_emulator.testing.control_client import ControlClient
-                from image_workflow_emulator.testing.exports import saved_sandbox
+                from image_workflow_emulator.client.control_client import ControlClient
+                from image_workflow_emulator.client.exports import saved_sandbox
 
                 client = ControlClient(self._address, self._application.settings.control_token)
                 self.state = await asyncio.to_thread(saved_sandbox, client, options.save_state)
@@ -251,7 +251,7 @@ class Observed:
 
     def journal(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
-        from image_workflow_emulator.testing.exports import journal_as_har
+        from image_workflow_emulator.client.exports import journal_as_har
 
         entries = sorted(self._entries, key=lambda entry: str(entry["arrived_at"]))
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}

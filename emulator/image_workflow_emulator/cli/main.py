@@ -71,9 +71,9 @@ def _run(options: Namespace) -> int:
 
 def _status_of(options: Namespace) -> int:
     # Imported when there is something to run: --help and --version have ended.
+    from image_workflow_emulator.client.files import EmulatorError, UnusableFileError
     from image_workflow_emulator.documents.complaints import DocumentError
     from image_workflow_emulator.settings import CommandError, UsageError
-    from image_workflow_emulator.testing.errors import EmulatorError, UnusableFileError
 
     code, status = "usage", BAD_USAGE
     try:

@@ -21,10 +21,10 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
+from image_workflow_emulator.client.files import UnusableFileError, check_writable, write_file
 from image_workflow_emulator.kernel.wording import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
-from image_workflow_emulator.settings import SettingError, UsageError
-from image_workflow_emulator.testing.options import writable_file, write_file
+from image_workflow_emulator.settings import SettingError
 
 GAP: Final = "  "
 LEAST_WIDTH: Final = 6
@@ -109,14 +109,14 @@ _NO_OCCASION: Final = "this rule had no occasion, or could not be checked"
 def conclude(judge: Judge, options: Namespace, environment: Mapping[str, str]) -> int:
     """Let a command judge; write and print its report as the options ask. Return the exit status.
 
-    Raises UsageError for a file that cannot be written: before the command runs, as far as that can be known.
+    Raises UnusableFileError for a file that cannot be written: before the command runs, as far as that can be known.
     """
-    files = {writable_file("--report", name): _emitter(name) for name in options.report}
+    files = {check_writable("--report", name): _emitter(name) for name in options.report}
     report = judge(options, environment)
     for file, emit in files.items():
         try:
             write_file(file, emit(report))
-        except UsageError as error:
+        except UnusableFileError as error:
             print(printable(f"--report: {error}"), file=sys.stderr)
             report.status = report.status or 2
     if options.format == "json":

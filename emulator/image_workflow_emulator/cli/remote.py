@@ -18,6 +18,9 @@ from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.cli.main import REFUSED_VALUES
 from image_workflow_emulator.cli.output import print_json, print_table, show
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
+from image_workflow_emulator.client import control_client as client
+from image_workflow_emulator.client.control_client import MAX_REQUESTS, ControlClient
+from image_workflow_emulator.client.files import EmulatorError, read_file, read_state_file, write_file
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.documents.document import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
@@ -27,10 +30,6 @@ from image_workflow_emulator.kernel.wording import count_of, first_of, printable
 from image_workflow_emulator.report import ReportFinding
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CommandError, SettingError, UsageError, local_url, read_settings
-from image_workflow_emulator.testing import control_client as client
-from image_workflow_emulator.testing.control_client import MAX_REQUESTS, ControlClient
-from image_workflow_emulator.testing.errors import EmulatorError
-from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file
 
 
 def control_client(options: Namespace, environment: Mapping[str, str]) -> client.ControlClient:
@@ -255,10 +254,10 @@ def given(options: Namespace, environment: Mapping[str, str]) -> None:
 
 def state_save(options: Namespace, environment: Mapping[str, str]) -> None:
     """Save a sandbox as a file."""
-    from image_workflow_emulator.testing.exports import saved_sandbox
+    from image_workflow_emulator.client.exports import saved_sandbox
 
     content = saved_sandbox(control_client(options, environment), options.file)
-    put_in_place(options.file, content)
+    write_file(options.file, content)
     print(f"saved {options.file} ({len(content)} bytes)")
 
 
@@ -323,7 +322,7 @@ def requests_list(options: Namespace, environment: Mapping[str, str]) -> None:
     answer = control.call("GET", "requests", query=query)
     entries = list(reversed(answer["data"]))
     if options.format == "har":
-        from image_workflow_emulator.testing.exports import journal_as_har
+        from image_workflow_emulator.client.exports import journal_as_har
 
         print_json(journal_as_har(entries, control.url))
         return

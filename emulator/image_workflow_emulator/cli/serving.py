@@ -24,6 +24,7 @@ from typing import Any, Final
 from image_workflow_emulator import __version__
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.output import table_lines
+from image_workflow_emulator.client.files import unreadable
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
@@ -45,7 +46,6 @@ from image_workflow_emulator.settings import (
     local_url,
     read_settings,
 )
-from image_workflow_emulator.testing.errors import unreadable
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
 _TICKS_A_SECOND = 10
@@ -220,7 +220,7 @@ def _load_application(settings: Settings) -> Application:
 async def make_given(settings: Settings, address: str) -> None:
     """Make what the option `given` lists, in the emulator that this process serves. Raises EmulatorError."""
     if settings.given is not None:
-        from image_workflow_emulator.testing.control_client import ControlClient
+        from image_workflow_emulator.client.control_client import ControlClient
         from image_workflow_emulator.testing.sandbox import Given
 
         await asyncio.to_thread(Given(ControlClient(address, settings.control_token)).file, settings.given)

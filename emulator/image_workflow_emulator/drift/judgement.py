@@ -15,6 +15,7 @@ import yaml
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from image_workflow_emulator.client.files import check_writable, write_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain import readings
@@ -30,7 +31,6 @@ from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.world import readings_of_option
 from image_workflow_emulator.settings import SettingError
-from image_workflow_emulator.testing.options import writable_file, write_file
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
 FAILURES: Final = ("other", "neither", "breach", "bug")
@@ -78,7 +78,7 @@ def drift(options: Namespace, _environment: Mapping[str, str]) -> Report:
     for word in set(fail_on) - set(FAILURES):
         raise SettingError("--fail-on", word, f"some of {', '.join(FAILURES)}, with commas between")
     known = readings_of_option(options.readings) if options.readings else NO_READINGS
-    pin = writable_file("--pin", options.pin) if options.pin is not None else None
+    pin = check_writable("--pin", options.pin) if options.pin is not None else None
     traffic = Traffic(read_recordings(options.files), load_contract())
     report = judge(traffic, known, options.ignore, fail_on)
     if not report.counts["compared"]:

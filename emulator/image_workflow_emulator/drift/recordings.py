@@ -21,12 +21,12 @@ import yaml
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from image_workflow_emulator.client.control_client import lower_names
+from image_workflow_emulator.client.exports import har_entry
+from image_workflow_emulator.client.files import read_file
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from image_workflow_emulator.settings import UsageError
-from image_workflow_emulator.testing.control_client import lower_names
-from image_workflow_emulator.testing.exports import har_entry
-from image_workflow_emulator.testing.options import read_file
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000

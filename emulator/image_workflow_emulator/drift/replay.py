@@ -14,6 +14,7 @@ import orjson
 from msgspec import ValidationError, convert
 
 from image_workflow_emulator.app import Application
+from image_workflow_emulator.client.control_client import Answer
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, OPERATION_TYPES, WORKFLOWS, Asset, Product
 from image_workflow_emulator.drift.recordings import leaves
@@ -23,9 +24,7 @@ from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.control_client import Answer
-from image_workflow_emulator.testing.in_process import ORIGIN, ask
-from image_workflow_emulator.testing.options import option_texts
+from image_workflow_emulator.testing.emulator import ORIGIN, ask, option_texts
 
 _TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"

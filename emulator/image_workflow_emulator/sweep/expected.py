@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, convert, json
 
+from image_workflow_emulator.client.files import read_file
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.sweep.runs import Run
-from image_workflow_emulator.testing.options import read_file
 
 Strictness = Literal["recoverable", "all", "off"]
 EXPECTED_FILE: Final = "sweep.expected.yaml"

@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, field, json, structs
 
+from image_workflow_emulator.client.files import read_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
@@ -35,7 +36,6 @@ from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
 from image_workflow_emulator.sweep.evidence import MADE_TWICE, Entry, Evidence, evidence_of, lives_of, made_twice
 from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, NOTES, PLUGIN_VARIABLE, TASKS, notes_of
 from image_workflow_emulator.testing.emulator import Emulator
-from image_workflow_emulator.testing.options import read_file
 
 Outcome = Literal["survived", "unnoticed", "noticed", "failed", "hung", "damaged"]
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct, convert, json, structs
 
+from image_workflow_emulator.client.files import read_file
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
@@ -19,7 +20,6 @@ from image_workflow_emulator.sweep.cells import DEFECTS, Cell
 from image_workflow_emulator.sweep.expected import Gate
 from image_workflow_emulator.sweep.plan import Plan
 from image_workflow_emulator.sweep.runs import OUTCOMES, Outcome, Run
-from image_workflow_emulator.testing.options import read_file
 
 PROGRAM: Final = "image-workflow-emulator"
 INCOMPLETE: Final = 3

@@ -12,11 +12,7 @@ from typing import Any, Self, TypeAlias, TypedDict, Unpack
 import orjson
 from msgspec import Struct, convert
 
-from image_workflow_emulator.contract import BASE_PATH
-from image_workflow_emulator.control.recorded_request import RecordedRequest
-from image_workflow_emulator.examiner.findings import Conduct
-from image_workflow_emulator.kernel.timestamps import parse_duration_ms
-from image_workflow_emulator.testing.control_client import (
+from image_workflow_emulator.client.control_client import (
     DEFAULT_SANDBOX,
     STATE_SECONDS,
     YAML,
@@ -24,10 +20,14 @@ from image_workflow_emulator.testing.control_client import (
     ControlClient,
     mode_of,
     path_step,
+    timestamp_text,
 )
-from image_workflow_emulator.testing.errors import EmulatorError, is_refusal
-from image_workflow_emulator.testing.exports import saved_sandbox
-from image_workflow_emulator.testing.options import put_in_place, read_file, read_state_file, timestamp_text
+from image_workflow_emulator.client.exports import saved_sandbox
+from image_workflow_emulator.client.files import EmulatorError, is_refusal, read_file, read_state_file, write_file
+from image_workflow_emulator.contract import BASE_PATH
+from image_workflow_emulator.control.recorded_request import RecordedRequest
+from image_workflow_emulator.examiner.findings import Conduct
+from image_workflow_emulator.kernel.timestamps import parse_duration_ms
 
 __tracebackhide__ = is_refusal
 
@@ -261,7 +261,7 @@ class Sandbox:
         >>> sandbox.team("Demo").set(credits=5)
         >>> sandbox.save("five.zip")
         """
-        put_in_place(path, saved_sandbox(self._plane, str(path)))
+        write_file(path, saved_sandbox(self._plane, str(path)))
 
     def load(self, path: str | Path) -> None:
         """Replace it by what the state file at `path` holds. Raises EmulatorError if the file cannot be used; nothing

@@ -8,19 +8,21 @@ request, or sends a file, is here for both; it does not know what any other path
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from os import PathLike
+from datetime import datetime
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 from msgspec import Struct
 
+from image_workflow_emulator.client.files import NO_ANSWER, EmulatorError, UnusableFileError, is_refusal, read_file
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND
+from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import parse_url
-from image_workflow_emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from image_workflow_emulator.testing.options import read_file, sandbox_option
 
 __tracebackhide__ = is_refusal
 
@@ -204,7 +206,7 @@ class ControlClient:
 
     def create_sandbox(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
-        body = {name: sandbox_option(name, value) for name, value in options.items() if value is not None}
+        body = {name: _option(name, value) for name, value in options.items() if value is not None}
         scenario = body.get("scenario")
         file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
         if file is not None:
@@ -240,3 +242,31 @@ def path_step(text: str) -> str:
 def reason(error: BaseException) -> str:
     """Say why there was no answer."""
     return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+
+
+def timestamp_text(moment: datetime) -> str:
+    """Return an aware `datetime` as the emulator writes it. Raises ValueError for a naive one."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone; expected an aware datetime, such as one with timezone.utc")
+    return moment.isoformat(timespec="milliseconds")
+
+
+def _option(name: str, value: Any) -> Any:
+    """Return an option of a new sandbox as JSON: what a file of a world or of readings holds, or a timestamp.
+
+    Raises UnusableFileError with the place, ValueError for a datetime without a time zone.
+    """
+    from image_workflow_emulator.domain.readings import by_decision
+    from image_workflow_emulator.scenario.world import file_of_readings, readings_of
+
+    if isinstance(value, datetime):
+        return timestamp_text(value)
+    named = file_of_readings(value) if name == "readings" and isinstance(value, str) else value
+    try:
+        if name == "world" and isinstance(value, str | PathLike):
+            return read_document(read_file(value), fspath(value)).data
+        if name == "readings" and isinstance(named, PathLike):
+            return by_decision(readings_of(read_document(read_file(named), fspath(named))))
+    except DocumentError as error:
+        raise UnusableFileError("invalid_request", str(error)) from None
+    return value

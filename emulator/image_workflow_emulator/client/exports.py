@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl
 import orjson
 
 from image_workflow_emulator import __version__
+from image_workflow_emulator.client.control_client import DEFAULT_SANDBOX, MAX_REQUESTS, STATE_SECONDS, ControlClient
+from image_workflow_emulator.client.files import is_refusal
 from image_workflow_emulator.http.requests import encoded_path
-from image_workflow_emulator.testing.control_client import DEFAULT_SANDBOX, MAX_REQUESTS, STATE_SECONDS, ControlClient
-from image_workflow_emulator.testing.errors import is_refusal
 
 __tracebackhide__ = is_refusal
 

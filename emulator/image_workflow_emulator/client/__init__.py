@@ -1,0 +1,3 @@
+"""The client of the control plane, on which the command line, `testing`, `sweep` and `drift` stand. Must not use an
+emulator's objects: most emulators run in another process.
+"""
