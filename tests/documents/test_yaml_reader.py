@@ -44,9 +44,9 @@ def test_a_text_reads_as_the_json_it_looks_like(text: str, value: object) -> Non
         ("# only a comment\n", "f:2:1: found an empty document; expected an object"),
         ("a:\n\tb: 1", "f:2:1: found a tab; expected spaces"),
         ("a: @b", "f:1:4: found text that is not YAML"),
-        ("a: [1", 'f:1:4: found [ that is not closed; expected ], or "," before line 2, column 1'),
-        ("a: {b: c\nd: e\n", 'f:1:4: found { that is not closed; expected }, or "," before line 2, column 2'),
-        ("a: 'x\nb: 1\n", "f:1:4: found ' that is not closed; expected '"),
+        ("a: [1", "f:1:4: found text that is not YAML; expected YAML (while parsing a flow sequence did not find"),
+        ("a: {b: c\nd: e\n", "f:1:4: found text that is not YAML; expected YAML (while parsing a flow mapping did not"),
+        ("a: 'x\nb: 1\n", "f:1:4: found text that is not YAML; expected YAML (while scanning a quoted scalar found"),
         ("a: {b: c d: e}", "f:1:11: found text that is not YAML"),
         ("a: b\n  c: d", "f:2:4: found text that is not YAML"),
         (

@@ -16,7 +16,6 @@ from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, ClientDefect, NetworkFault
 from image_workflow_emulator.scenario.scenario import Match, Scenario, contains, parse_scenario, scenario_of
 from image_workflow_emulator.scenario.world import (
-    NO_WORLD_CHANGES,
     World,
     WorldCredential,
     WorldTeam,
@@ -90,8 +89,8 @@ world:
 
 
 def test_a_world_that_says_nothing_changes_nothing() -> None:
-    assert read("world: {}").world == World() == NO_WORLD_CHANGES
-    assert built_in_world().changed(NO_WORLD_CHANGES) == built_in_world()
+    assert read("world: {}").world == World()
+    assert built_in_world().changed(World()) == built_in_world()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The shipped library: every scenario can be used, is found by its name, and causes what can be caused."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -36,15 +35,3 @@ def test_a_file_tells_people_and_editors_what_they_look_for(name: str, library: 
 def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
     with pytest.raises(DocumentError, match="expected the name of a scenario"):
         library.text(name)
-
-
-def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("scenario: a\n")
-    (tmp_path / "README.md").write_text("# Scenarios\n")
-    assert ScenarioLibrary(CONTRACT, tmp_path).names()[:2] == ["a", "problem:invalid_request"]
-
-
-def test_a_broken_file_is_told_by_its_name(tmp_path: Path) -> None:
-    (tmp_path / "broken.yaml").write_text("scenario: broken\nrulez: []\n")
-    with pytest.raises(DocumentError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
-        _ = ScenarioLibrary(CONTRACT, tmp_path).entries

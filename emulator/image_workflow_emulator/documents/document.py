@@ -41,7 +41,6 @@ _PLAIN_TAGS: Final = ("!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", _SE
 _LEVELS: Final = {"SequenceStartEvent": 1, "MappingStartEvent": 1, "SequenceEndEvent": -1, "MappingEndEvent": -1}
 _EVENTS_PER_VALUE: Final = 3
 """More events than the parser gives for any value."""
-_CLOSING: Final = {"{": "}", "[": "]", "'": "'", '"': '"'}
 _ESCAPE: Final = re.compile(r"\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|.)", re.DOTALL | re.IGNORECASE)
 _WORDS: Final[Mapping[str, bool | None]] = {"": None, "~": None, "null": None, "true": True, "false": False}
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -70,7 +69,7 @@ class Document:
     """What the data means, once it has passed `check`."""
     _complaints: list[Complaint] = field(default_factory=list)
 
-    def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda _, __: ()) -> None:
+    def check(self, schemas: Schemas, reference: str = "#", suggest: Suggest = lambda *_: ()) -> None:
         """Set `value` to what the data means; raise DocumentError with all that breaks the schema of a reference.
 
         `suggest` names what was probably meant by a value for which the schema suggests nothing.
@@ -249,15 +248,13 @@ class _Reader:
 
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> DocumentError:
-    """Say what the parser says; of what is not closed, where it begins. A tab is the least visible mistake."""
+    """Say what the parser says, and where begins what is not closed. A tab is the least visible mistake."""
     mark, opening = error.problem_mark, error.context_mark
     assert mark is not None
-    sign = text[opening.index : opening.index + 1] if opening is not None and opening.line < mark.line else ""
-    if opening is not None and sign in _CLOSING:
-        comma = "" if sign in "'\"" else f', or "," before line {mark.line + 1}, column {mark.column + 1}'
-        return _error(filename, _position(opening), f"{sign} that is not closed", f"{_CLOSING[sign]}{comma}")
     if text.startswith("\t", mark.index):
         return _error(filename, _position(mark), "a tab", "spaces")
+    if opening is not None and opening.line < mark.line and text[opening.index] in "{['\"":
+        mark = opening
     said = " ".join(filter(None, [error.context, error.problem]))
     expected = f"YAML ({said}); a value that begins with > * & @ % or ` needs quotes"
     return _error(filename, _position(mark), "text that is not YAML", expected)

@@ -82,7 +82,6 @@ class Schemas:
     def __init__(self, document: dict[str, Any], formats: Mapping[str, Callable[[str], Any]] = FORMATS) -> None:
         self._document = document
         self._formats = formats
-        self._validator = cache(self._make_validator)
 
     def value(self, reference: str, data: Any) -> Any:
         """Return what data means that fits a schema: in place of each text what its `format` makes of it.
@@ -128,21 +127,15 @@ class Schemas:
         return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
 
     @cached_property
-    def _registry(self) -> Any:
+    def _validator(self) -> Callable[[str], Any]:
+        """What makes the validator of a reference, once."""
         # Imported when the first value comes: 20 ms that a server which is starting need not spend.
-        from jsonschema_rs import Draft202012, Registry
+        from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 
-        return Registry([(_URN, self._document)], draft=Draft202012)
-
-    def _make_validator(self, reference: str) -> Any:
-        from jsonschema_rs import Draft202012Validator
-
-        return Draft202012Validator(
-            {"$ref": _URN + reference},
-            registry=self._registry,
-            formats={name: partial(_holds, parse) for name, parse in self._formats.items()},
-            validate_formats=bool(self._formats),
-        )
+        registry = Registry([(_URN, self._document)], draft=Draft202012)
+        formats = {name: partial(_holds, parse) for name, parse in self._formats.items()}
+        options: dict[str, Any] = {"registry": registry, "formats": formats, "validate_formats": bool(formats)}
+        return cache(lambda reference: Draft202012Validator({"$ref": _URN + reference}, **options))
 
     def _explain(self, error: Any) -> Iterator[Violation]:
         keyword, steps, value = error.kind.name, tuple(error.instance_path), error.instance

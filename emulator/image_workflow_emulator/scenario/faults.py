@@ -113,13 +113,11 @@ class FaultConnection(Protocol):
         """Break the connection off, and wait until it is closed."""
 
 
-class Fault(Struct, frozen=True):
+class Fault(Struct, frozen=True, kw_only=True):
     """Nothing goes wrong: the base of all faults, and itself an ordinary one."""
 
-    @property
-    def loss(self) -> str | None:
-        """How the client loses the answer that the journal shows; None if it gets it."""
-        return None
+    loss: str | None = None
+    """How the client loses the answer that the journal shows; None if it gets it."""
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Called once the fault is known. A response ends the request here, with nothing done."""
@@ -237,7 +235,6 @@ class DeprecatedFault(Fault, frozen=True):
 
 
 ClientDefect = Literal["drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"]
-_ONE_KEY: Final = "one-key"
 LOSSES: Final = ("reset", "truncate", "stall", "garbage", "corrupt")
 _INVERTED: Final = bytes(range(255, -1, -1))
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
@@ -249,15 +246,9 @@ class NetworkFault(Fault, frozen=True):
     A latency before the commit delays the processing of the request, and after it the answer. `latency_ms` is a range.
     """
 
-    lost_by: str | None = None
     at: Moment = "before_commit"
     latency_ms: tuple[int, int] = (0, 0)
     bytes_per_second: int | None = None
-
-    @property
-    def loss(self) -> str | None:
-        """How the answer is lost."""
-        return self.lost_by
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way.
@@ -271,8 +262,8 @@ class NetworkFault(Fault, frozen=True):
             return None
         if latency_ms := self._drawn_latency(context):
             await context.pause(latency_ms)
-        is_lost_on_its_way = context.is_download or (context.is_read and self.lost_by == "corrupt")
-        return None if self.lost_by is None or is_lost_on_its_way else context.unanswered()
+        is_lost_on_its_way = context.is_download or (context.is_read and self.loss == "corrupt")
+        return None if self.loss is None or is_lost_on_its_way else context.unanswered()
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """The answer gets its header on the wire: its repetition must not have it."""
@@ -283,7 +274,7 @@ class NetworkFault(Fault, frozen=True):
         response = structs.replace(response, headers=(*response.headers, *context.rule_header))
         if self.at == "after_commit" and (latency_ms := self._drawn_latency(context)):
             await connection.pause(latency_ms)
-        match self.lost_by:
+        match self.loss:
             case "reset":
                 await connection.reset()
             case "truncate":
@@ -299,19 +290,19 @@ class NetworkFault(Fault, frozen=True):
         return least + int(context.draw() * (greatest - least + 1))
 
     def _damaged(self, response: Response) -> Response:
-        if self.lost_by == "corrupt":
+        if self.loss == "corrupt":
             return structs.replace(response, body=response.body.translate(_INVERTED))
-        if self.lost_by != "garbage":
+        if self.loss != "garbage":
             return response
         kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
         headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
         return Response(response.status if response.body else 200, headers, _GARBAGE)  # 204 may have no body
 
 
-def network_fault(lost_by: str | None = None, at: Moment = "before_commit", **options: Any) -> NetworkFault:
+def network_fault(loss: str | None = None, at: Moment = "before_commit", **options: Any) -> NetworkFault:
     """Make the fault of the options of `network`: a loss, or options, of which one can be a loss."""
-    lost_by = lost_by or next((loss for loss in LOSSES if loss in options), None)
-    return NetworkFault(lost_by, at, options.get("latency", (0, 0)), options.get("rate"))
+    loss = loss or next((word for word in LOSSES if word in options), None)
+    return NetworkFault(at, options.get("latency", (0, 0)), options.get("rate"), loss=loss)
 
 
 class ClientFault(Fault, frozen=True):
@@ -321,17 +312,11 @@ class ClientFault(Fault, frozen=True):
 
     async def entrance(self, context: FaultContext) -> Response | None:
         """Change the request before it is checked. Raises Problem where its credential is missing."""
-        match self.defect:
-            case "drop-authorization":
-                raise context.problem("authentication_required", None, None)
-            case "drop-query":
-                is_changed = context.drop_query()
-            case "ignore-hint":
-                is_changed = False
-            case _:
-                keys = {"new-key": context.request_id, "one-key": _ONE_KEY}
-                is_changed = context.replace_key(keys.get(self.defect))
-        if is_changed:
+        if self.defect == "drop-authorization":
+            raise context.problem("authentication_required", None, None)
+        keys = {"drop-key": None, "new-key": context.request_id, "one-key": "one-key"}
+        is_changed = self.defect in keys and context.replace_key(keys[self.defect])
+        if is_changed or (self.defect == "drop-query" and context.drop_query()):
             context.fire()
         return None
 

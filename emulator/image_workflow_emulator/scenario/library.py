@@ -5,34 +5,27 @@ contract.
 """
 
 from functools import cached_property
-from pathlib import Path
-from typing import Final
 
 from msgspec.structs import replace
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.documents.complaints import Complaint, DocumentError, choice_of, clause, nearest
-from image_workflow_emulator.documents.shipped import shipped_path
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX
+from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX, library_files
 from image_workflow_emulator.scenario.scenario import Scenario, parse_scenario
 from image_workflow_emulator.scenario.world import WorldNames
 
-_SUFFIX: Final = ".yaml"
-
 
 class ScenarioLibrary:
-    """The scenarios of one folder, each in a file of its name, and those of the problem codes."""
+    """The shipped scenarios, each in a file of its name, and those of the problem codes."""
 
-    def __init__(self, contract: Contract, folder: Path | None = None) -> None:
-        """Use the shipped scenarios unless another folder is given."""
+    def __init__(self, contract: Contract) -> None:
         self._contract = contract
-        self._folder = folder or shipped_path("scenarios")
 
     def names(self) -> list[str]:
         """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
-        return [*sorted(self._files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
+        return [*sorted(library_files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
 
     @cached_property
     def entries(self) -> list[dict[str, str]]:
@@ -41,7 +34,7 @@ class ScenarioLibrary:
         Raises:
             DocumentError: a file cannot be used.
         """
-        described = {scenario.name: scenario.description for scenario in map(self.load, sorted(self._files()))}
+        described = {scenario.name: scenario.description for scenario in map(self.load, sorted(library_files()))}
         described |= {PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE}
         return [{"name": name, "description": description} for name, description in described.items()]
 
@@ -56,7 +49,7 @@ class ScenarioLibrary:
             words = clause(excerpt(name), choice_of(names, "the name of a scenario"), nearest(name, names))
             raise DocumentError([Complaint("scenarios", 0, 0, words)])
         if not name.startswith(PROBLEM_PREFIX):
-            return self._files()[name].read_text(encoding="utf-8")
+            return library_files()[name].read_text(encoding="utf-8")
         code = name.removeprefix(PROBLEM_PREFIX)
         rules = "".join(
             f"  - {{name: first {name}, match: {{operation: {name}}}, when: {{nth: 1}}, then: {{problem: {code}}}}}\n"
@@ -71,11 +64,8 @@ class ScenarioLibrary:
         Raises:
             DocumentError: there is no scenario of this name, or its file cannot be used.
         """
-        scenario = parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._contract, world)
+        scenario = parse_scenario(self.text(name), f"{name}.yaml", self._contract, world)
         return replace(scenario, is_shipped=True)
-
-    def _files(self) -> dict[str, Path]:
-        return {file.stem: file for file in self._folder.iterdir() if file.suffix == _SUFFIX}
 
 
 def _problem_description(code: str) -> str:

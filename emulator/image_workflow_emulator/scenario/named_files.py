@@ -28,5 +28,9 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
 
 def is_in_library(name: str) -> bool:
     """Tell whether a scenario of the library has this name."""
-    files = shipped_path("scenarios").glob("*.yaml")
-    return name.startswith(PROBLEM_PREFIX) or any(file.stem == name for file in files)
+    return name.startswith(PROBLEM_PREFIX) or name in library_files()
+
+
+def library_files() -> dict[str, Path]:
+    """Return the files of the library by the names of their scenarios."""
+    return {file.stem: file for file in shipped_path("scenarios").glob("*.yaml")}

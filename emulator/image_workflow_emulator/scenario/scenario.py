@@ -27,16 +27,15 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
-from image_workflow_emulator.kernel.wording import MAX_EXCERPT_CHARACTERS, excerpt, first_of
+from image_workflow_emulator.kernel.wording import excerpt, first_of
 from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, NO_FAULT, Fault
 from image_workflow_emulator.scenario.world import (
-    NO_WORLD_CHANGES,
     World,
     WorldCredential,
     WorldNames,
     WorldTeam,
+    read_change,
     read_readings,
-    read_team,
     read_world,
 )
 
@@ -303,7 +302,7 @@ class Scenario(Struct, frozen=True):
     clock: ClockSetting | None = None
     start: int | None = None
     """The time at the start."""
-    world: World = NO_WORLD_CHANGES
+    world: World = World()
     rules: tuple[Rule, ...] = ()
     timeline: tuple[TimedChange, ...] = ()
     file: str = ""
@@ -323,8 +322,6 @@ NO_SCENARIO: Final = Scenario("none")
 
 _IN_MS: Final = {"from": "from_ms", "until": "until_ms", "every": "every_ms", "for": "for_ms"}
 """By their words, the fields of `When` that are spans."""
-_OUTPUT_MODES: Final = ("photoshoot", "single_shots")
-"""Words for what product_photography makes."""
 _MAX_NAMED_OPERATIONS: Final = 3
 """So many are named of the operations that cannot return a code."""
 SCHEMA: Final = "contract/scenario.schema.json"
@@ -349,25 +346,19 @@ def _schemas() -> Schemas:
 
 def _suggest(steps: Steps, given: Any) -> list[str]:
     """Return what was probably meant by a value that the schema only calls wrong."""
-    text = "" if isinstance(given, dict | list) else str(given)[:MAX_EXCERPT_CHARACTERS]
+    text = "" if isinstance(given, dict | list) else excerpt(given).strip('"')
     codes = [code for code, kind in CATALOGUE.items() if text in (code, str(kind.status))]
     match steps:
         case ("clock",):
             return [f"{{mode: {mode}}}" for mode in nearest(text, CLOCK_MODES)]
-        case ("rules", _, "match", "work", *_) if text in _OUTPUT_MODES:
-            return ["product_photography"]
         case ("rules", _, "then", "problem"):
             return [code for code in codes if code != text]
-        case ("rules", _, "then", "latency" | "rate" as word) if text:
+        case ("rules", _, "then", word) if text and word in ("latency", "rate", *LOSSES):
             return [f"network: {{{word}: {text}}}"]
-        case ("rules", _, "then", word) if word in LOSSES:
-            return [f"network: {word}"]
         case ("rules", _, "then", _):
             return [f"problem: {code}" for code in codes]
         case ("rules", _, "then"):
             return [f"{{problem: {code}}}" for code in codes]
-        case ("rules", _, "when", "times") if text.isdecimal():
-            return [f"nth: 1-{text}"]
         case ("rules", _, "times") if text.isdecimal():
             return [f"when: {{nth: 1-{text}}}"]
     return []
@@ -429,8 +420,9 @@ class _Reader:
 
     def change(self, index: int, given: Mapping[str, Any]) -> TimedChange:
         """Read a change of the timeline."""
-        steps, change = ("timeline", index), given["set"]
-        self._check_names((*steps, "set"), change)
+        steps, given_change = ("timeline", index), given["set"]
+        self._check_names((*steps, "set"), given_change)
+        change = AdmissionChange(**given_change) if "admission" in given_change else read_change(given_change)
         spelling = dict(self._document.at(*steps))
         if "at" in given:
             when: int | After = given["at"]
@@ -438,7 +430,7 @@ class _Reader:
         else:
             match = self._match((*steps, "after", "match"), given["after"]["match"], "operation")
             when = After(match, given["after"].get("nth", 1))
-        return TimedChange(when, _change(change), self._document.position(*steps).line, spelling)
+        return TimedChange(when, change, self._document.position(*steps).line, spelling)
 
     def _when(self, steps: Steps, given: Mapping[str, Any]) -> When:
         when = When(**{_IN_MS.get(name, name): value for name, value in given.items()})
@@ -499,14 +491,6 @@ def _fault(word: str, then: Mapping[str, Any]) -> Fault:
 def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
     outputs = {int(slot): code for slot, code in then.get("outputs", {}).items()}
     return WorkOutcome(outputs, then.get("fail"), then.get("duration"), "stall" in then, then.get("scene"))
-
-
-def _change(given: Mapping[str, Any]) -> Change:
-    if "admission" in given:
-        return AdmissionChange(**given)
-    if "team" in given:
-        return read_team(given["team"], given)
-    return WorldCredential(given["credential"], **_without(given, "credential"))
 
 
 def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -111,9 +111,6 @@ class World(Struct, frozen=True):
         return World(tuple(teams.values()), {**self.timings, **changes.timings}, premade)
 
 
-NO_WORLD_CHANGES: Final = World()
-
-
 @cache
 def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/world.schema.json"))
@@ -178,6 +175,14 @@ def read_world(given: Mapping[str, Any]) -> World:
     """Make a world of the values of a valid document."""
     timings = {f"{name}_ms": span_ms for name, span_ms in given.get("timings", {}).items()}
     return World(tuple(starmap(read_team, given.get("teams", {}).items())), timings, given.get("premade"))
+
+
+def read_change(given: Mapping[str, Any]) -> WorldTeam | WorldCredential:
+    """Make a change of a Team or of a credential of what a timeline sets."""
+    if "team" in given:
+        return read_team(given["team"], given)
+    others = {name: value for name, value in given.items() if name != "credential"}
+    return WorldCredential(given["credential"], **others)
 
 
 def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
