@@ -1,13 +1,23 @@
-"""The examples, and the TypeScript that the documentation shows, are run as their reader would run them."""
+"""The examples, and the TypeScript that the documentation shows, are run as their reader would run them, containers
+aside.
+"""
 
+import json
+import re
+import shlex
 import shutil
+import socket
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from image_workflow_emulator.cli.arguments import parse_arguments
+from image_workflow_emulator.settings import OPTIONS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
 from tests.packaging.pages import fences, path_with_program
-from tests.support.served import EMULATOR, ROOT, Outcome, run_program, run_pytest
+from tests.support.served import EMULATOR, ROOT, Outcome, run_program, run_pytest, serving
 
 EXAMPLES = ROOT / "examples"
 
@@ -117,3 +127,92 @@ def test_the_tests_in_another_language_pass_and_a_careless_client_fails_its_test
     outcome = run_tests_of(language, folder, PATH=path)
     assert outcome.status == 1
     assert "credential-in-request" in outcome.output
+
+
+# The npm package ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verify
+def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
+    package, project = tmp_path / "npm", tmp_path / "project"
+    shutil.copytree(ROOT / "npm", package, ignore=shutil.ignore_patterns("node_modules", "dist", "src"))
+    shutil.copytree(ROOT / "examples/typescript", tmp_path / "examples/typescript")
+    install_packages(package)
+    run(["npm", "pack"], package)
+    (packed,) = package.glob("*.tgz")
+    project.mkdir()
+    ((_, shown),) = fences(ROOT / "npm/README.md", "ts")
+    (project / "emulator.test.ts").write_text(shown)
+    own = json.loads((package / "package.json").read_text())["devDependencies"]
+    dependencies = {**own, "image-workflow-emulator": f"file:{packed}"}
+    (project / "package.json").write_text(json.dumps({"type": "module", "devDependencies": dependencies}))
+    shutil.copy(ROOT / "examples/typescript/tsconfig.json", project)
+    run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], project)
+    run(["npx", "tsc", "--noEmit"], project)
+    run([*EMULATOR, "exec", "--", "npx", "vitest", "run"], project, PYTHONPATH=str(ROOT))
+
+
+# Playwright -----------------------------------------------------------------------------------------------------------
+
+SHOP = """\
+const headers = { Authorization: `Bearer ${process.env.IMAGE_WORKFLOW_API_KEY}` };
+require("node:http").createServer(async (request, response) => {
+  const team = await (await fetch(`${process.env.IMAGE_WORKFLOW_BASE_URL}/team`, { headers })).json();
+  response.end(`<p>${team.credits} Credits left</p>`);
+}).listen(3000, "127.0.0.1");
+"""
+OWN_CONFIGURATION = """\
+import shown from "./playwright.config.ts";
+const launchOptions = { executablePath: "CHROMIUM", args: ["--no-sandbox", "--disable-gpu"] };
+export default { ...shown, use: { ...shown.use, launchOptions } };
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        return int(reserved.getsockname()[1])
+
+
+@pytest.mark.verify
+def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
+    need("npm", "chromium")
+    port = str(free_port())
+    shown = {
+        text.split(maxsplit=2)[1]: text for _, text in fences(ROOT / "docs/testing.md", "ts") if text.startswith("// ")
+    }
+    own = {"shop.js": SHOP, "own.config.ts": OWN_CONFIGURATION.replace("CHROMIUM", str(shutil.which("chromium")))}
+    for name, text in {**shown, **own}.items():
+        (tmp_path / name).write_text(text.replace("3000", port))
+    (tmp_path / "package.json").write_text("{}")
+    run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "@playwright/test@1.65.1"], tmp_path)
+    command = [*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--"]
+    said = run([*command, "npx", "playwright", "test", "-c", "own.config.ts"], tmp_path, PYTHONPATH=str(ROOT))
+    assert "1 passed" in said
+
+
+# Containers -----------------------------------------------------------------------------------------------------------
+
+CONTAINER = EXAMPLES / "container"
+DOCUMENTS = [path for path in sorted(CONTAINER.iterdir()) if path.suffix in (".yaml", ".yml")]
+VARIABLES = {option.variable for option in OPTIONS} | {"EMULATOR_URL"}
+
+
+@pytest.mark.parametrize("path", sorted(CONTAINER.iterdir()), ids=lambda path: str(path.name))
+def test_an_example_names_variables_that_there_are(path: Path) -> None:
+    assert set(re.findall(r"\bEMULATOR_[A-Z_]+\b", path.read_text(encoding="utf-8"))) <= VARIABLES
+
+
+def test_the_commands_of_the_workflows_can_be_typed() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
+    assert {"exec", "sweep", "wait"} == {parse_arguments(shlex.split(command)).command for command in commands}
+
+
+def test_the_application_of_the_compose_file_reads_its_team() -> None:
+    services = yaml.safe_load((CONTAINER / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    (_, *arguments), given = services["application"]["command"], services["application"]["environment"]
+    with serving(**services["emulator"]["environment"]) as server:
+        variables = {name: value.replace("http://emulator:8038", server.url) for name, value in given.items()}
+        outcome = run_program(sys.executable, *arguments, **variables)
+    assert "Demo" == json.loads(outcome.output)["name"]

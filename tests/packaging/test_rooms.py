@@ -1,27 +1,21 @@
-"""The rooms `drift` and `sweep` can be taken out: their folders, their rows in the table of commands, tests
-and pages.
-"""
+"""The rooms `drift` and `sweep` can be removed: folders, rows in the table of commands, tests and pages."""
 
 import ast
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.served import ROOT
+from tests.clients.generated import TIME_LIMIT_SECONDS
+from tests.support.served import ROOT, run_program
 
 PACKAGE = Path("emulator/image_workflow_emulator")
 TABLE = PACKAGE / "cli/table.py"
 ROOMS = {
     "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_readings.py", "tests/domain"]),
-    "sweep": (
-        ["docs/reference/sweep.md"],
-        ["tests/cli/test_emitters.py", "tests/testing/test_pytest_plugin.py", "tests/domain"],
-    ),
+    "sweep": (["docs/reference/sweep.md"], ["tests/cli/test_emitters.py", "tests/testing", "tests/domain"]),
 }
 """By room: its pages, and tests of others that must pass without it."""
 
@@ -57,11 +51,9 @@ def take_out_rows(table: Path, room: str) -> None:
 
 def run(folder: Path, *words: str) -> None:
     """Run a tool in the copy, which must succeed."""
-    variables = {**os.environ, "PYTHONPATH": str(folder / "emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
-    outcome = subprocess.run(
-        [sys.executable, "-m", *words], cwd=folder, env=variables, capture_output=True, text=True, check=False
-    )
-    assert outcome.returncode == 0, outcome.stdout[-3000:] + outcome.stderr[-3000:]
+    variables = {"PYTHONPATH": str(folder / "emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
+    outcome = run_program(sys.executable, "-m", *words, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+    assert outcome.status == 0, outcome.output[-3000:] + outcome.complaint[-3000:]
 
 
 def test_nothing_that_stays_imports_a_room_that_is_taken_out(copy: tuple[Path, str]) -> None:

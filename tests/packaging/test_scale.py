@@ -6,14 +6,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen
 
-import httpx
 import pytest
 
 from tests.clients.generated import need
-from tests.packaging.test_browser_tests import free_port
+from tests.packaging.test_examples import free_port
 from tests.support.served import ROOT, Server, serving
+from tests.support.served_client import ServedClient
 
-CLIENT = httpx.Client()
 SANDBOXES = [f"branch-{number}" for number in range(100)]
 
 
@@ -27,8 +26,8 @@ def proxy(ports: tuple[int, int], port: int, folder: Path) -> Iterator[str]:
     process = Popen(["haproxy", "-db", "-f", folder / "haproxy.cfg"])
     try:
         while True:
-            with suppress(httpx.ConnectError):
-                if CLIENT.get(f"http://127.0.0.1:{port}/_emulator/health").is_success:
+            with suppress(ConnectionError):
+                if ServedClient(f"http://127.0.0.1:{port}").ask("GET", "/health").status == 200:
                     break
             time.sleep(0.05)
         yield f"http://127.0.0.1:{port}"
@@ -37,22 +36,21 @@ def proxy(ports: tuple[int, int], port: int, folder: Path) -> Iterator[str]:
         process.wait(10)
 
 
-def create(url: str, name: str) -> dict[str, str]:
-    answer = CLIENT.post(f"{url}/_emulator/sandboxes", json={"id": name, "clock": "auto"})
-    assert answer.status_code == 201, answer.text
-    env: dict[str, str] = answer.json()["env"]
-    return env
+def create(url: str, name: str) -> str:
+    """Create a sandbox, and return its key."""
+    made = ServedClient(url).told("POST", "/sandboxes", {"id": name, "clock": "auto"})
+    return str(made["env"]["IMAGE_WORKFLOW_API_KEY"])
 
 
 def read_team(base_url: str, key: str) -> int:
-    return CLIENT.get(f"{base_url}/team", headers={"Authorization": f"Bearer {key}"}).status_code
+    return ServedClient(base_url, key).get("/team").status
 
 
 def journals(server: Server) -> dict[str, int]:
     """The number of requests in the journal of each sandbox of a replica, but those of `default`."""
-    control = f"{server.url}/_emulator/sandboxes"
-    names = {sandbox["id"] for sandbox in CLIENT.get(control).json()["data"]} - {"default"}
-    return {name: CLIENT.get(f"{control}/{name}/requests").json()["total"] for name in names}
+    client = ServedClient(server.url)
+    names = {sandbox["id"] for sandbox in client.told("GET", "/sandboxes")["data"]} - {"default"}
+    return {name: client.told("GET", "/requests", sandbox=name)["total"] for name in names}
 
 
 @pytest.mark.verify
@@ -62,7 +60,7 @@ def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those
     with ExitStack() as others, serving("--port", str(ports[0]), "--public-url", addresses[0]) as first:
         second = others.enter_context(serving("--port", str(ports[1]), "--public-url", addresses[1]))
         with proxy(ports, port, tmp_path) as url:
-            keys = {name: create(url, name)["IMAGE_WORKFLOW_API_KEY"] for name in SANDBOXES}
+            keys = {name: create(url, name) for name in SANDBOXES}
             assert {200} == {read_team(f"{url}/v1", key) for key in keys.values() for _ in range(2)}
             here, there = journals(first), journals(second)
             assert dict.fromkeys(SANDBOXES, 2) == here | there
@@ -75,4 +73,4 @@ def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those
             assert {503} == {read_team(f"{url}/v1", keys[name]) for name in there}
             others.enter_context(serving("--port", str(ports[1]), "--public-url", addresses[1]))
             assert {401} == {read_team(f"{url}/v1", keys[name]) for name in there}
-            assert {200} == {read_team(f"{url}/v1", create(url, name)["IMAGE_WORKFLOW_API_KEY"]) for name in there}
+            assert {200} == {read_team(f"{url}/v1", create(url, name)) for name in there}

@@ -1,6 +1,5 @@
 """The wheel: it carries all it needs, and serves without a checkout."""
 
-import json
 import re
 import sys
 import tarfile
@@ -12,6 +11,7 @@ import pytest
 
 from image_workflow_emulator import __version__
 from tests.support.served import ROOT, run_program, run_script, serving
+from tests.support.served_client import ServedClient
 
 
 @pytest.fixture(scope="module")
@@ -91,24 +91,20 @@ def test_the_source_distribution_has_all_that_its_own_tests_read(wheel: Path, tm
     (folder,) = tmp_path.iterdir()
     outcome = run_program(sys.executable, "-m", "pytest", "-q", "--collect-only", "tests/packaging", folder=folder)
     assert outcome.status == 0, outcome.output[-2000:]
-    tracked = (
+    tracked = [
         "SECURITY.md",
         "Dockerfile",
         "npm/package.json",
         "setup/action.yml",
         ".ci/run",
         ".github/workflows/test.yml",
-    )
+    ]
     assert [] == [name for name in tracked if not (folder / name).exists()]
 
 
 def test_it_serves_without_a_checkout(installation: Path) -> None:
-    head = (
-        b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
-    )
     with serving("--clock", "manual", folder=installation) as server:
-        answer = server.converse(head)
-    assert json.loads(answer.partition(b"\r\n\r\n")[2])["name"] == "Demo"
+        assert ServedClient(server.base_url).get("/team").json["name"] == "Demo"
 
 
 @pytest.mark.parametrize("own", ["emulator/core.py", "emulator.py"])
