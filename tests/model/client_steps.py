@@ -13,10 +13,8 @@ from tests.model import observation
 from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
 from tests.model.comparison import OBSERVERS, Comparison
 from tests.model.faults import codes_of
+from tests.model.materials import SCENARIOS, RandomBodies, SampleFile, sample_files
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.meetable_scenarios import SCENARIOS
-from tests.model.random_bodies import RandomBodies
-from tests.model.sample_files import SampleFile, sample_files
 from tests.model.service_model import Ask
 from tests.support.emulator_client import Answer
 from tests.support.specification import STATUSES
@@ -46,13 +44,13 @@ class ClientSteps:
         """Requests with a key, to be sent again."""
         self._refused: list[Ask] = []
         """Those of which a repetition may be let in."""
-        self._cursors: list[tuple[Ask, tuple[str, str]]] = []
-        """Requests for a further page, with the last item before it."""
+        self._cursors: list[Ask] = []
+        """Requests for a further page."""
 
     def begin(self) -> None:
         for key, number in (("ash_full", 0), ("ash_full", 1), ("ash_full", 2), ("ash_full", 4), ("birch_full", 0)):
             self._upload(sample_files()[number], key)
-        photos = self.comparison.model.ids("asset", "Ash")
+        photos = self.comparison.model.state.ids("asset", "Ash")
         begun: list[tuple[str, Json]] = [
             ("/products", {"name": "Shoe", "asset_ids": photos[:2], "primary_asset_id": photos[0]}),
             ("/products", {"name": "Sock", "asset_ids": photos[3:], "primary_asset_id": photos[3]}),
@@ -77,7 +75,7 @@ class ClientSteps:
         return chance.choice(sorted(codes_of(method, path)) if chance.randrange(8) else [*STATUSES, "no-such-code"])
 
     def _bodies(self, chance: Random, key: str) -> RandomBodies:
-        return RandomBodies(chance, self.comparison.model, self.comparison.team_of(key))
+        return RandomBodies(chance, self.comparison.model.state, self.comparison.team_of(key))
 
     def _fresh_key(self) -> str:
         self._keys += 1
@@ -247,10 +245,9 @@ class ClientSteps:
             if answer.status != 200 or not answer.json["page"]["has_more"]:
                 return
             last = answer.json["data"][-1]
-            position = last["created_at"], last["id"]
             query = {**ask.query, "after": answer.json["page"]["next_cursor"]}
-            ask = Ask(key, "GET", ask.path, query=query, after=position)
-            self._cursors.append((ask, position))
+            ask = Ask(key, "GET", ask.path, query=query, after=(last["created_at"], last["id"]))
+            self._cursors.append(ask)
             self._use_an_old_cursor(chance)
 
     def _filters(self, chance: Random, kind: str) -> dict[str, str]:
@@ -268,18 +265,18 @@ class ClientSteps:
         return chance.choice(filters[kind])
 
     def _use_an_old_cursor(self, chance: Random) -> None:
-        old, position = chance.choice(self._cursors[-5:])
+        old = chance.choice(self._cursors[-5:])
         match chance.randrange(4):
             case 0 if old.kind != "product":
-                self.comparison.ask(Ask(old.key, "GET", old.path, query=other_filters(old), flaw="invalid_cursor"))
+                self.comparison.ask(replace(old, query=other_filters(old), after=None, flaw="invalid_cursor"))
             case 1:
                 other = "birch_full" if old.key.startswith("ash") else "ash_full"
-                self.comparison.ask(Ask(other, "GET", old.path, query=old.query, flaw="invalid_cursor"))
+                self.comparison.ask(replace(old, key=other, after=None, flaw="invalid_cursor"))
             case 2:
                 path, query = "/products" if old.kind != "product" else "/assets", {"after": old.query["after"]}
                 self.comparison.ask(Ask(old.key, "GET", path, query=query, flaw="invalid_cursor"))
             case _:
-                self.comparison.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
+                self.comparison.ask(replace(old, query={**old.query, "limit": "100"}))
 
     # From outside -----------------------------------------------------------------------------------------------------
 

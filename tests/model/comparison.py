@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from tests.model import observation
 from tests.model.arithmetic import Json, timestamp
+from tests.model.materials import SampleFile
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.observation import opaque, shown
-from tests.model.sample_files import SampleFile
 from tests.model.service_model import Ask, Expected, ServiceModel
 from tests.support.emulator_client import HOST, Answer, Call, EmulatorUnderTest
 
@@ -216,7 +216,7 @@ class Comparison:
 
     # What can be seen -------------------------------------------------------------------------------------------------
 
-    def look(self, *, at_all: bool = False) -> None:
+    def look(self) -> None:
         """Hold what can be seen against the model: of whom it may have changed, and now and then of all.
 
         What must always be true, whatever the model says, is asserted of the same.
@@ -228,7 +228,7 @@ class Comparison:
             self._compare_account(name, account)
         for whose in (None, *OBSERVERS):
             self._compare_scenario(whose)
-        looked_at = list(OBSERVERS) if at_all or self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
+        looked_at = list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
         self._touched.clear()
         if not looked_at:
             return
@@ -237,7 +237,7 @@ class Comparison:
             self._compare_team(name, seen)
             observation.check_invariants(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
         alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
-        observation.check_memory(self.client.sandbox, alive | self.model.sessions_with_bytes())
+        observation.check_memory(self.client.sandbox, alive)
 
     def _compare_account(self, name: str, account: Json) -> None:
         team, work = self.model.state.teams[name], self.model.state.work_of(name)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from tests.model import creative_work, faults
 from tests.model.arithmetic import UPLOAD_WINDOW, Json, timestamp
+from tests.model.materials import SampleFile
 from tests.model.model_state import Identify, Refusal, State
-from tests.model.sample_files import SampleFile
 
 Rule = Callable[[State, str, str, Json, Identify], Json | None]
 """What an operation does: to the state, for a Team, at an id, with a body. Returns the resource. Raises Refusal."""

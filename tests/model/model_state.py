@@ -98,6 +98,10 @@ class State:
         self.things[kind][identifier] = {"object": kind, "id": identifier, **fields}
         return self.things[kind][identifier]
 
+    def ids(self, kind: str, team: str) -> list[str]:
+        """Return the ids of what a Team can see."""
+        return [thing for thing in self.things[kind] if self.owner[thing] in (team, None)]
+
     def of_team(self, kind: str, team: str | None) -> list[Json]:
         found = [thing for identifier, thing in self.things[kind].items() if self.owner[identifier] == team]
         return newest_first(found)

@@ -11,9 +11,9 @@ from typing import Any
 from tests.model import creative_work, faults, library_rules
 from tests.model.arithmetic import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.creative_work import ResultOf
+from tests.model.materials import SampleFile
 from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id
 from tests.model.model_state import Identify, Refusal, State, newest_first
-from tests.model.sample_files import SampleFile
 from tests.support.specification import STATUSES
 
 
@@ -311,18 +311,6 @@ class ServiceModel:
                 return Expected(200, deepcopy(ingredient))
         operation = creative_work.author(state, team, kind, target, meaning, identify)
         return Expected(202, deepcopy(operation), location=f"/operations/{operation['id']}")
-
-    # For those who look for something to ask --------------------------------------------------------------------------
-
-    def ids(self, kind: str, team: str) -> list[str]:
-        return [thing for thing in self.state.things[kind] if self.state.owner[thing] in (team, None)]
-
-    def sessions_with_bytes(self) -> set[str]:
-        sessions = self.state.things["upload"].items()
-        return {name for name, one in sessions if one["is_open"] and one["file"] and self.state.now < one["expires_at"]}
-
-    def ids_ever(self) -> list[str]:
-        return list(self.state.owner)
 
 
 def _refused(refusal: Refusal) -> Expected:
