@@ -67,9 +67,6 @@ def count_instructions() -> dict[str, tuple[float, float]]:
     return {kind: (next(numbers), next(numbers)) for kind in KEPT}
 
 
-# What callgrind counts ------------------------------------------------------------------------------------------------
-
-
 class _Transport(asyncio.Transport):
     """A connection that keeps what is written."""
 

@@ -117,9 +117,7 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
 
 
 def measure_generation(port: int, key: str, path: str, body: Any, number: int) -> tuple[float, list[int]]:
-    """Order pictures like no others, poll until they are there and download them; return the milliseconds and the
-    sizes.
-    """
+    """Order pictures like no others, poll and download them; return the milliseconds and the sizes."""
     body = {**body, "colorway": {"name": f"Number {number}"}}  # the same pictures would be drawn only once
     connection = Connection(port)
     start = time.perf_counter()

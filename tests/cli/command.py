@@ -1,6 +1,4 @@
-"""Runs the real command: in a process of its own where signals, streams or children are its matter, and otherwise in
-this one.
-"""
+"""Runs the real command: in this process, or in its own where signals, streams or children matter."""
 
 import io
 import json

@@ -1,6 +1,4 @@
-"""The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`,
-`sandboxes`.
-"""
+"""The commands that show and change a running emulator: requests, scenario, teams, credentials, sandboxes."""
 
 import io
 import json

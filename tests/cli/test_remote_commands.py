@@ -108,9 +108,6 @@ def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> N
     assert run_unread("clock", "--url", server.url) == (1, "")
 
 
-# state ----------------------------------------------------------------------------------------------------------------
-
-
 def test_a_saved_state_can_be_loaded_again(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "state.zip"
     saved = run(server, "state", "save", str(file))

@@ -1,6 +1,4 @@
-"""What a signal means before all is ready, and to requests that cannot be finished: none is waited for longer than is
-said.
-"""
+"""Signals before the emulator is ready, and while requests cannot be finished: no wait exceeds its limit."""
 
 import json
 import os

@@ -87,9 +87,6 @@ def test_an_explained_request_says_whether_it_was_refused_and_what_helps(server:
     assert answer["findings"][0]["remedy"] == answer["explanation"]["remedy"]
 
 
-# What asks a running emulator -----------------------------------------------------------------------------------------
-
-
 def test_conduct_asks_the_running_emulator(server: Server) -> None:
     clean = run_command("conduct", "--url", server.url)
     assert (0, True) == (clean.status, clean.output.startswith("0 requests judged; conduct: nothing wrong; 0 of "))
@@ -113,9 +110,6 @@ def test_coverage_asks_the_running_emulator(server: Server) -> None:
     assert (0, True, 1) == tuple(covered()[:3])
     point = {"point": "200", "covered": 1, "met": 1, "closed_by": {"call": True}}
     assert [1, False, 1, [point]] == list(covered("--fail-under", "99"))
-
-
-# What exec adds up of each sandbox ------------------------------------------------------------------------------------
 
 
 def finish_some_work(emulator: EmulatorUnderTest, key: str = FULL) -> None:

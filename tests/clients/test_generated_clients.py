@@ -30,9 +30,6 @@ SEEN: Final[dict[str, Any]] = {
 }
 
 
-# Python --------------------------------------------------------------------------------------------------------------
-
-
 def test_the_client_of_openapi_python_client_completes_the_tour(tmp_path: Path) -> None:
     (tmp_path / "options.yaml").write_text("post_hooks: []\n")  # its code is not to be read
     options = ("--config", "options.yaml", "--fail-on-warning")
@@ -52,9 +49,6 @@ def test_the_types_of_the_pydantic_models_of_datamodel_code_generator_are_right(
     check_types(tmp_path / f"{PACKAGE}.py", tmp_path)
 
 
-# TypeScript ----------------------------------------------------------------------------------------------------------
-
-
 def test_the_client_of_openapi_typescript_and_openapi_fetch_completes_the_tour(typescript: Path) -> None:
     generate(typescript, "openapi-typescript")
     assert_typescript_tour("openapi_fetch_tour", typescript)
@@ -70,9 +64,6 @@ def assert_typescript_tour(name: str, folder: Path) -> None:
     (folder / "tour.json").write_text(f'{{"extends": "./tsconfig.json", "files": ["{name}.ts"]}}')
     run([folder / "node_modules" / ".bin" / "tsc", "-p", "tour.json"], folder)
     assert SEEN == take_tour(["node", f"made/{name}.js"], folder, NO_COLOR="1", PATH=os.environ["PATH"])
-
-
-# Java and Go ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_client_of_openapi_generator_for_java_completes_the_tour(tmp_path: Path) -> None:

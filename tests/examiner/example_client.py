@@ -47,9 +47,6 @@ def attempt(client: Any, act: Callable[[], Any]) -> bool:
     return True
 
 
-# What it does ---------------------------------------------------------------------------------------------------------
-
-
 def tour(client: Any) -> None:
     """Do all that the client can do; what comes after the pose, only if there is one."""
     assets = [client.upload(PHOTO, "image/png")["id"] for _ in range(2)]
@@ -103,8 +100,6 @@ def errands(client: Any) -> None:
         attempt(client, partial(client.list_all, path, limit=2))
     attempt(client, lambda: client.request("GET", f"/assets/{assets[0]}"))
 
-
-# What may be changed in its source ------------------------------------------------------------------------------------
 
 KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}'
 SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"

@@ -29,9 +29,7 @@ class ExampleClient:
         self._known: dict[str, str] = {"asset": asset, **numbered, "file": service.get(f"/assets/{asset}").json["url"]}
 
     def play(self, example: Example) -> str:
-        """Do all that the example says. Return it as lines: each request with its answer, and the waits
-        between them.
-        """
+        """Do all that the example says; return it as lines: each request with its answer, and the waits."""
         if example.rules:
             self._service.use({"scenario": "example", "rules": list(example.rules)})
         lines = []

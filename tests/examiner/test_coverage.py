@@ -1,6 +1,4 @@
-"""Coverage: what of the contract is covered, what closes each gap, and how files of it are merged, shown and held to a
-threshold.
-"""
+"""Coverage: what of the contract is covered, what closes each gap, and files that are merged and compared."""
 
 import contextlib
 import json
@@ -124,9 +122,6 @@ def test_the_rule_that_a_gap_shows_closes_it(emulator: EmulatorUnderTest, point:
     with contextlib.suppress(ConnectionError):  # that is the point
         emulator.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))
     assert point in covered(emulator, "updateProduct")
-
-
-# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def run(folder: Path, file: str, *paths: str, least: str = "0") -> int:

@@ -44,8 +44,6 @@ def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(emulator: EmulatorU
     assert found["checked"][rule.name] > 0
 
 
-# The manual -----------------------------------------------------------------------------------------------------------
-
 SECTIONS = re.split(
     r"(?m)^### ", (ROOT / "docs/reference/conduct-rules.md").read_text(encoding="utf-8").partition("\n## Rules\n")[2]
 )[1:]

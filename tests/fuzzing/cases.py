@@ -41,9 +41,7 @@ class Case:
 
 
 def amounts(some: int, many: int) -> list[ParameterSet]:
-    """Return how many cases to try, for `pytest.mark.parametrize("amount", ...)`: in `make test`, and in
-    `make verify`.
-    """
+    """Return the amounts of cases to try in `make test` and in `make verify`, for `pytest.mark.parametrize`."""
     return [pytest.param(some, id="some"), pytest.param(many, id="many", marks=pytest.mark.verify)]
 
 

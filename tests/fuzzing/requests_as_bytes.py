@@ -83,8 +83,6 @@ def target_of(url: str) -> bytes:
     return urlsplit(url).path.encode()
 
 
-# What can be wrong with one -------------------------------------------------------------------------------------------
-
 _METHODS = b"GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE PRI get FOO M-SEARCH G\0T".split(b" ")
 _VERSIONS = (b"HTTP/1.0", b"HTTP/0.9", b"HTTP/2.0", b"HTTP/1.1 ", b"", b"http/1.1", b"HTTP/9.9")
 _TARGETS = (

@@ -20,9 +20,6 @@ def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads")
     return b"\r\n".join([b"%s %s HTTP/1.1" % (method, target), *known, b"Idempotency-Key: k", *lines, b"", b""])
 
 
-# Connections ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"])
 def test_trailers_are_limited_like_a_head(control: EmulatorUnderTest, trailers: bytes) -> None:
     body = b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD)
@@ -73,9 +70,6 @@ def test_requests_that_waited_for_those_before_them_are_all_answered(control: Em
     assert [200] * 119 + [201] == [response.status for response in conversation.responses()]
 
 
-# The end of time ------------------------------------------------------------------------------------------------------
-
-
 def test_an_upload_session_can_be_opened_at_the_end_of_time(control: EmulatorUnderTest) -> None:
     credential = control.team()["credentials"][0]["id"]
     control.told("PATCH", f"/credentials/{credential}", {"expires_at": "9999-12-31T23:59:59.999Z"})
@@ -87,9 +81,6 @@ def test_a_team_can_be_opened_at_the_end_of_time(control: EmulatorUnderTest) -> 
     control.told("POST", "/clock/advance", {"to": END_OF_TIME})
     assert control.ask("POST", "/teams", {"name": "Late"}).status == 201
     assert control.told("GET", "/teams")["data"][-1]["name"] == "Late"
-
-
-# State files ----------------------------------------------------------------------------------------------------------
 
 
 def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(control: EmulatorUnderTest) -> None:

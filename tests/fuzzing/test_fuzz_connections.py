@@ -1,6 +1,4 @@
-"""Whatever bytes come over a connection: answers in HTTP or none, no 500, no hang, and nothing done that
-was refused.
-"""
+"""Any bytes on a connection: answers in HTTP or none, no 500, no hang, and nothing done that was refused."""
 
 import pytest
 
@@ -57,9 +55,7 @@ def hold(control: EmulatorUnderTest, pieces: list[bytes]) -> Conversation:
 
 
 def statuses_of(conversation: Conversation) -> list[int]:
-    """Return the statuses on the wire: those of the application in their order, and a last one of the
-    parser at most.
-    """
+    """Return the statuses on the wire: the application's in their order, and a last one of the parser at most."""
     responses = conversation.responses()
     if responses and responses[-1].is_of_the_parser:
         assert (responses.pop().status, conversation.was_closed) == (400, True)

@@ -1,6 +1,4 @@
-"""The reading of JSON bodies against the standard library's: the same texts accepted, the same values
-understood (D03).
-"""
+"""JSON bodies are read as the standard library reads them: the same texts, the same values (D03)."""
 
 import json
 import math

@@ -1,6 +1,4 @@
-"""Spoiled pictures through the whole way in: an Asset that is what it says, or a refusal that leaves nothing (D17,
-D18).
-"""
+"""Spoiled pictures become an Asset that is what it says, or are refused and leave nothing (D17, D18)."""
 
 import pytest
 

@@ -31,9 +31,7 @@ def open_session(state: State, team: str, identifier: str, meaning: Json, identi
 
 
 def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
-    """Take the bytes that come to a session's address, with all of its headers (section 4, D16, D45). Raises
-    Refusal.
-    """
+    """Take the bytes for a session, sent with all of its headers (section 4, D16, D45). Raises Refusal."""
     session = state.things["upload"][session_id]
     if state.now >= session["expires_at"]:
         _check_open(state, session)

@@ -50,9 +50,6 @@ def sample_files() -> tuple[SampleFile, ...]:
     return tuple(files)
 
 
-# Scenarios ------------------------------------------------------------------------------------------------------------
-
-
 def rules(*rules: Json) -> Json:
     return {"rules": list(rules)}
 
@@ -109,12 +106,7 @@ SCENARIOS: Final[tuple[Json, ...]] = (
         )
     ),
 )
-"""Each is everyone's or one Team's, given to the emulator and read by the model as it is. No rule is of GET /team or of a
-list, with which the clients look.
-"""
-
-
-# Bodies ---------------------------------------------------------------------------------------------------------------
+"""Each is everyone's or one Team's. None matches GET /team or a list, by which the comparison looks."""
 
 
 TEXTS: Final = ("Linen shirt", "Ärmel", "x")
@@ -134,9 +126,7 @@ class RandomBodies:
         self._team = team
 
     def body(self, operation: str) -> Json:
-        """Return a right body: what the contract requires, some of the rest, and all of it in agreement with each
-        other.
-        """
+        """Return a right body: what the contract requires, and some of the rest, in agreement with each other."""
         body = self._object(shipped_checker().body_schema(operation))
         if "primary_asset_id" in body and "asset_ids" in body:
             body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
@@ -188,8 +178,6 @@ class RandomBodies:
         if operation.startswith("update"):
             ways.append(lambda _: {})
         return self._chance.choice(ways)(body)
-
-    # What is referred to ----------------------------------------------------------------------------------------------
 
     def reference(self, kind: str) -> str:
         """Return an id of a kind: nearly always one that the Team can use, if there is one."""

@@ -45,9 +45,7 @@ class State:
     skips_waits: bool = False
     """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
     things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
-    """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at,
-    is_open.
-    """
+    """By kind and id. An Upload Session has type, size, file (that it took, or None), expires_at, is_open."""
     owner: dict[str, str | None] = field(default_factory=dict)
     """By id, of what is gone as well: the Team's name, None for a premade ingredient."""
     versions: dict[str, int] = field(default_factory=dict)
@@ -61,9 +59,7 @@ class State:
     pauses: dict[str | None, Json] = field(default_factory=dict)
     """By Team, and under None for everyone: whether new writes are refused (is_paused), and the seconds to wait."""
     rules: dict[str | None, list[Json]] = field(default_factory=dict)
-    """By Team, and under None for everyone: the running scenario's rules, each with the number of its matches so
-    far.
-    """
+    """By Team, and under None for everyone: the rules of the running scenario, each with its matches so far."""
     timeline: list[Json] = field(default_factory=list)
     """The changes that running scenarios have still to make: at, order, whose (a Team or None), set."""
     fault: Json = field(default_factory=dict)

@@ -1,6 +1,4 @@
-"""What can be seen of the emulator, in the model's form, and what must always be true of it, whatever the model
-says.
-"""
+"""What can be seen of the emulator, in the model's form, and what must always be true of it."""
 
 from collections.abc import Iterable
 

@@ -64,9 +64,7 @@ class Expected:
     told: Any = None
     is_repeat: bool = False
     wait: int | None = None
-    """What it asks of the client, in milliseconds: `retry_after` says it in seconds, or 0 where the clock has taken
-    it.
-    """
+    """The wait that is asked for, in milliseconds: `retry_after` in seconds is 0 where the clock has taken it."""
 
 
 class ServiceModel:

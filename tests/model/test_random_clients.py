@@ -1,7 +1,7 @@
 """The emulator against the model: random clients find no difference between the two.
 
-Two of three plays take each step as often as `STEPS` says, which meets most in the least time. The third leaves out some
-steps and takes others often, so that it meets what the others have no room for. Pictures are plain ones here.
+Two of three plays take each step as often as `STEPS` says, which meets most in the least time. The third leaves out
+some steps and takes others often, so that it meets what the others have no room for. Pictures are plain ones here.
 """
 
 import asyncio
@@ -97,9 +97,7 @@ class Play:
 
 
 async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-    """Stand in for `Helpers.run`: every drawn picture is a plain one of the right size and format, whose scene is
-    clean.
-    """
+    """Stand in for `Helpers.run`: a drawn picture is a plain one of the right size and format, with a clean scene."""
 
     for _turn in range(TURNS):  # who asks waits, and others come between
         await asyncio.sleep(0)

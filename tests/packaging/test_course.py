@@ -1,6 +1,4 @@
-"""The course: before each step its client fails as examples/course/README.md says, and after it the client passes, in
-both languages.
-"""
+"""The course: its client fails before each step as the page says, and passes after it, in both languages."""
 
 import re
 import shlex

@@ -47,9 +47,6 @@ SHOWN = [text for path in DOCUMENTATION for _, text in fences(path, "yaml") if n
 """The scenarios and the worlds that the documentation shows; tests/control/test_given.py has what it seeds."""
 
 
-# Options and commands -------------------------------------------------------------------------------------------------
-
-
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
     expected = {
         f"`{option.flag} {option.kind.placeholder}`": (f"`{option.variable}`", option.default) for option in OPTIONS
@@ -66,8 +63,6 @@ def test_every_command_is_in_the_table() -> None:
     }
 
 
-# The control plane ----------------------------------------------------------------------------------------------------
-
 ROUTES = {**read_contract("control-plane.yaml")["paths"], "": ["get"], "/reference": ["get"], "/page/{file}": ["get"]}
 REQUESTS = {
     f"{method.upper()} {PREFIX}{path}" for path, item in ROUTES.items() for method in item if method != "servers"
@@ -77,9 +72,6 @@ REQUESTS = {
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
     documented = [f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}" for row in rows(page("The control plane"))]
     assert sorted(REQUESTS) == sorted(documented)
-
-
-# Scenarios, worlds, codes ---------------------------------------------------------------------------------------------
 
 
 def schema_words() -> set[str]:
@@ -129,9 +121,6 @@ def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
 @pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])
 def test_a_world_that_is_shown_can_be_used(text: str) -> None:
     assert world_of(read_document(text, "README.md")).teams != built_in_world().teams
-
-
-# Links ----------------------------------------------------------------------------------------------------------------
 
 
 def anchors(document: Path) -> set[str]:

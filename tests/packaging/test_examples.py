@@ -1,6 +1,4 @@
-"""The examples, and the TypeScript that the documentation shows, are run as their reader would run them, containers
-aside.
-"""
+"""The examples, and the TypeScript that the documentation shows, run as their reader would run them."""
 
 import json
 import re
@@ -58,8 +56,6 @@ def test_the_python_client_passes_under_sets_of_readings(readings: str) -> None:
     outcome = run_pytest(EXAMPLES / "python", *arguments, seconds=300)
     assert outcome.status == 0, outcome.output
 
-
-# Java and Go ----------------------------------------------------------------------------------------------------------
 
 JUNIT = ("junit-jupiter*", "junit-platform*", "opentest4j*", "apiguardian*")
 """The jars of Debian's package junit5."""
@@ -129,9 +125,6 @@ def test_the_tests_in_another_language_pass_and_a_careless_client_fails_its_test
     assert "credential-in-request" in outcome.output
 
 
-# The npm package ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.verify
 def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     package, project = tmp_path / "npm", tmp_path / "project"
@@ -151,8 +144,6 @@ def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     run(["npx", "tsc", "--noEmit"], project)
     run([*EMULATOR, "exec", "--", "npx", "vitest", "run"], project, PYTHONPATH=str(ROOT))
 
-
-# Playwright -----------------------------------------------------------------------------------------------------------
 
 SHOP = """\
 const headers = { Authorization: `Bearer ${process.env.IMAGE_WORKFLOW_API_KEY}` };
@@ -190,8 +181,6 @@ def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
     said = run([*command, "npx", "playwright", "test", "-c", "own.config.ts"], tmp_path, PYTHONPATH=str(ROOT))
     assert "1 passed" in said
 
-
-# Containers -----------------------------------------------------------------------------------------------------------
 
 CONTAINER = EXAMPLES / "container"
 DOCUMENTS = [path for path in sorted(CONTAINER.iterdir()) if path.suffix in (".yaml", ".yml")]

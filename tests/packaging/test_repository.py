@@ -38,8 +38,6 @@ def test_the_table_of_keys_has_those_of_the_built_in_world() -> None:
     assert {credential.key for team in built_in_world().teams for credential in team.credentials} == found
 
 
-# Claims ---------------------------------------------------------------------------------------------------------------
-
 CLAIMS = PAGE.read_text(encoding="utf-8")
 
 
@@ -53,8 +51,6 @@ def test_each_claim_counts_what_there_is_and_is_proved_by_tests_or_a_measurement
     assert f"All {len(load_contract().operations)} operations" in CLAIMS
     assert f"the {len(CATALOGUE)} problem codes" in CLAIMS
 
-
-# Changes --------------------------------------------------------------------------------------------------------------
 
 KINDS = "added|changed|deprecated|removed|fixed|security"
 
@@ -83,8 +79,6 @@ def test_fragments_are_joined_under_their_kind_and_deleted(tmp_path: Path) -> No
     assert run_program(sys.executable, "join.py", "2.1.0", "2026-02-01", folder=folder).status == 0
     assert joined.replace("## [2.0", "## [2.1.0] - 2026-02-01\n\n### Fixed\n\n- f\n\n## [2.0") == changelog.read_text()
 
-
-# Locks ----------------------------------------------------------------------------------------------------------------
 
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock", "requirements-verify.lock")
 

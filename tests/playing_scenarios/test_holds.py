@@ -1,6 +1,4 @@
-"""Held admissions: a request stays in admission on the emulator's clock, however that runs, with its key in
-progress.
-"""
+"""Held admissions: a request stays in admission on the emulator's clock, with its key in progress."""
 
 import pytest
 

@@ -138,9 +138,6 @@ def test_a_rule_is_named_by_the_answer_that_it_made_and_not_by_the_true_one_afte
     assert {"the rule": (2, 1)} == emulator.rules()
 
 
-# problem:CODE ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.emulator(rate_limits=False)
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_the_first_call_of_each_operation_has_the_problem(emulator: EmulatorUnderTest, code: str) -> None:

@@ -1,6 +1,4 @@
-"""Rules about requests, of operations and for bytes: which requests match, when a rule is due, and what it counts and
-does.
-"""
+"""Rules about requests, of operations and for bytes: what they match, when they are due, and what they do."""
 
 import time
 from typing import Any

@@ -1,6 +1,4 @@
-"""Scenarios as they run: swapped while requests come in, begun anew by a reset, and with their timelines, whose
-changes come at their own instants of the emulator's clock.
-"""
+"""Scenarios as they run: swapped, begun anew by a reset, and with the changes of their timelines."""
 
 import subprocess
 import time
@@ -71,9 +69,6 @@ def test_a_changed_file_is_noticed_and_read_again_when_it_is_used(tmp_path: Path
         assert run_command("scenario", "use", str(file), EMULATOR_URL=server.url).status == 0
         client.told("POST", "/reset")
         assert client.told("GET", "/scenario")["scenario"] == "after"
-
-
-# Timelines ------------------------------------------------------------------------------------------------------------
 
 
 def _timeline(*changes: tuple[str, Json]) -> Json:

@@ -1,6 +1,4 @@
-"""The docstrings of `image_workflow_emulator.testing`: they name every argument and the errors, and have examples,
-which run.
-"""
+"""The docstrings of `image_workflow_emulator.testing` name every argument and the errors; their examples run."""
 
 import doctest
 import inspect

@@ -47,9 +47,7 @@ def is_whole(url: str, size_bytes: int) -> bool:
 
 
 def wait_for(look: Callable[[], tuple[SomeWork, str | None]]) -> tuple[SomeWork, int]:
-    """Look at work, as often as its Retry-After says, until it is completed; return it, and how often it
-    was looked at.
-    """
+    """Poll work as its Retry-After says until it is completed; return it, and the number of polls."""
     for polls in range(1, MAX_POLLS):
         work, retry_after = look()
         if work.status.value == "completed":
