@@ -10,7 +10,6 @@ import pytest
 
 from image_workflow_emulator.testing import EmulatorApplication, EmulatorError, create_app
 from tests.support.emulator_client import UPLOAD
-from tests.support.pictures import noise
 
 KEY = {"Authorization": "Bearer iwe_demo_full"}
 HOLD = {"scenario": "wait", "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}]}
@@ -65,18 +64,6 @@ def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
         create_app(**option)
     assert "not_started" == error.value.code
     assert "Errno" not in error.value.detail
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_a_state_that_finds_no_room_is_an_error_of_the_file() -> None:
-    async def run(app: EmulatorApplication) -> None:
-        async with client_of(app) as client:
-            address = client.base_url.join("/_emulator/assets")
-            await client.post(address, content=noise(), headers={"Content-Type": "image/png"})
-        with pytest.raises(EmulatorError, match="cannot write /dev/full: no space left on device"):
-            app.sandbox.save("/dev/full")
-
-    asyncio.run(run(create_app()))
 
 
 def test_a_lost_answer_is_an_error_of_httpx() -> None:
