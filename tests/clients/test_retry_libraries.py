@@ -16,7 +16,7 @@ import pytest
 from image_workflow_emulator.examiner.conduct import LIBRARIES
 from image_workflow_emulator.testing import Emulator, Sandbox
 from tests.clients.generated import CLIENTS, install_packages, run
-from tests.examiner.examples import LIBRARY
+from tests.examiner.rule_examples import LIBRARY
 from tests.support.pictures import picture
 from tests.support.served import next_line, started
 

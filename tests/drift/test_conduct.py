@@ -12,8 +12,7 @@ from image_workflow_emulator.drift.recorded_conduct import judge_client
 from image_workflow_emulator.drift.recordings import RecordedExchange, read_recording
 from tests.cli.command import run_command
 from tests.drift.recorded import CONTRACT, KEY, RecordedService, as_har, photoshoot_of
-from tests.examiner.examples import ExampleClient
-from tests.examiner.rule_examples import EXAMPLES
+from tests.examiner.rule_examples import EXAMPLES, ExampleClient
 from tests.support.emulator_client import MakeEmulator
 
 RECORDINGS = Path(__file__).parent / "recordings"

@@ -3,8 +3,7 @@
 import pytest
 
 from image_workflow_emulator.examiner.conduct import RULES
-from tests.examiner.examples import ExampleClient, rules_found
-from tests.examiner.rule_examples import EXAMPLES
+from tests.examiner.rule_examples import EXAMPLES, ExampleClient, rules_found
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 

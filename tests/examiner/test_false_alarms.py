@@ -12,8 +12,7 @@ import pytest
 
 from image_workflow_emulator.testing import Emulator
 from tests.examiner.example_client import ONCE, POLL, SEND, errands, load, play, tour
-from tests.examiner.examples import LIBRARY, SLOW, ExampleClient, rules_found
-from tests.examiner.rule_examples import Ask, Example, Wait, upscale
+from tests.examiner.rule_examples import LIBRARY, SLOW, Ask, Example, ExampleClient, Wait, rules_found, upscale
 from tests.support.emulator_client import EmulatorUnderTest
 
 ANOTHER: Final = Ask("POST", "/products", {"name": "Shirt", "asset_ids": ("{asset}",)}, "another")

@@ -7,8 +7,7 @@ from msgspec import structs
 
 from image_workflow_emulator.examiner.conduct import RULES
 from image_workflow_emulator.examiner.rules.rule import ConductRule
-from tests.examiner.examples import ExampleClient
-from tests.examiner.rule_examples import EXAMPLES, Ask, Example
+from tests.examiner.rule_examples import EXAMPLES, Ask, Example, ExampleClient
 from tests.packaging.pages import pattern_of
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import ROOT

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fuzzing import json_texts, witness
 from tests.fuzzing.cases import Case, amounts, cases
-from tests.fuzzing.values import changed
+from tests.fuzzing.json_texts import changed
 from tests.support.emulator_client import EmulatorUnderTest
 
 RULE = {"match": {"operation": "*"}, "then": {"problem": "internal_error"}}

@@ -14,7 +14,7 @@ from tests.support.served import ROOT, run_program
 PACKAGE = Path("emulator/image_workflow_emulator")
 TABLE = PACKAGE / "cli/table.py"
 ROOMS = {
-    "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_readings.py", "tests/domain"]),
+    "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_settings.py", "tests/domain"]),
     "sweep": (["docs/reference/sweep.md"], ["tests/cli/test_emitters.py", "tests/testing", "tests/domain"]),
 }
 """By room: its pages, and tests of others that must pass without it."""
