@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from image_workflow_emulator.control import events
+from image_workflow_emulator.control import journal
 from image_workflow_emulator.service.records import feed
 from tests.support.emulator_client import FULL, START, UPLOAD, Call, EmulatorUnderTest, Json, control_call
 
@@ -280,7 +280,7 @@ def test_nobody_is_told_once_a_stream_was_left_and_an_open_one_ends_with_the_emu
 
 
 def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.001)
+    monkeypatch.setattr(journal, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
     stream._run(stream._until(lambda: stream.comments > 2))
     assert stream.events == []
@@ -289,7 +289,7 @@ def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, m
 def test_there_is_a_limit_of_streams(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "MAX_STREAMS", 2)
+    monkeypatch.setattr(journal, "MAX_STREAMS", 2)
     first, _ = watch(), watch()
     refused = emulator.ask("GET", "/events")
     assert (refused.outcome, refused.headers["retry-after"]) == ((503, "service_unavailable"), "5")

@@ -24,7 +24,7 @@ from starlette.responses import Response
 from image_workflow_emulator import __version__
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, Contract, OperationContract
 from image_workflow_emulator.control import PREFIX
-from image_workflow_emulator.control.dispatch import ControlCall, Handler
+from image_workflow_emulator.control.dispatch import ControlCall
 from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
@@ -71,10 +71,6 @@ def _document(call: ControlCall, content: str) -> Response:
     if call.plane.settings.control_token is not None:
         content = content.replace("<html ", "<html data-needs-token ", 1)
     return Response(content, media_type="text/html", headers=_HEADERS)
-
-
-PAGES: Final[Mapping[str, Handler]] = {"": show_page, "/reference": show_reference, "/page/{file}": show_file}
-"""The paths of the control plane that its contract does not have."""
 
 
 # The contract and its ledger ------------------------------------------------------------------------------------------

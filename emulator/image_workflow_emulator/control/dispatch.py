@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -51,16 +51,6 @@ from image_workflow_emulator.settings import Settings
 Value = TypeVar("Value")
 
 
-class Pictures(Protocol):
-    """Does image work while others are served."""
-
-    async def data(self, images: ImageStore, key: str) -> bytes:
-        """Return the bytes of a picture."""
-
-    async def decode(self, data: bytes, content_type: str, readings: Readings) -> DecodedUpload:
-        """Decode and normalize an uploaded file."""
-
-
 AskOffRecord: TypeAlias = Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
 """Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is that
 of the request behind it. Returns the JSON of the answer; raises Problem for a refusal.
@@ -75,7 +65,10 @@ class ControlPlane:
     contract: Contract
     settings: Settings
     options: SandboxOptions
-    pictures: Pictures
+    picture_data: Callable[[ImageStore, str], Awaitable[bytes]]
+    """Draws a picture, if it was not drawn before, while others are served."""
+    decode: Callable[[bytes, str, Readings], Awaitable[DecodedUpload]]
+    """Decodes and normalizes an uploaded file of a content type while others are served."""
     ask_off_record: AskOffRecord
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
@@ -132,9 +125,6 @@ Handler: TypeAlias = Callable[[ControlCall], Any]
 JSON: Final = "application/json"
 STATE_FILE: Final = "application/zip"
 
-_HEALTH: Final = f"{PREFIX}/health"
-"""Answered without the control token, so that a wait for readiness does not need it."""
-_NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
 MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
 """The limit of an upload."""
 _MAX_VALUES: Final = 50_000
@@ -159,14 +149,33 @@ class Action(Struct, frozen=True):
         return self.body[JSON]["schema"]["$ref"] if [*self.body] == [JSON] else None
 
 
-def action_of(handler: Handler, operation: Mapping[str, Any]) -> Action:
-    """Return the action of an operation of the contract."""
+_PAGES: Final = {"": "show_page", "/reference": "show_reference", "/page/{file}": "show_file"}
+"""The paths of the control plane that its contract does not have, and their handlers."""
+
+
+def _routes(handlers: Mapping[str, Handler]) -> Iterator[tuple[re.Pattern[str], Mapping[str, Action]]]:
+    """Iterate over the patterns of all paths, each with its actions by method.
+
+    What concerns one sandbox acts on `default`, and below `/sandboxes/{sandbox}` on another.
+    """
+    for path, name in _PAGES.items():
+        yield _pattern(path), {"GET": Action(handlers[name], query={"sandbox": "Sandbox"})}
+    for path, item in contract()["paths"].items():
+        actions = {method.upper(): _action(handlers, one) for method, one in item.items() if method != "servers"}
+        yield _pattern(path), actions
+        if "servers" not in item:
+            yield _pattern(f"/sandboxes/{{sandbox}}{path}"), actions
+
+
+def _action(handlers: Mapping[str, Handler], operation: Mapping[str, Any]) -> Action:
+    """Return the action of an operation of the contract: `getClock` is answered by `get_clock`."""
+    name = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", operation["operationId"])
     body = operation.get("requestBody", {})
     components = [one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())]
     parameters = {name: contract()["components"]["parameters"][name] for name in components}
     query = {described["name"]: name for name, described in parameters.items() if described["in"] == "query"}
     status = int(next(iter(operation["responses"])))
-    return Action(handler, query, body.get("content", {}), body.get("required", False), status)
+    return Action(handlers[name], query, body.get("content", {}), body.get("required", False), status)
 
 
 async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -> list[orjson.Fragment]:
@@ -185,10 +194,10 @@ async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -
 class Control:
     """The control plane as an ASGI application: gives each request an id, and answers it or its refusal."""
 
-    def __init__(self, plane: ControlPlane, actions: Iterable[tuple[str, Mapping[str, Action]]]) -> None:
-        """`actions` are those of each path, by method."""
+    def __init__(self, plane: ControlPlane, handlers: Mapping[str, Handler]) -> None:
+        """`handlers` are the functions of the operations, by their names."""
         self._plane = plane
-        self._routes = [(_pattern(path), by_method) for path, by_method in actions]
+        self._routes = list(_routes(handlers))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -215,7 +224,8 @@ class Control:
         except Exception as error:
             response = _refuse(error, head, request_id)
         # The state of a sandbox must not be cached.
-        for name, value in {"Request-Id": request_id, "Cache-Control": "no-store", **_NOSNIFF}.items():
+        own = {"Request-Id": request_id, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+        for name, value in own.items():
             response.headers.setdefault(name, value)
         await response(scope, receive, finish)
 
@@ -256,12 +266,12 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def _check_token(head: Request, token: str | None) -> None:
-    """Require the control token, if there is one; health and the page's own files need none.
+    """Require the control token, if there is one; health, for which others wait, and the page's own files need none.
 
     Raises:
         Problem: authentication_required.
     """
-    if token is None or head.path == _HEALTH or is_own_file(head.path):
+    if token is None or head.path == f"{PREFIX}/health" or is_own_file(head.path):
         return
     found = head.bearer_key()
     if found is None or not hmac.compare_digest(found.encode("latin-1"), token.encode()):
@@ -338,7 +348,7 @@ def _read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict
     for name, text in read_query(query_string, parameters).items():
         component = parameters[name]
         is_number = known[component]["schema"].get("type") == "integer"
-        number = number_in(text, MAX_INTEGER) if is_number else None
+        number = number_in(text) if is_number else None
         values[name] = text if number is None else number
         for violation in schemas().violations(f"#/components/parameters/{component}/schema", values[name]):
             raise invalid_value(name, text, violation.expected)
@@ -350,7 +360,7 @@ def invalid_value(where: str, found: Any, expected: str, suggestions: Sequence[s
     return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}")
 
 
-def number_in(text: str, maximum: int) -> int | None:
-    """Return the whole number from 0 to a maximum that a text writes; None for any other text."""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(maximum))
-    return int(text) if is_number and int(text) <= maximum else None
+def number_in(text: str) -> int | None:
+    """Return the whole number from 0 to `MAX_INTEGER` that a text writes; None for any other text."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_INTEGER))
+    return int(text) if is_number and int(text) <= MAX_INTEGER else None
