@@ -152,10 +152,23 @@ def repeats_a_404_by_turns(sandbox: Sandbox, client: ServedClient) -> None:
             worker.get(sandbox.base_url + MISSING)
 
 
+def repeats_a_hedged_write_once(sandbox: Sandbox, client: ServedClient) -> None:
+    """A program sends a write, and then sends it again on two connections at once."""
+    path = f"{sandbox.base_url}/uploads/upl_{0:038}/complete"
+    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": "one"}
+    with httpx.Client(headers=headers) as one, httpx.Client(headers=headers) as other:
+        one.get(f"{sandbox.base_url}/team")
+        other.post(path)
+        sandbox.clock.advance(9)
+        one.post(path)
+        other.post(path)
+
+
 @pytest.mark.parametrize(
     ("act", "broken"),
     [
         (hedges_a_write_that_is_refused, []),
+        (repeats_a_hedged_write_once, []),
         (does_the_same_as_four_others, []),
         (takes_a_new_key_too_early, [EARLY]),
         (repeats_a_422, [HOPELESS]),

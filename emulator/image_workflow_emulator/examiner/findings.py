@@ -7,7 +7,7 @@ Must not know a rule: most readers run in another process.
 from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.report import ReportFinding, Severity
@@ -40,15 +40,9 @@ class Finding(Struct, frozen=True, kw_only=True):
         >>> app.sandbox.conduct().findings[0].reported("in the query").where
         'in the query'
         """
-        return ReportFinding(
-            rule=self.rule,
-            severity=self.severity,
-            where=where,
-            message=self.message,
-            source=self.source,
-            remedy=self.remedy,
-            requests=self.requests,
-        )
+        shared = structs.asdict(self)
+        del shared["client"]
+        return ReportFinding(where=where, **shared)
 
     def __str__(self) -> str:
         numbers = request_numbers(self.requests)

@@ -61,7 +61,11 @@ def _repetitions(history: History, row: Records) -> Records:
     namesakes = [record for same in by_name for last, record in pairwise(same) if history.knows(record, last)]
     if is_sure:
         followers = sorted({one.sequence: one for one in (*followers, *namesakes)}.values(), key=attrgetter("sequence"))
-    return followers[harmless:] or namesakes[_HARMLESS:]
+    attempts: list[RequestRecord] = []  # what was sent at once, on two connections, is one
+    for record in followers:
+        if not attempts or history.knows(record, attempts[-1]):
+            attempts.append(record)
+    return attempts[harmless:] or namesakes[_HARMLESS:]
 
 
 def _follows_directly(history: History, last: RequestRecord, record: RequestRecord) -> bool:
