@@ -4,37 +4,30 @@ from typing import Any
 
 import pytest
 
-from image_workflow_emulator.service.sandbox.sandboxes import MAX_SANDBOXES
+from image_workflow_emulator.service.sandbox import sandboxes
 from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
 from tests.support.state_files import something_of_everything
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}
 
 
-def test_a_new_sandbox_tells_its_address_keys_and_clock(emulator: EmulatorUnderTest) -> None:
+@pytest.mark.emulator(public_url="https://emulator.example/base")
+def test_a_new_sandbox_tells_its_public_address_keys_and_clock(emulator: EmulatorUnderTest) -> None:
     answer = emulator.ask("POST", "/sandboxes", {"id": "mine"})
-    assert answer.status == 201
-    assert answer.headers["location"] == "/_emulator/sandboxes/mine"
+    assert (answer.status, answer.headers["location"]) == (201, "/_emulator/sandboxes/mine")
     sandbox = answer.json
     assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "readings"}
     assert sandbox["env"] == {
-        "IMAGE_WORKFLOW_BASE_URL": "http://emulator.test/v1",
+        "IMAGE_WORKFLOW_BASE_URL": "https://emulator.example/base/v1",
         "IMAGE_WORKFLOW_API_KEY": "iwe_demo_full_mine",
-        "EMULATOR_URL": "http://emulator.test",
+        "EMULATOR_URL": "https://emulator.example/base",
         "EMULATOR_SANDBOX": "mine",
     }
-    assert (sandbox["id"], sandbox["base_url"]) == ("mine", "http://emulator.test/v1")
+    assert (sandbox["id"], sandbox["base_url"]) == ("mine", "https://emulator.example/base/v1")
     assert sandbox["teams"] == emulator.told("GET", "/teams", sandbox="mine")["data"]
     assert sandbox["clock"].items() <= emulator.told("GET", "/clock", sandbox="mine").items()
     assert sandbox == emulator.told("GET", "/sandboxes/mine")
-    key = sandbox["teams"][0]["credentials"][0]["key"]
-    assert key == "iwe_demo_full_mine"
-    assert emulator.get("/team", key).json["name"] == "Demo"
-
-
-@pytest.mark.emulator(public_url="https://emulator.example/base")
-def test_the_base_url_is_the_public_one(emulator: EmulatorUnderTest) -> None:
-    assert emulator.told("POST", "/sandboxes", {})["base_url"] == "https://emulator.example/base/v1"
+    assert emulator.get("/team", sandbox["teams"][0]["credentials"][0]["key"]).json["name"] == "Demo"
 
 
 def test_sandboxes_without_an_id_are_numbered_past_those_that_are_or_were_there(emulator: EmulatorUnderTest) -> None:
@@ -42,16 +35,10 @@ def test_sandboxes_without_an_id_are_numbered_past_those_that_are_or_were_there(
     bodies: list[Any] = [None, {}, {}]
     made = [emulator.told("POST", "/sandboxes", body)["id"] for body in bodies]
     assert made == ["sandbox-1", "sandbox-3", "sandbox-4"]
+    listed = emulator.told("GET", "/sandboxes")["data"]  # in the order of their making
+    assert [sandbox["id"] for sandbox in listed] == ["default", "sandbox-2", *made]
     emulator.ask("DELETE", "/sandboxes/sandbox-4")
     assert emulator.told("POST", "/sandboxes", {})["id"] == "sandbox-5"
-
-
-def test_sandboxes_are_listed_in_the_order_of_their_making(emulator: EmulatorUnderTest) -> None:
-    for identifier in ("b", "a"):
-        emulator.told("POST", "/sandboxes", {"id": identifier})
-    listed = emulator.told("GET", "/sandboxes")["data"]
-    assert [sandbox["id"] for sandbox in listed] == ["default", "b", "a"]
-    assert listed[0] == emulator.told("GET", "/sandboxes/default")
 
 
 @pytest.mark.emulator(
@@ -98,29 +85,34 @@ def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(emulator: Emu
     assert {emulator.get("/team", "own_mine").status for _ in range(130)} == {200}
 
 
-def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(emulator: EmulatorUnderTest) -> None:
-    for identifier in ("default", "mine"):
-        emulator.ask("POST", "/sandboxes", {"id": identifier})
-        status, code, detail = emulator.refusal("POST", "/sandboxes", {"id": identifier})
-        assert (status, code) == (409, "invalid_request")
-        assert identifier in detail
-    body = {"id": "full", "world": {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}}
-    status, code, detail = emulator.refusal("POST", "/sandboxes", body)
-    assert (status, code) == (409, "invalid_request")
-    assert "'iwe_demo_full' belongs to another sandbox" in detail
+THIEF = {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}
+"""With the id `full`, its key is that of Demo in the default sandbox."""
+
+
+@pytest.mark.parametrize(
+    ("status", "complaint", "method", "path", "body"),
+    [
+        (409, "default", "POST", "/sandboxes", {"id": "default"}),
+        (409, "mine", "POST", "/sandboxes", {"id": "mine"}),
+        (409, "'iwe_demo_full' belongs to another sandbox", "POST", "/sandboxes", {"id": "full", "world": THIEF}),
+        (400, "default", "DELETE", "/sandboxes/default", None),
+    ],
+)
+def test_a_taken_id_or_key_is_refused_and_the_default_sandbox_stays(
+    emulator: EmulatorUnderTest, status: int, complaint: str, method: str, path: str, body: Any
+) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    refused = emulator.refusal(method, path, body)
+    assert (status, "invalid_request", True) == (*refused[:2], complaint in refused[2])
     assert emulator.get("/team").json["name"] == "Demo"
     assert emulator.ask("GET", "/sandboxes/full").status == 404
-    assert emulator.refusal("DELETE", "/sandboxes/default")[:2] == (400, "invalid_request")
-    assert emulator.get("/team").status == 200
 
 
-def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
-    tiny = {"teams": {"T": {"credentials": [{"key": "k"}]}}, "premade": False}
-    for _ in range(MAX_SANDBOXES - 1):
-        assert emulator.ask("POST", "/sandboxes", {"world": tiny}).status == 201
-    status, code, detail = emulator.refusal("POST", "/sandboxes", {"world": tiny})
-    assert (status, code) == (409, "invalid_request")
-    assert "delete one first" in detail
+def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandboxes, "MAX_SANDBOXES", 2)
+    assert emulator.ask("POST", "/sandboxes").status == 201
+    refused = emulator.refusal("POST", "/sandboxes")
+    assert (409, "invalid_request", True) == (*refused[:2], "delete one first" in refused[2])
 
 
 def test_a_sandbox_deleted_while_a_body_comes_is_not_found(emulator: EmulatorUnderTest) -> None:

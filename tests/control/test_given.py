@@ -42,30 +42,23 @@ def make_everything(sandbox: Sandbox) -> list[Any]:
     return [shirt, *made, given.photoshoot(products=[shirt, shirt["id"]][:1], resolution="2k")]
 
 
-def test_everything_is_returned_as_the_service_shows_it_when_it_is_finished(sandbox: Sandbox) -> None:
+def test_everything_is_returned_when_it_is_finished_and_is_no_request_of_the_journal(sandbox: Sandbox) -> None:
     *library, shoot = make_everything(sandbox)
     assert [one["object"] for one in library] == ["product", "fashion_model", "background", "pose", "photography_style"]
     assert len(library[0]["asset_ids"]) == 2
     assert (shoot["object"], shoot["status"], len(shoot["outputs"])) == ("generation", "completed", 4)
     assert sandbox.team("Demo").reserved == 0
+    assert (sandbox.requests(), sandbox.conduct().findings, sandbox.coverage()["percent"]) == ([], [], 0)
 
 
-def test_what_seeding_asks_is_no_request_of_the_journal_of_conduct_or_of_coverage(sandbox: Sandbox) -> None:
-    make_everything(sandbox)
-    assert sandbox.requests() == []
-    assert sandbox.conduct().findings == []
-    assert sandbox.coverage()["percent"] == 0
-
-
-def test_no_rule_for_requests_strikes_what_is_given_and_none_counts_it(manual: Sandbox) -> None:
-    manual.use({"scenario": "s", "rules": [{"when": {"nth": 1}, "then": {"problem": "internal_error"}}]})
-    manual.given.product("Shirt")
-    assert [(rule.matched, rule.fired) for rule in manual.rules] == [(0, 0)]
-
-
-def test_many_resources_are_given_within_the_limit_of_requests(manual: Sandbox) -> None:
+def test_no_rule_for_requests_and_no_limit_of_them_holds_for_what_is_given_but_rules_for_work(manual: Sandbox) -> None:
+    rules = [{"then": {"problem": "internal_error"}}, {"match": {"work": "pose.create"}, "then": {"fail": "timed_out"}}]
+    manual.use({"scenario": "s", "rules": rules})
     manual.team("Demo").set(requests_per_minute=3)
     assert len({manual.given.product(f"Shirt {number}")["id"] for number in range(8)}) == 8
+    with pytest.raises(EmulatorError, match="timed_out"):
+        manual.given.pose("Sitting")
+    assert [(rule.matched, rule.fired) for rule in manual.rules] == [(0, 0), (1, 1)]
 
 
 def test_a_photoshoot_that_is_not_to_be_finished_stays_queued_and_the_clock_where_it_is(manual: Sandbox) -> None:
@@ -90,13 +83,6 @@ def test_a_refusal_has_the_code_of_the_service(sandbox: Sandbox) -> None:
     assert (refused.value.code, refused.value.status) == ("insufficient_credits", 402)
     with pytest.raises(EmulatorError, match="invalid_reference"):
         sandbox.given.photoshoot(products=["prd_unknown"])
-
-
-def test_work_that_fails_by_a_rule_of_the_scenario_is_no_ingredient(manual: Sandbox) -> None:
-    rule = {"match": {"work": "pose.create"}, "then": {"fail": "processing_failed"}}
-    manual.use({"scenario": "s", "rules": [rule]})
-    with pytest.raises(EmulatorError, match="processing_failed"):
-        manual.given.pose("Sitting")
 
 
 def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path) -> None:
@@ -139,18 +125,12 @@ def test_all_entries_are_checked_before_the_first_is_made(
     with pytest.raises(EmulatorError) as refused:
         manual.given.file(file)
     assert str(refused.value).startswith(f"{file}:{complaint}")
-    manual.save(tmp_path / "state")
-    assert not {"products", "assets"} & parts_of((tmp_path / "state").read_bytes()).keys()
-
-
-def test_a_mistake_in_a_single_call_names_the_field_and_no_line(manual: Sandbox) -> None:
     with pytest.raises(
         EmulatorError, match=r'^/given/0/product/photo: found an unknown field; .* did you mean "photos"'
     ):
-        manual.given.product("x", photo=2)
-    with pytest.raises(EmulatorError, match=r'^/given/0/photoshoot/products/0: found "nope"; expected the name'):
-        manual.given.photoshoot(products=["nope"])
-    assert manual.given.background("B", kind="location")["kind"] == "location"
+        manual.given.product("x", photo=2)  # in no file
+    manual.save(tmp_path / "state")
+    assert not {"products", "assets"} & parts_of((tmp_path / "state").read_bytes()).keys()
 
 
 @pytest.mark.parametrize(

@@ -49,16 +49,6 @@ def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(emulator
     assert fetched(emulator, output["url"]) == emulator.fetch(address).body
 
 
-def test_work_that_fails_names_its_errors_and_the_rule_behind_them(emulator: EmulatorUnderTest) -> None:
-    text = "scenario: one\nrules:\n  - match: {work: upscale}\n    then: {outputs: {1: content_rejected}}\n"
-    emulator.told("PUT", "/scenario?file=one.yaml", content=text.encode())
-    emulator.admitted_upscale()
-    emulator.advance(10)
-    (shown,) = listed(emulator, "/work")
-    assert shown["outputs"][0]["error"]["code"] == "content_rejected"
-    assert (shown["rule"]["file"], shown["rule"]["line"]) == ("one.yaml", 3)
-
-
 def test_an_operation_shows_the_pictures_of_what_it_made(emulator: EmulatorUnderTest) -> None:
     pose = emulator.author("pose")
     (shown,) = listed(emulator, "/work")
@@ -66,28 +56,22 @@ def test_an_operation_shows_the_pictures_of_what_it_made(emulator: EmulatorUnder
     assert [fetched(emulator, url)[:4] for url in shown["pictures"]] == [b"\x89PNG"]
 
 
-def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(emulator: EmulatorUnderTest) -> None:
-    (mine,) = emulator.assets(1)
-    emulator.advance(1)
-    (other,) = emulator.assets(1, OTHER)
-    assets = listed(emulator, "/assets")
-    assert [(asset["id"], asset["team"]["name"]) for asset in assets] == [(other, "Other"), (mine, "Demo")]
+@pytest.mark.parametrize("sandbox", [None, "other"])
+def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(
+    emulator: EmulatorUnderTest, sandbox: str | None
+) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "other"})
+    own, other = (key + (f"_{sandbox}" if sandbox else "") for key in (FULL, OTHER))
+    (first,), (second,) = emulator.assets(1, own), emulator.assets(1, other)
+    assets = emulator.told("GET", "/assets", sandbox=sandbox)["data"]
+    assert [(one["id"], one["team"]["name"]) for one in assets] == [(second, "Other"), (first, "Demo")]
+    link = emulator.get(f"/assets/{second}", other).json["url"]
     before = untouched(emulator)
     shown = fetched(emulator, assets[0]["url"])
     assert untouched(emulator) == before
-    assert shown == emulator.fetch(emulator.get(f"/assets/{other}", OTHER).json["url"]).body
-    emulator.delete(f"/assets/{mine}")
-    assert emulator.ask("GET", f"/pictures/{mine}").outcome == (404, "not_found")
-
-
-def test_pictures_of_another_sandbox_lie_below_it(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "other"})
-    (asset_id,) = emulator.assets(1, f"{FULL}_other")
-    (asset,) = emulator.told("GET", "/assets", sandbox="other")["data"]
-    assert asset["url"] == f"/_emulator/sandboxes/other/pictures/{asset_id}"
-    link = emulator.get(f"/assets/{asset_id}", f"{FULL}_other").json["url"]
-    assert fetched(emulator, asset["url"]) == emulator.fetch(link).body
-    assert emulator.ask("GET", f"/pictures/{asset_id}").status == 404
+    assert shown == emulator.fetch(link).body
+    emulator.delete(f"/assets/{second}", other)
+    assert emulator.ask("GET", assets[0]["url"].removeprefix("/_emulator")).outcome == (404, "not_found")
 
 
 def test_a_file_becomes_an_asset_of_the_first_team_or_of_the_one_named(emulator: EmulatorUnderTest) -> None:
