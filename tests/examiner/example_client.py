@@ -47,19 +47,6 @@ def attempt(client: Any, act: Callable[[], Any]) -> bool:
     return True
 
 
-def tour(client: Any) -> None:
-    """Do all that the client can do; what comes after the pose, only if there is one."""
-    assets = [client.upload(PHOTO, "image/png")["id"] for _ in range(2)]
-    product = client.create_product("Shirt", assets)["id"]
-    for picture in client.photoshoot([product]):
-        client.download(picture)
-    if not change_pose(client, *assets):
-        return
-    client.list_all("/poses", scope="global", limit=2)
-    for picture in client.photoshoot([product], output_format="webp"):
-        client.download(picture)
-
-
 def change_pose(client: Any, first: str, second: str) -> bool:
     """Have a pose made, and change it while it is being made anew; tell whether there is one."""
     creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": first})

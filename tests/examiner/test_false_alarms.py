@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from image_workflow_emulator.testing import Emulator
-from tests.examiner.example_client import ONCE, POLL, SEND, errands, load, play, tour
+from tests.examiner.example_client import ONCE, POLL, SEND, errands, load, play
 from tests.examiner.rule_examples import LIBRARY, SLOW, Ask, Example, ExampleClient, Wait, rules_found, upscale
 from tests.support.emulator_client import EmulatorUnderTest
 
@@ -118,5 +118,5 @@ USUAL = [case for case in CASES[::19] if case[0] not in SLOW and case[2] in CLOC
 def test_a_sound_client_is_clean(server: Emulator, scenario: str, habit: str, clock: str) -> None:
     with server.sandbox(scenario=scenario, clock=clock, evolution=clock == "auto") as sandbox:
         pause = sandbox.clock.advance if clock in CLOCKS else lambda seconds: time.sleep(seconds / SPEED)
-        play(load(*HABITS[habit]), sandbox, errands if HABITS[habit] else tour, pause)
+        play(load(*HABITS[habit]), sandbox, errands, pause)
         assert [] == list(map(str, sandbox.conduct().findings))

@@ -13,7 +13,7 @@ from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import ROOT
 
 SEEN_ON_THE_WIRE = ("hedged",)
-"""These need requests that are in flight at once: tests/examiner/test_paid_twice.py."""
+"""These need requests that are in flight at once: tests/examiner/test_identity.py."""
 PLAYED = [rule for rule in RULES if rule.name not in SEEN_ON_THE_WIRE]
 EVERY_RULE = pytest.mark.parametrize("rule", PLAYED, ids=lambda rule: rule.name)
 
