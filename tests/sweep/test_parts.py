@@ -11,12 +11,10 @@ from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.scenario.scenario import parse_scenario
-from image_workflow_emulator.sweep.cells import Cell, cells_of
-from image_workflow_emulator.sweep.evidence import evidence_of, lives_of, made_twice
-from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
-from image_workflow_emulator.sweep.plan import Plan, choose
+from image_workflow_emulator.sweep.cells import Cell, Plan, cells_of, choose
+from image_workflow_emulator.sweep.evidence import calls_of, lives_of, made_twice
 from image_workflow_emulator.sweep.runs import Outcome, Run, agreed
-from image_workflow_emulator.sweep.sweep_report import Swept, merged
+from image_workflow_emulator.sweep.sweep_report import Gate, Strictness, Swept, merged, read_expectations
 
 CONTRACT = load_contract()
 
@@ -83,7 +81,7 @@ def test_a_cell_is_a_scenario_with_one_rule(cell: str, match: object, nth: str, 
 def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
     from msgspec import json
 
-    for cell in cells_of(evidence_of([[entry(name) for name in CONTRACT.operations]]), CODES):
+    for cell in cells_of([[entry(name) for name in CONTRACT.operations]], CODES):
         parse_scenario(json.encode(cell.scenario({})), "cell", CONTRACT)
 
 
@@ -101,15 +99,14 @@ def test_calls_are_counted_as_a_scenario_counts_them() -> None:
         entry("getTeam", credential={"id": "cred_2", "team": {"id": "team_2"}}),
         entry("getTeam"),
     ]
-    assert ["getTeam#1", "getTeam#2"] == sorted(
-        f"{one.operation}#{one.number}" for one in evidence_of([journal]).calls.values()
-    )
+    assert [("getTeam", 1), ("getTeam", 1), ("getTeam", 2)] == [
+        (one.operation, one.number) for one in calls_of(journal)
+    ]
 
 
 def test_a_call_that_was_refused_is_not_refused_by_a_later_check() -> None:
-    cells = cells_of(evidence_of([[entry("createPose", 422, code="invalid_input")]]), CODES)
-    left_out = {cell.fault for cell, why in cells.items() if why}
-    assert ("insufficient_credits" in left_out, "rate_limited" in left_out) == (True, False)
+    faults = {cell.fault for cell in cells_of([[entry("createPose", 422, code="invalid_input")]], CODES)}
+    assert ("insufficient_credits" in faults, "rate_limited" in faults) == (False, True)
 
 
 def test_a_reset_begins_the_journal_of_a_sandbox_again() -> None:
@@ -143,47 +140,45 @@ def pose(rule: str) -> dict[str, Any]:
 def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back(
     journal: list[Any], is_found: bool
 ) -> None:
-    clean = evidence_of([[product("a")]])
-    assert is_found == any(made_twice(clean, evidence_of([journal])))
+    assert is_found == any(made_twice([[product("a")]], [journal]))
 
 
 def test_tests_that_share_sandboxes_in_another_way_do_not_make_twice() -> None:
-    clean = evidence_of([[product("a")], [product("b")]])
-    assert not list(made_twice(clean, evidence_of([[product("a"), product("b")]])))
+    assert not list(made_twice([[product("a")], [product("b")]], [[product("a"), product("b")]]))
 
 
 # The plan -------------------------------------------------------------------------------------------------------------
 
 
-def cells(*calls: str, fault: str = "rate_limited") -> dict[Cell, str]:
-    return {Cell.read(f"{call}:{fault}"): "" for call in calls}
+def cells(*calls: str, fault: str = "rate_limited") -> list[Cell]:
+    return [Cell.read(f"{call}:{fault}") for call in calls]
 
 
 def test_one_cell_of_each_class_is_tried_money_first_and_what_nobody_mends_once() -> None:
-    found = cells("getTeam#1", "getTeam#2", "createPose#1", "createPose#2") | cells(
+    found = cells("getTeam#1", "getTeam#2", "createPose#1", "createPose#2") + cells(
         "getTeam#1", "createPose#1", fault="credential_expired"
     )
-    plan = choose({"": found}, None, ())
+    plan = choose({"": found}, CONTRACT.operations, None, ())
     expected = ["createPose#1:rate_limited", "getTeam#1:rate_limited", "createPose#1:credential_expired"]
     assert expected == [str(trial) for trial in plan.cells]
-    assert list(cells("getTeam#1", "getTeam#2")) == plan.classes["getTeam:rate_limited"]
-    assert list(cells("getTeam#1", fault="credential_expired")) == list(plan.left_out)
-    assert len(found) == len(choose({"": found}, None, ("all",)).cells)
-    assert list(cells("getTeam#2")) == list(choose({"": found}, "getTeam#2:rate*", ()).cells)
+    assert cells("getTeam#1", "getTeam#2") == plan.classes["getTeam:rate_limited"]
+    assert cells("getTeam#1", fault="credential_expired") == plan.left_out
+    assert len(found) == len(choose({"": found}, CONTRACT.operations, None, ("all",)).cells)
+    assert cells("getTeam#2") == list(choose({"": found}, CONTRACT.operations, "getTeam#2:rate*", ()).cells)
 
 
 def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
     calls = ("getTeam#1+", "createPose#1+")
-    plan = choose({"": cells(*calls) | cells(*calls, fault="internal_error")}, None, ())
-    assert set(cells(*calls) | cells(calls[1], fault="internal_error")) == set(plan.cells)
+    plan = choose({"": cells(*calls) + cells(*calls, fault="internal_error")}, CONTRACT.operations, None, ())
+    assert set(cells(*calls) + cells(calls[1], fault="internal_error")) == set(plan.cells)
 
 
 def test_each_class_goes_to_the_test_that_has_fewest_and_with_a_glob_to_every_test() -> None:
     one, two = cells("getTeam#1"), cells("getTeam#1", fault="internal_error")
-    both = {"a": one | two, "b": one | two, "c": one}
-    plan = choose(both, None, ())
-    assert ["a", "b"] == [trial.test for trial in plan.cells]
-    assert ["a", "b", "c"] == [trial.test for trial in choose(both, "*:rate_limited", ()).cells]
+    both = {"a": one + two, "b": one, "c": one}
+    plan = choose(both, CONTRACT.operations, None, ())
+    assert {"internal_error": "a", "rate_limited": "b"} == {trial.fault: trial.test for trial in plan.cells}
+    assert ["a", "b", "c"] == [trial.test for trial in choose(both, CONTRACT.operations, "*:rate_limited", ()).cells]
 
 
 # The results ----------------------------------------------------------------------------------------------------------
@@ -211,13 +206,15 @@ def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first()
     found = swept(
         *(
             run(f"deleteProduct#1:{fault}", "failed", test="a")
-            for fault in ("lost-after-commit", "internal_error", "cut", "garbled")
+            for fault in ("lost-after-commit", "internal_error", "cut", "garbled", "resource_operation_in_progress")
         ),
         *(
             run(f"completeUpload#1:{code}", "failed")
             for code in ("upload_expired", "upload_not_found", "upload_bytes_conflict")
         ),
-        *(run(f"getGeneration#1:{fault}", "failed") for fault in ("rate_limited", "cut")),
+        run("getGeneration#1:cut", "failed"),
+        run("getGeneration#1:garbled", "hung"),
+        run("updatePose#1:resource_operation_in_progress", "failed"),
         *(run(f"createProduct#1:{fault}", "damaged", TWICE) for fault in ("cut", "lost-after-commit")),
         run("getTeam#1+:rate_limited", "failed"),
         run("getTeam#1+:internal_error", "hung"),
@@ -226,22 +223,24 @@ def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first()
     ).causes
     assert [(cause.outcome, cause.cells[0].partition("#")[0], len(cause.cells)) for cause in found] == [
         ("damaged", "createProduct", 2),
+        ("hung", "getGeneration", 2),
         ("hung", "getTeam", 1),
         ("hung", "getTeam", 1),
-        ("failed", "deleteProduct", 4),
+        ("failed", "deleteProduct", 5),
         ("failed", "completeUpload", 3),
-        ("failed", "getGeneration", 2),
+        ("failed", "updatePose", 1),
     ]
-    assert [found[0].summary, found[1].summary, found[5].summary] == [
+    assert [found[0].summary, found[1].summary, found[2].summary] == [
         "createProduct: made-twice after cut, lost-after-commit",
+        "getGeneration: no end after garbled; no recovery from cut",
         "getTeam: no end after internal_error",
-        "getGeneration: no recovery from rate_limited, cut",
     ]
-    assert (found[0].remedy, found[4].remedy) == ("same key", CATALOGUE["upload_expired"].recovery)
-    assert found[3].remedy.endswith("a DELETE that is repeated and finds 404 is done")
-    assert all(cause.section.startswith("docs/survive.md, section ") for cause in found)
+    assert (found[0].remedy, found[5].remedy) == ("same key", CATALOGUE["upload_expired"].recovery)
+    assert found[4].remedy.endswith("a DELETE that is repeated and finds 404 is done")
+    sections = [cause.section.removeprefix("docs/survive.md, section ") for cause in found]
+    assert sections == ["1", "2", "5", "6", "2", "11", "9"]
     assert (
-        found[3].command
+        found[4].command
         == "image-workflow-emulator sweep --only 'deleteProduct#1:lost-after-commit' --test a -- pytest"
     )
 
@@ -317,7 +316,7 @@ def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
         *(run(f"createProduct#1:{fault}", "damaged", TWICE) for fault in faults),
         *(run(f"getTeam#1:{fault}", "failed", test="test_a") for fault in faults),
     )
-    whole.plan.order()
+    whole.plan.order(CONTRACT.operations)
     files = []
     for number in range(1, 9):
         plan = whole.plan.shard(number, 8)

@@ -89,7 +89,7 @@ a report about the run is printed to standard error; with --format json, standar
 and what the command prints goes to standard error. {_VARIABLES}"""
 
 _SWEEP: Final[Arguments] = {
-    "--jobs N": "how many runs at once (default: the number of processors)",
+    "--jobs N": "how many runs at once (default: one more than there are processors)",
     "--only GLOB": "try every cell that fits, such as 'createProduct#*'",
     "--test NODEID": "where the command is pytest: try cells in this test only",
     "--faults KINDS": "recoverable, problems, network, outputs, all or client (default: recoverable, others once)",

@@ -1,18 +1,24 @@
-"""The cells of a sweep: one fault at one call each, and the rule of a scenario that it is.
+"""The cells of a sweep, one fault at one call each, and the choice of those that are tried.
 
 Pure functions of what `evidence` has. Owns the notation of a cell, `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a
-fault that lasts, and what is known of each fault.
+fault that lasts, the rule of a scenario that it is, and what is known of each fault.
+
+Theory of the plan. A class is an operation and a fault; its first call stands for the others, in the test that has the
+fewest cells so far. What matters most is tried first.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Final, Self
 
-from msgspec import Struct
+from msgspec import Struct, field, structs
 
+from image_workflow_emulator.contract import OperationContract
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, FAILURE_CODES
-from image_workflow_emulator.sweep.evidence import Call, Evidence, Work
+from image_workflow_emulator.sweep.evidence import Entry, calls_of, works_of
 
 GROUPS: Final = ("problems", "network", "outputs")
 """The kinds of faults of the service that can be chosen."""
@@ -25,16 +31,15 @@ SLOW_SECONDS: Final = 30
 """How late an answer is that is beyond the usual time limits of clients."""
 _AFTER: Final = {"at": "after_commit"}
 _FAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    LOST_BEFORE: {"network": "reset"},
     LOST_AFTER: {"network": "reset", **_AFTER},
+    FAILED_AFTER: {"problem": "internal_error", **_AFTER},
+    LOST_BEFORE: {"network": "reset"},
     "cut": {"network": "truncate", **_AFTER},
     "garbled": {"network": "garbage", **_AFTER},
     "stall": {"network": "stall", **_AFTER},
     "slow": {"network": {"latency": f"{SLOW_SECONDS}s"}, **_AFTER},
-    FAILED_AFTER: {"problem": "internal_error", **_AFTER},
 }
-"""The faults that are no problem code: what a rule says."""
-FAULT_NAMES: Final = tuple(_FAULTS)
+"""The faults that are no problem code: what a rule says. Those that cost most come first."""
 _OUTCOMES: Final[Mapping[str, Mapping[str, Any]]] = {
     **{f"fail-{code}": {"fail": code} for code in FAILURE_CODES},
     **{f"output-1-{code}": {"outputs": {"1": code}} for code in FAILURE_CODES},
@@ -126,35 +131,102 @@ DEFECTS: Final[Mapping[str, str]] = {
 """What each fault of the client is, in words."""
 
 
-def cells_of(evidence: Evidence, all_codes: Mapping[str, Iterable[str]]) -> dict[Cell, str]:
-    """Return all cells, each with why it is left out, since its result cannot differ from another's: empty if it is
-    not.
-
-    `all_codes`: what each operation can return.
-    """
-    of_client = ((Cell(CLIENT, 0, defect), "") for defect in DEFECTS if evidence.calls)
-    return dict([*_of_calls(evidence.calls.values(), all_codes), *_of_works(evidence.works.values()), *of_client])
+def cells_of(journals: Iterable[Sequence[Entry]], all_codes: Mapping[str, Iterable[str]]) -> list[Cell]:
+    """Return all cells that journals of sandboxes show. `all_codes`: what each operation can return."""
+    cells = {cell for journal in journals for cell in (*_of_calls(journal, all_codes), *_of_works(journal))}
+    return [*sorted(cells), *(Cell(CLIENT, 0, defect) for defect in DEFECTS if cells)]
 
 
-def _of_calls(calls: Iterable[Call], all_codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:
-    for call in calls:
-        for fault in (*sorted(all_codes[call.operation], key=[*CATALOGUE].index), *_FAULTS):
-            if fault == FAILED_AFTER and call.is_read:
-                continue
-            why = ""
-            if fault in CATALOGUE and not call.can_return(fault):
-                why = "the call was refused without a fault, before that is checked"
-            if fault == LOST_AFTER and call.is_read:
-                why = why or f"a read commits nothing: its client sees {LOST_BEFORE}"
-            yield Cell(call.operation, call.number, fault), why
+def _of_calls(journal: Sequence[Entry], all_codes: Mapping[str, Iterable[str]]) -> Iterator[Cell]:
+    for call in calls_of(journal):
+        # A read commits nothing: where its answer is lost, it does not matter when.
+        codes = filter(call.can_return, all_codes[call.operation])
+        for fault in (*codes, *(_FAULTS.keys() - {FAILED_AFTER, LOST_AFTER} if call.is_read else _FAULTS)):
+            yield Cell(call.operation, call.number, fault)
             if fault in RECOVERABLE:
-                yield Cell(call.operation, call.number, fault, lasts=True), why
+                yield Cell(call.operation, call.number, fault, lasts=True)
 
 
-def _of_works(works: Iterable[Work]) -> Iterator[tuple[Cell, str]]:
-    for work in works:
+def _of_works(journal: Sequence[Entry]) -> Iterator[Cell]:
+    for work in works_of(journal):
         for fault in _OUTCOMES:
-            code = fault.removeprefix("output-1-")
-            if code == fault or work.outputs:
-                same = f"it is the only output: that is fail-{code}" if code != fault and work.outputs == 1 else ""
-                yield Cell(work.operation, work.number, fault), same
+            if fault.startswith("fail-") or work.outputs > 1:  # the only output fails with its work
+                yield Cell(work.operation, work.number, fault)
+
+
+# The plan ------------------------------------------------------------------------------------------------------------
+
+CHOICES: Final = ("recoverable", *GROUPS, CLIENT, "all")
+_FAULTS_BY_COST: Final = (*_FAULTS, *CATALOGUE)
+
+
+class Plan(Struct, eq=False):
+    """What is to be tried, in its order; the classes of all cells for which that stands; and what is left out, since a
+    similar call is tried.
+    """
+
+    cells: list[Cell] = field(default_factory=list)
+    classes: dict[str, list[Cell]] = field(default_factory=dict)
+    left_out: list[Cell] = field(default_factory=list)
+
+    def order(self, operations: Mapping[str, OperationContract]) -> None:
+        """Sort the cells by what matters most. `operations`: those of the contract."""
+        self.cells.sort(key=lambda cell: (_urgency(cell, operations), cell.test))
+
+    def shard(self, number: int, shards: int) -> "Plan":
+        """Return the part of it that is one of some shards, counted from 1."""
+        return Plan(self.cells[number - 1 :: shards], self.classes, self.left_out)
+
+
+def choose(
+    found: Mapping[str, Iterable[Cell]],
+    operations: Mapping[str, OperationContract],
+    only: str | None,
+    faults: Sequence[str],
+) -> Plan:
+    """Choose what is tried. `found`: by test, its cells; `operations`: those of the contract.
+
+    `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every
+    test.
+    """
+    kinds = set(faults or (("all", CLIENT) if only is not None else ("recoverable",)))
+    groups = kinds.union(GROUPS if {"all", "recoverable"} & kinds else ())
+    is_whole = only is not None or bool({"all", CLIENT} & kinds)
+    plan, tests, tried, load = Plan(), dict[Cell, list[str]](), set[str](), Counter[tuple[str, bool]]()
+    for test, cells in found.items():
+        for cell in cells:
+            if cell.group in groups and fnmatchcase(str(cell), only or "*"):
+                tests.setdefault(cell, []).append(test)
+    for cell in sorted(tests, key=lambda cell: _urgency(cell, operations)):
+        marks = {f"{cell.operation}+", f"{cell.fault}+"} if cell.lasts else {cell.fault}
+        is_similar = marks <= tried and cell.class_name not in plan.classes and cell.group not in kinds
+        if is_similar and not is_whole:
+            plan.left_out.append(cell)
+            continue
+        if not cell.is_recoverable:
+            tried |= marks
+        plan.classes.setdefault(cell.class_name, []).append(cell)
+    if is_whole:
+        plan.cells = [structs.replace(cell, test=test) for cell in tests for test in tests[cell]]
+    else:  # those that have least choice choose first
+        for cell in sorted((members[0] for members in plan.classes.values()), key=lambda cell: len(tests[cell])):
+            test = min(tests[cell], key=lambda test: load[test, cell.is_silent])
+            load[test, cell.is_silent] += 1
+            plan.cells.append(structs.replace(cell, test=test))
+    plan.order(operations)
+    return plan
+
+
+def _urgency(cell: Cell, operations: Mapping[str, OperationContract]) -> tuple[int, ...]:
+    """Return by what cells are ordered; among equals, what costs most goes first, then other writes."""
+    operation = operations.get(cell.operation)
+    price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
+    is_write = operation is not None and operation.is_write
+    if cell.group == "outputs":
+        stage = 1
+    elif cell.is_recoverable:
+        stage = 0 if is_write else 2
+    else:
+        stage = 3 if cell.lasts else 4
+    fault = _FAULTS_BY_COST.index(cell.fault) if cell.fault in _FAULTS_BY_COST else 0
+    return stage, -price, not is_write, fault, [*operations, cell.operation].index(cell.operation), cell.number

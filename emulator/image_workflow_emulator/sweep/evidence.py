@@ -1,24 +1,76 @@
-"""What the journal of a run shows: the calls, and what they made. Reads the JSON of recorded requests.
+"""What a run leaves, and what it shows: the notes of the plugin in a run of pytest, the journals of sandboxes, the
+calls in them and what these made.
 
-Calls are counted as a scenario counts them: a request counts once its credential and rate were accepted, for each Team
-by itself. Work counts once it was admitted. What was made are Products and work; a lost answer must not make more of
-them. Work that a fault of the sweep let fail was made in vain. Must not know which faults are tried.
+Owns the files through which a sweep and its plugin exchange data; no part of pytest is imported here. A journal is the
+JSON of recorded requests. Calls are counted as a scenario counts them: a request counts once its credential and rate
+were accepted, for each Team by itself. Work counts once it was admitted. What was made are Products and work; a lost
+answer must not make more of them. Work that a fault of the sweep let fail was made in vain. Must not know which faults
+are tried.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, field, json
 
 from image_workflow_emulator.domain.problems import CATALOGUE, Check
+from image_workflow_emulator.kernel.timestamps import parse_timestamp
 
+FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
+"""Names the folder of a run to the plugin."""
+TASKS: Final = "tasks.json"
+"""The file with what is to be run: by place its `tests` and the `scenario` of its sandboxes. The clean run has none."""
+NOTES: Final = "notes"
+"""The file to which the plugin adds lines of JSON: what began, how it ended, and the journals of sandboxes."""
 Entry: TypeAlias = Mapping[str, Any]
 """A request of the journal, as `requests` shows it."""
 MADE_TWICE: Final = "made-twice"
 """The rule that is broken where more was made than in the clean run."""
 _UNCOUNTED: Final = (Check.ROUTE, Check.CREDENTIAL, Check.RATE)
 _ORDER: Final = tuple(Check)
+
+
+class Place(Struct):
+    """What happened in the sandboxes of one test, of a fixture that tests share, or of the command."""
+
+    tests: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By their ids, how they ended: `failed` and `seconds`."""
+    journals: list[Sequence[Entry]] = field(default_factory=list)
+    findings: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """How long the longest of its tests took."""
+        return max((ended["seconds"] for ended in self.tests.values()), default=0.0)
+
+    @property
+    def longest_pause_seconds(self) -> float:
+        """The longest time between two requests."""
+        arrivals = [[parse_timestamp(entry["arrived_at"]) for entry in journal] for journal in self.journals]
+        return max((after - before for times in arrivals for before, after in pairwise(times)), default=0) / 1000
+
+
+def places_of(folder: Path) -> tuple[dict[str, Place], set[str]]:
+    """Return what the plugin noted in the folder of a run, by place, and the tests that have begun and not ended."""
+    places: dict[str, Place] = {}
+    begun: set[str] = set()
+    file = folder / NOTES
+    lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []  # one that a signal cut off is no line
+    for row in map(json.decode, lines):
+        if "begun" in row:
+            begun.add(row["begun"])
+        elif "test" in row:
+            begun.discard(row["test"])
+            for name in row["places"]:
+                places.setdefault(name, Place()).tests[row["test"]] = row
+        else:
+            place = places.setdefault(row["place"], Place())
+            place.journals.append(row["requests"])
+            place.findings += row["findings"]
+    return places, begun
 
 
 class Call(Struct, eq=False):
@@ -46,33 +98,26 @@ class Work(Struct, eq=False):
     outputs: int
 
 
-class Evidence(Struct):
-    """What the journals of a number of sandboxes show together."""
+def calls_of(journal: Sequence[Entry]) -> Iterator[Call]:
+    """Iterate over the calls of a sandbox."""
+    numbers: Counter[tuple[str, str]] = Counter()
+    for entry in filter(_is_counted, journal):
+        name, credential = entry["operation"] or entry["bytes"], entry["credential"]
+        team = credential["team"]["id"] if credential else ""
+        numbers[team, name] += 1
+        is_read = entry["method"] in ("GET", "HEAD")
+        yield Call(name, numbers[team, name], is_read, None if entry["rule"] else entry["code"])
 
-    calls: dict[str, Call] = {}
-    works: dict[str, Work] = {}
-    made: Counter[str] = field(default_factory=Counter)
-    """How many Products and works were made by each operation, in the sandbox that had most."""
-    left: Counter[str] = field(default_factory=Counter)
-    """The same, without Products that were deleted."""
-    journals: int = 0
 
-
-def evidence_of(journals: Sequence[Sequence[Entry]]) -> Evidence:
-    """Read the journals of sandboxes, each since the sandbox began."""
-    found = Evidence(journals=len(journals))
-    for journal in journals:
-        for call in _calls(journal):
-            known = found.calls.setdefault(f"{call.operation}#{call.number}", call)
-            known.refusal = known.refusal and call.refusal
-        for work in _works(journal):
-            known_work = found.works.setdefault(f"{work.operation}#{work.number}", work)
-            known_work.outputs = max(known_work.outputs, work.outputs)
-        made = Counter(filter(None, map(_made_by, journal)))
-        gone = Counter({"createProduct": made.pop("deleteProduct", 0)})
-        found.made |= made
-        found.left |= made - gone
-    return found
+def works_of(journal: Sequence[Entry]) -> Iterator[Work]:
+    """Iterate over the work of a sandbox."""
+    numbers: Counter[str] = Counter()
+    for entry in journal:
+        body = entry.get("response_body")
+        if entry["status"] == 202 and not entry["replayed"] and isinstance(body, Mapping):
+            kind = str(body.get("workflow") or body.get("type"))
+            numbers[kind] += 1
+            yield Work(entry["operation"], numbers[kind], kind, len(body.get("outputs") or ()))
 
 
 def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
@@ -85,43 +130,33 @@ def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
     return [*lives.values()]
 
 
-def made_twice(clean: Evidence, run: Evidence) -> Iterator[dict[str, Any]]:
-    """Yield a finding if more was made than in the clean run, and not taken back."""
-    if max(clean.journals, run.journals) > 1 and clean.journals != run.journals:
+def made_twice(clean: Sequence[Sequence[Entry]], run: Sequence[Sequence[Entry]]) -> Iterator[dict[str, Any]]:
+    """Yield a finding if the journals of a run show more that was made than those of the clean run, and not taken
+    back.
+    """
+    if max(len(clean), len(run)) > 1 and len(clean) != len(run):
         return  # tests shared sandboxes in another way
-    excess = [
-        f"{name} {run.left[name]} times instead of {clean.left[name]}"
-        for name in run.left
-        if run.left[name] > clean.left[name] and run.made[name] > clean.made[name]
-    ]
-    if excess:
+    (usual, usually_left), (made, left) = _made(clean), _made(run)
+    names = [name for name in left if left[name] > usually_left[name] and made[name] > usual[name]]
+    if names:
+        excess = ", ".join(f"{name} {left[name]} times instead of {usually_left[name]}" for name in names)
         yield {
             "rule": MADE_TWICE,
             "severity": "error",
-            "message": f"more was made than without the fault: {', '.join(excess)}",
+            "message": f"more was made than without the fault: {excess}",
             "remedy": "repeat a write whose effect is unknown with the Idempotency-Key of its first attempt",
         }
 
 
-def _calls(journal: Sequence[Entry]) -> Iterator[Call]:
-    numbers: Counter[tuple[str, str]] = Counter()
-    for entry in filter(_is_counted, journal):
-        name, credential = entry["operation"] or entry["bytes"], entry["credential"]
-        team = credential["team"]["id"] if credential else ""
-        numbers[team, name] += 1
-        is_read, code = entry["method"] in ("GET", "HEAD"), entry["code"]
-        yield Call(name, numbers[team, name], is_read, None if entry["rule"] else code)
-
-
-def _works(journal: Sequence[Entry]) -> Iterator[Work]:
-    numbers: Counter[str] = Counter()
-    for entry in journal:
-        body = entry.get("response_body")
-        if entry["status"] == 202 and not entry["replayed"] and isinstance(body, Mapping):
-            kind = body.get("workflow") or body.get("type")
-            numbers[str(kind)] += 1
-            outputs = len(body.get("outputs") or ())
-            yield Work(entry["operation"], numbers[str(kind)], str(kind), outputs)
+def _made(journals: Sequence[Sequence[Entry]]) -> tuple[Counter[str], Counter[str]]:
+    """Return how many Products and works each operation made, in the sandbox that had most; and how many are left."""
+    most, most_left = Counter[str](), Counter[str]()
+    for journal in journals:
+        made = Counter(filter(None, map(_made_by, journal)))
+        gone = Counter({"createProduct": made.pop("deleteProduct", 0)})
+        most |= made
+        most_left |= made - gone
+    return most, most_left
 
 
 def _is_counted(entry: Entry) -> bool:

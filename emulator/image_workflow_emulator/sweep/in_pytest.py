@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, TASKS, add_note
+from image_workflow_emulator.sweep.evidence import FOLDER_VARIABLE, NOTES, TASKS
 from image_workflow_emulator.testing import EmulatorError, Sandbox
 
 
@@ -32,11 +32,16 @@ class SweepRun:
     """One run: its tasks by place, which is a test or a fixture that tests share, and the sandboxes there."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, file = folder, folder / TASKS
+        self._notes, file = folder / NOTES, folder / TASKS
         self._tasks: dict[str, Any] | None = msgspec.json.decode(file.read_bytes()) if file.exists() else None
         self._places: dict[str, str] = {}
         """By the id of a sandbox."""
         self._failed = False
+
+    def _note(self, **row: Any) -> None:
+        """Add a line to the notes."""
+        with self._notes.open("ab") as file:
+            file.write(msgspec.json.encode(row) + b"\n")
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Deselect the tests that have no task."""
@@ -66,11 +71,11 @@ class SweepRun:
         with suppress(EmulatorError):  # the test itself deleted it
             requests = [msgspec.structs.asdict(request) for request in sandbox.requests()]
             findings = msgspec.to_builtins(sandbox.conduct())["findings"]
-            add_note(self._folder, place=place, requests=requests, findings=findings)
+            self._note(place=place, requests=requests, findings=findings)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Note that a test begins."""
-        add_note(self._folder, begun=nodeid)
+        self._note(begun=nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -86,5 +91,5 @@ class SweepRun:
             fixtures = (getattr(item, "funcargs", None) or {}).values()
             ids = [value.id for value in fixtures if isinstance(value, Sandbox) and value.id in self._places]
             places, seconds = [self._places[one] for one in ids], call.stop - self._began_at
-            add_note(self._folder, test=item.nodeid, places=places, failed=self._failed, seconds=seconds)
+            self._note(test=item.nodeid, places=places, failed=self._failed, seconds=seconds)
         return report

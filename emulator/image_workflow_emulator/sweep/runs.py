@@ -3,8 +3,9 @@
 Theory of operation. The clean run is one of `exec`, which writes the journal of all sandboxes. If the plugin of pytest
 noted sandboxes of tests in it, all further runs are the command itself beside one emulator, and each tries a cell in
 each of some tests. Otherwise each is a run of `exec` with one cell. What takes too long is tried again before it counts
-as hung: on a busy machine most of them are only slow. So is what failed where a client can recover, since a suite may
-be flaky.
+as hung: on a busy machine most of them are only slow. Where the client waits for an answer that does not come, no
+machine is to blame, and it has that time at once. What failed where a client can recover is tried again too, since a
+suite may be flaky.
 
 Must not know which cells are tried, nor how they are shown.
 """
@@ -18,23 +19,21 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from msgspec import Struct, field, json, structs
+from msgspec import Struct, json, structs
 
 from image_workflow_emulator.client.files import read_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
-from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, UsageError
+from image_workflow_emulator.sweep import evidence
 from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
-from image_workflow_emulator.sweep.evidence import MADE_TWICE, Entry, Evidence, evidence_of, lives_of, made_twice
-from image_workflow_emulator.sweep.run_files import FOLDER_VARIABLE, NOTES, PLUGIN_VARIABLE, TASKS, notes_of
+from image_workflow_emulator.sweep.evidence import Place
 from image_workflow_emulator.testing.emulator import Emulator
 
 Outcome = Literal["survived", "unnoticed", "noticed", "failed", "hung", "damaged"]
@@ -42,7 +41,8 @@ OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 """From the best to the worst; `noticed`: a test failed, or the conduct of the broken client had an error."""
 WHOLE: Final = ""
 """The place of a command that has no tests with sandboxes of their own."""
-_PLUGIN: Final = "image_workflow_emulator.sweep.in_pytest"
+_PLUGIN: Final = {"IMAGE_WORKFLOW_PYTEST": "image_workflow_emulator.sweep.in_pytest"}
+"""The variable by which the plugin of pytest loads another."""
 _LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
 _PAUSES: Final = 20
@@ -83,26 +83,6 @@ class Run(Struct, frozen=True):
         return list(dict.fromkeys(one["rule"] for one in self.findings if one["severity"] == "error"))
 
 
-class Place(Struct):
-    """What happened in the sandboxes of one test, of a fixture that tests share, or of the command."""
-
-    tests: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By their ids, how they ended: `failed` and `seconds`."""
-    journals: list[Sequence[Entry]] = field(default_factory=list)
-    findings: list[Mapping[str, Any]] = field(default_factory=list)
-
-    @property
-    def seconds(self) -> float:
-        """How long the longest of its tests took."""
-        return max((ended["seconds"] for ended in self.tests.values()), default=0.0)
-
-    @property
-    def longest_pause_seconds(self) -> float:
-        """The longest time between two requests."""
-        arrivals = [[parse_timestamp(entry["arrived_at"]) for entry in journal] for journal in self.journals]
-        return max((after - before for times in arrivals for before, after in pairwise(times)), default=0) / 1000
-
-
 class Runner:
     """Starts the runs of a command; to be closed. `options` are those of the emulator, as they were typed.
 
@@ -130,8 +110,6 @@ class Runner:
         """The one beside all runs, if tests have sandboxes of their own."""
         self.places: Mapping[str, Place] = {}
         """What happened without a fault."""
-        self.evidence: Mapping[str, Evidence] = {}
-        """What that shows, by place."""
         self.clean_seconds = 0.0
 
     def stop(self) -> None:
@@ -147,23 +125,24 @@ class Runner:
     def clean(self) -> None:
         """Run the command as it is. Raises UsageError if it fails, EmulatorError if no emulator starts."""
         with self._run_folder() as folder:
-            file, began_ms = folder / "output", host_elapsed_ms()
+            file = folder / "output"
             with file.open("wb") as output:
                 self.output = output.fileno()
-                status, whole = self._execute(folder, self._options, math.inf)
+                whole = self._execute(folder, self._options, math.inf)
                 self.output = subprocess.DEVNULL
-            self.clean_seconds = (host_elapsed_ms() - began_ms) / 1000
-            if status != 0:
+            if status := whole.tests[WHOLE]["failed"]:
                 sys.stderr.write(file.read_text("utf-8", "replace"))
                 raise UsageError(f"the command must succeed without a fault; its clean run exited with status {status}")
-            places = self._places(folder)[0]
-        if places:
+            self.places = evidence.places_of(folder)[0] or {WHOLE: whole}
+        if WHOLE not in self.places:
             self._emulator = Emulator.start(**self._options)
-        self.places = places or {WHOLE: whole}
-        self.evidence = {name: evidence_of(place.journals) for name, place in self.places.items()}
-        self._kinds = {work.operation: work.kind for one in self.evidence.values() for work in one.works.values()}
-        tests_seconds = max(place.seconds for place in self.places.values())
-        self._longest_seconds = tests_seconds if places else self.clean_seconds
+            self._variables |= self._emulator.default.env
+            if "control_token" in self._options:
+                self._variables["EMULATOR_CONTROL_TOKEN"] = self._options["control_token"]
+        journals = [journal for place in self.places.values() for journal in place.journals]
+        self._kinds = {work.operation: work.kind for journal in journals for work in evidence.works_of(journal)}
+        self.clean_seconds = whole.seconds
+        self._longest_seconds = max(place.seconds for place in self.places.values())
 
     def run(self, trials: Sequence[Cell], *, is_repetition: bool) -> dict[Cell, Run | None]:
         """Run the command once, with the cells of some trials, each of another test.
@@ -172,85 +151,64 @@ class Runner:
         """
         limit_seconds = max(self._limit_seconds(trial, is_repetition=is_repetition) for trial in trials)
         with self._run_folder() as folder:
-            if self._emulator is not None:
-                return self._try_tests(self._emulator, folder, trials, limit_seconds)
-            (trial,) = trials
-            options = {**self._options, "scenario": self._scenario(folder, trial)}
-            began_ms = host_elapsed_ms()
-            status, place = self._execute(folder, options, limit_seconds)
-            return {trial: self._judged(trial, place, status, (host_elapsed_ms() - began_ms) / 1000)}
-
-    def _limit_seconds(self, trial: Cell, *, is_repetition: bool) -> float:
-        """Return how long a test or command may take: when it is repeated three times as long, and its pauses do not
-        count.
-        """
-        usual = max(_LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
-        more = self._pauses_seconds.get(trial, 0) + (SLOW_SECONDS + 1 if trial.is_silent else 0)
-        return self._timeout_seconds or usual * (3 if is_repetition else 1) + more
-
-    # Tests with sandboxes of their own ------------------------------------------------------------------------------
-
-    def _try_tests(
-        self, emulator: Emulator, folder: Path, trials: Sequence[Cell], limit_seconds: float
-    ) -> dict[Cell, Run | None]:
-        tests = {trial.test: self.places[trial.test].tests.keys() for trial in trials}
-        scenarios = {trial.test: trial.scenario(self._kinds) for trial in trials}
-        tasks = {name: {"scenario": scenario, "tests": [*tests[name]]} for name, scenario in scenarios.items()}
-        (folder / TASKS).write_bytes(json.encode(tasks))
-        variables = dict(emulator.default.env)
-        if "control_token" in self._options:
-            variables["EMULATOR_CONTROL_TOKEN"] = self._options["control_token"]
-        late_seconds = self.clean_seconds + _START_SECONDS
-        has_ended = self._run(folder, self._words, variables, limit_seconds, late_seconds) is not None
-        places, begun = self._places(folder)
+            if self._emulator is None:
+                (trial,) = trials
+                options = {**self._options, "scenario": self._scenario(folder, trial)}
+                places = {WHOLE: self._execute(folder, options, limit_seconds)}
+                begun = {WHOLE} - places[WHOLE].tests.keys()
+                has_ended = not begun
+            else:
+                has_ended = self._execute_tests(folder, trials, limit_seconds)
+                places, begun = evidence.places_of(folder)
         runs: dict[Cell, Run | None] = {}
         for trial in trials:
-            place = places.get(trial.test, Place())
-            is_cut_off = bool(begun & tests[trial.test])
-            if not is_cut_off and place.tests.keys() < tests[trial.test]:
+            place, tests = places.get(trial.test, Place()), self.places[trial.test].tests.keys()
+            is_cut_off = bool(begun & tests)
+            if not is_cut_off and place.tests.keys() < tests:
                 runs[trial] = None
-                continue
-            has_failed = is_cut_off or any(ended["failed"] for ended in place.tests.values())
-            status = None if is_cut_off and not has_ended else int(has_failed)
-            runs[trial] = self._judged(trial, place, status, place.seconds)
+            elif is_cut_off and not has_ended:
+                runs[trial] = self._judged(trial, place, None, limit_seconds)
+            else:
+                status = 1 if is_cut_off else max(int(ended["failed"]) for ended in place.tests.values())
+                runs[trial] = self._judged(trial, place, status, place.seconds)
         return runs
 
-    def _places(self, folder: Path) -> tuple[dict[str, Place], set[str]]:
-        """Return what the plugin noted, by place, and the tests that have begun and not ended."""
-        places: dict[str, Place] = {}
-        begun: set[str] = set()
-        for row in notes_of(folder):
-            if "begun" in row:
-                begun.add(row["begun"])
-            elif "test" in row:
-                begun.discard(row["test"])
-                for name in row["places"]:
-                    places.setdefault(name, Place()).tests[row["test"]] = row
-            else:
-                place = places.setdefault(row["place"], Place())
-                place.journals.append(row["requests"])
-                place.findings += row["findings"]
-        return places, begun
+    def _limit_seconds(self, trial: Cell, *, is_repetition: bool) -> float:
+        """Return how long a test or command may take: when it is repeated, or tried once only, three times as long.
+        Its pauses do not count, nor does an answer that is late.
+        """
+        usual = max(_LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
+        waits = (3 if trial.lasts else 1) * (SLOW_SECONDS + 1) if trial.is_silent else 0
+        more = waits + self._pauses_seconds.get(trial, 0)
+        return self._timeout_seconds or usual * (3 if is_repetition or trial.is_silent else 1) + more
 
-    # Any other command ----------------------------------------------------------------------------------------------
+    def _execute_tests(self, folder: Path, trials: Sequence[Cell], seconds: float) -> bool:
+        """Run the tests of some trials beside the emulator; return whether they ended in time."""
+        tasks = {
+            trial.test: {"scenario": trial.scenario(self._kinds), "tests": [*self.places[trial.test].tests]}
+            for trial in trials
+        }
+        (folder / evidence.TASKS).write_bytes(json.encode(tasks))
+        return self._run(folder, self._words, seconds, self.clean_seconds + _START_SECONDS) is not None
 
-    def _execute(self, folder: Path, options: Mapping[str, Any], seconds: float) -> tuple[int | None, Place]:
-        """Run the command by `exec`; return its status, None where it took too long, and what its journal shows."""
+    def _execute(self, folder: Path, options: Mapping[str, Any], seconds: float) -> Place:
+        """Run the command by `exec`; return what happened. It has no test if it took too long."""
         report, journal, group = folder / "report.json", folder / "journal.json", folder / "group"
         files = ["--quiet", "--report", str(report), "--journal", str(journal)]
-        can_outlive = seconds < math.inf and sys.platform != "win32"
-        noting = [sys.executable, "-I", "-S", "-c", _NOTING, str(group)] if can_outlive else []
+        noting = [sys.executable, "-I", "-S", "-c", _NOTING, str(group)]
         words = [*flags(options), *files, "--", *noting, *self._words]
         program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
-        status, place = self._run(folder, program, {}, seconds), Place()
-        if status is None and can_outlive:
+        place, began_ms = Place(), host_elapsed_ms()
+        status = self._run(folder, program, seconds)
+        if status is not None:
+            place.tests[WHOLE] = {"failed": status, "seconds": (host_elapsed_ms() - began_ms) / 1000}
+        else:
             with contextlib.suppress(FileNotFoundError, ValueError):  # the command did not begin
                 _kill_group(int(group.read_text()))
         with contextlib.suppress(OSError, ValueError):  # it was killed before it could write them
-            place.journals += lives_of(json.decode(journal.read_bytes())["data"])
-            content = json.decode(report.read_bytes())
-            place.findings = (content.get("conduct") or content)["findings"]
-        return status, place
+            place.journals += evidence.lives_of(json.decode(journal.read_bytes())["data"])
+            place.findings = json.decode(report.read_bytes())["findings"]
+        return place
 
     def _scenario(self, folder: Path, cell: Cell) -> str:
         """Write the scenario of a cell, before the rules of the one that was asked for; return the name of its file."""
@@ -264,34 +222,30 @@ class Runner:
         file.write_bytes(json.encode(scenario))
         return str(file)
 
-    # Both -----------------------------------------------------------------------------------------------------------
-
     @contextlib.contextmanager
     def _run_folder(self) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True) as folder:
             yield Path(folder)
 
-    def _run(
-        self, folder: Path, words: Sequence[str], variables: Mapping[str, str], seconds: float, late_seconds: float = 0
-    ) -> int | None:
+    def _run(self, folder: Path, words: Sequence[str], seconds: float, late_seconds: float = 0) -> int | None:
         """Run a program, and end all that it leaves; return its status, None if it did not end in time.
 
         Each time that the notes of a run of tests grow, it has that time again; the first may be some seconds late.
         """
         process = subprocess.Popen(  # noqa: S603
             words,
-            env={**self._variables, FOLDER_VARIABLE: str(folder), PLUGIN_VARIABLE: _PLUGIN, **variables},
+            env={**self._variables, **_PLUGIN, evidence.FOLDER_VARIABLE: str(folder)},
             stdin=subprocess.DEVNULL,
             stdout=self.output,
             stderr=self.output,
             start_new_session=True,  # Ctrl-C is for the sweep
         )
-        ends_at_ms, notes, size = host_elapsed_ms() + 1000 * (seconds + late_seconds), folder / NOTES, 0
+        ends_at_ms, notes, size = host_elapsed_ms() + 1000 * (seconds + late_seconds), folder / evidence.NOTES, 0
         try:
             while process.poll() is None and host_elapsed_ms() < ends_at_ms:
                 if self._is_stopped.wait(_POLL_SECONDS):
                     break
-                if late_seconds and notes.exists() and notes.stat().st_size > size:
+                if notes.exists() and notes.stat().st_size > size:
                     ends_at_ms, size = host_elapsed_ms() + 1000 * seconds, notes.stat().st_size
             return process.poll()
         finally:
@@ -299,14 +253,14 @@ class Runner:
                 process.terminate()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_STOP_SECONDS)
-            _kill_group(process.pid) if sys.platform != "win32" else process.kill()
+            _kill_group(process.pid)
             process.wait()
 
     def _judged(self, trial: Cell, place: Place, status: int | None, seconds: float) -> Run:
         """Judge what happened in a place. `status` is None where it did not end in time."""
         findings = [one for one in place.findings if one["rule"] not in self._ignored]
         if trial.is_answered_once and not any(one["severity"] == "error" for one in findings):
-            findings += made_twice(self.evidence[trial.test], evidence_of(place.journals))
+            findings += evidence.made_twice(self.places[trial.test].journals, place.journals)
         harmful = any(one["severity"] == "error" for one in findings)
         outcome: Outcome = "hung" if status is None else "damaged" if harmful else "failed" if status else "survived"
         if trial.operation == CLIENT:
@@ -323,7 +277,7 @@ def is_sure(run: Run) -> bool:
     """Tell whether chance cannot have ended a run so: a busy machine is slow, and a suite may be flaky."""
     if run.outcome == "failed":
         return not run.trial.is_recoverable
-    return run.outcome != "hung" and MADE_TWICE not in run.errors
+    return (run.outcome != "hung" or run.trial.is_silent) and evidence.MADE_TWICE not in run.errors
 
 
 def agreed(first: Run, second: Run) -> Run:

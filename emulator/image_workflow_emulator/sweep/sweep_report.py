@@ -1,32 +1,98 @@
-"""The results of a sweep: what is to be fixed, each cause once, and all of it as a report; and reports of shards joined
-again.
+"""The results of a sweep: which outcomes fail it, what is to be fixed, each cause once, and all of it as a report; and
+reports of shards joined again.
 
-A cause is an operation and what its client has to do, in the words of the catalogue's recovery; it names the section of
-docs/survive.md about it. Must not know how a run is made.
+A cause is an operation and the habit that its client lacks there, one of docs/survive.md, in the words of the
+catalogue's recovery. Must not know how a run is made.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
-from msgspec import Struct, convert, json, structs
+from msgspec import Meta, Struct, convert, json, structs
 
 from image_workflow_emulator.client.files import read_file
-from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
+from image_workflow_emulator.contract import load_contract
+from image_workflow_emulator.documents.document import read_document
+from image_workflow_emulator.documents.schemas import Schemas
+from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import SettingError
-from image_workflow_emulator.sweep.cells import DEFECTS, Cell
-from image_workflow_emulator.sweep.expected import Gate
-from image_workflow_emulator.sweep.plan import Plan
+from image_workflow_emulator.sweep.cells import DEFECTS, Cell, Plan
 from image_workflow_emulator.sweep.runs import OUTCOMES, Outcome, Run
 
-PROGRAM: Final = "image-workflow-emulator"
+Strictness = Literal["recoverable", "all", "off"]
+EXPECTED_FILE: Final = "sweep.expected.yaml"
+"""The file that is read where it lies in the working directory."""
 INCOMPLETE: Final = 3
 """The exit status where nothing is wrong in what was tried, but not everything was."""
-_SURVIVE: Final = "docs/survive.md, section"
-_WAITING: Final = frozenset({"concurrency_limit_reached", "resource_operation_in_progress"})
-"""The problems that end when work has finished: to repeat the request is not all."""
+_Text = Annotated[str, Meta(min_length=1)]
+_ONE_KEY, _RETRY, _GIVE_UP, _TIMEOUT, _POLL, _WAIT, _NEW_UPLOAD = 1, 2, 5, 6, 7, 9, 11
+"""The habits of docs/survive.md, whose sections have these numbers."""
+_REMEDIES: Final = {
+    _GIVE_UP: "give up after a number of attempts, or a total time, and say so",
+    _TIMEOUT: "give every request a time limit",
+    _POLL: "poll until `completed` or `failed`, and look at each output",
+}
+
+
+class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
+    """An outcome that is accepted of the cells that a glob fits, and why. Nothing excuses damage."""
+
+    cell: _Text
+    outcome: Literal["survived", "failed", "hung"]
+    reason: _Text
+
+    def fits(self, run: Run) -> bool:
+        """Tell whether it is about the cell of a run."""
+        return fnmatchcase(run.cell, self.cell)
+
+
+class Gate(Struct, frozen=True):
+    """Judges runs."""
+
+    strict: Strictness = "off"
+    expectations: tuple[Expectation, ...] = ()
+    least_percent: float = 100.0
+    """How many of the classes have to be tried."""
+
+    def accepts(self, run: Run) -> bool:
+        """Tell whether the outcome of a run is expected."""
+        return any(one.fits(run) and one.outcome == run.outcome for one in self.expectations)
+
+    def is_weakness(self, run: Run) -> bool:
+        """Tell whether a run shows something to fix: damage, hanging, or no recovery from what a client can recover
+        from.
+        """
+        if run.outcome == "damaged":
+            return True
+        is_sure = not run.is_flaky and not self.accepts(run)
+        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.trial.is_recoverable))
+
+    def fails(self, run: Run) -> bool:
+        """Tell whether a run makes the sweep exit with 1."""
+        if run.outcome == "failed" and self.strict != "recoverable":
+            return self.strict == "all" and not self.accepts(run)
+        return self.is_weakness(run)
+
+    def unused(self, runs: Iterable[Run]) -> list[Expectation]:
+        """Return the expectations about cells that were run, none of which ended so."""
+        fitting = {one: [run.outcome for run in runs if one.fits(run)] for one in self.expectations}
+        return [one for one, outcomes in fitting.items() if outcomes and one.outcome not in outcomes]
+
+
+def read_expectations(name: str | None) -> tuple[Expectation, ...]:
+    """Read the file of this name; for None the usual one, if it is there. Raises DocumentError or UnusableFileError."""
+    if name is None and not Path(EXPECTED_FILE).exists():
+        return ()
+    file = name or EXPECTED_FILE
+    document = read_document(read_file(file), file)
+    document.check(Schemas(json.schema(list[Expectation]), formats={}))
+    document.raise_complaints()
+    return tuple(convert(document.value, list[Expectation]))
 
 
 class Cause(Struct, frozen=True):
@@ -74,39 +140,55 @@ class Swept(Struct, eq=False):
     def line_to_repeat(self, cell: str, test: str) -> str:
         """Return the command line that repeats a cell."""
         in_test = ["--test", test] if test else []
-        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", cell, *in_test, "--", *self.words])
+        return shlex.join(
+            ["image-workflow-emulator", "sweep", *self.repeat, "--only", cell, *in_test, "--", *self.words]
+        )
 
     @property
     def causes(self) -> list[Cause]:
         """What is to be fixed, the worst first, and of what is equal the most frequent."""
-        groups: dict[tuple[str, ...], list[Run]] = {}
+        groups: dict[tuple[str, int], list[Run]] = {}
         ranks = {run.trial: OUTCOMES.index(run.outcome) for run in self.ended}
-        unnoticed = self.unnoticed
-        for run in self.ended:
-            if self.gate.is_weakness(run) or run.cell in unnoticed:
-                once = structs.replace(run.trial, lasts=False)
-                if once == run.trial or ranks.get(once, 0) < ranks[run.trial]:  # else it suffices that it happens once
-                    groups.setdefault((run.trial.operation, run.outcome, *_remedy(run)), []).append(run)
-        return list(map(self._cause, sorted(groups.values(), key=lambda runs: (-ranks[runs[0].trial], -len(runs)))))
+        for run in sorted(self.ended, key=lambda run: -ranks[run.trial]):
+            once = structs.replace(run.trial, lasts=False)
+            is_worse = once == run.trial or ranks.get(once, 0) < ranks[run.trial]  # else it suffices that it is once
+            if self.gate.is_weakness(run) and is_worse:
+                groups.setdefault((run.trial.operation, _habit(run)), []).append(run)
+        for operation, habit in [*groups]:
+            if habit == _WAIT and (operation, _RETRY) in groups:  # who never tries again does not either after a wait
+                groups[operation, _RETRY] += groups.pop((operation, habit))
+        causes = sorted(groups.items(), key=lambda group: (-ranks[group[1][0].trial], -len(group[1])))
+        return [self._cause(habit, runs) for (_, habit), runs in causes] + [*map(self._unnoticed, self.unnoticed)]
 
-    def _cause(self, runs: Sequence[Run]) -> Cause:
-        first, trial, (remedy, section) = runs[0], runs[0].trial, _remedy(runs[0])
-        endings = {"failed": "no recovery from", "hung": "no end after"}
-        ending = endings.get(first.outcome) or f"{', '.join(first.errors)} after"
-        summary = f"{trial.operation}: {ending} {first_of(list(dict.fromkeys(run.trial.fault for run in runs)))}"
-        if first.outcome == "unnoticed":
-            summary = f"no test of yours would notice if {DEFECTS[trial.fault]}"
-        cells = list(dict.fromkeys(run.cell for run in runs))
-        tests = list(dict.fromkeys(run.test for run in runs if run.test and first.outcome != "unnoticed"))
-        command = self.line_to_repeat(first.cell, first.test if tests else "")
-        return Cause(summary, first.outcome, remedy, section, cells, tests, command)
+    def _cause(self, habit: int, runs: Sequence[Run]) -> Cause:
+        faults: dict[str, dict[str, None]] = {}
+        for run in runs:
+            ending = {"failed": "no recovery from", "hung": "no end after"}.get(run.outcome)
+            faults.setdefault(ending or f"{', '.join(run.errors)} after", {})[run.trial.fault] = None
+        endings = [f"{ending} {first_of([*names])}" for ending, names in faults.items()]
+        first = runs[0]
+        return Cause(
+            summary=f"{first.trial.operation}: {'; '.join(endings)}",
+            outcome=first.outcome,
+            remedy=_remedy(habit, runs),
+            section=f"docs/survive.md, section {habit}",
+            cells=list(dict.fromkeys(run.cell for run in runs)),
+            tests=list(dict.fromkeys(run.test for run in runs if run.test)),
+            command=self.line_to_repeat(first.cell, first.test),
+        )
+
+    def _unnoticed(self, cell: str) -> Cause:
+        defect, command = DEFECTS[Cell.read(cell).fault], self.line_to_repeat(cell, "")
+        remedy = f"add a test that fails if {defect}, or fail it by its conduct"
+        summary = f"no test of yours would notice if {defect}"
+        return Cause(summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], command)
 
     @property
-    def unnoticed(self) -> set[str]:
+    def unnoticed(self) -> list[str]:
         """The cells of a broken client that no test noticed, although requests were changed."""
-        struck = {run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck}
+        cells = dict.fromkeys(run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck)
         noticed = {run.cell for run in self.ended if run.outcome == "noticed"}
-        return struck - noticed - {str(trial) for trial in self.not_run}
+        return [cell for cell in cells if cell not in noticed.union(map(str, self.not_run))]
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
@@ -118,7 +200,7 @@ class Swept(Struct, eq=False):
         """Return the report."""
         causes, failing = self.causes, {run.cell for run in self.ended if self.gate.fails(run)}
         if self.gate.strict == "all":
-            failing |= self.unnoticed
+            failing.update(self.unnoticed)
         least, columns = self.gate.least_percent, ("operation", "outcome", "faults")
         is_short = self.percent() < least or (least == 100 and bool(self.not_run or self.missing))
         findings = [
@@ -150,7 +232,7 @@ class Swept(Struct, eq=False):
                 "causes": [structs.asdict(cause) for cause in causes],
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
                 "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
-                "left_out": [{"cell": str(cell), "why": why} for cell, why in self.plan.left_out.items()],
+                "left_out": [{"cell": str(cell), "why": "a similar call is tried"} for cell in self.plan.left_out],
                 "not_run": [{"cell": str(trial), "test": trial.test} for trial in self.not_run],
                 "command": list(self.words),
                 "options": list(self.repeat),
@@ -200,8 +282,8 @@ def merged(files: Sequence[str], gate: Gate) -> Swept:
     left = {Cell.read(row["cell"], row["test"]) for report in reports for row in report["not_run"]}
     plan = Plan([*runs, *(left - runs.keys())])
     plan.classes = _classes(first)
-    plan.left_out = {Cell.read(row["cell"]): row["why"] for row in first["left_out"]}
-    plan.order()
+    plan.left_out = [Cell.read(row["cell"]) for row in first["left_out"]]
+    plan.order(load_contract().operations)
     swept = Swept(plan, runs, first["command"], first["options"], gate, None, first["clean_seconds"])
     swept.number = sum(report["counts"]["runs"] for report in reports)
     shards = {report["shard"] for report in reports} - {None}
@@ -224,20 +306,26 @@ def _read(name: str) -> dict[str, Any]:
     return report
 
 
-def _remedy(run: Run) -> tuple[str, str]:
-    """Return what would mend a run, and the section about it."""
-    cell = run.trial
-    if run.outcome == "unnoticed":
-        return f"add a test that fails if {DEFECTS[cell.fault]}, or fail it by its conduct", "docs/conduct.md"
+def _habit(run: Run) -> int:
+    """Return the habit of docs/survive.md that the client lacks, by its number."""
     if run.outcome == "damaged":
-        return next(str(one["remedy"]) for one in run.findings if one["severity"] == "error"), f"{_SURVIVE} 1"
-    if run.outcome == "hung" and cell.is_silent:
-        return "give every request a time limit", f"{_SURVIVE} 6"
-    if run.outcome == "hung" and cell.lasts:
-        return "give up after a number of attempts, or a total time, and say so", f"{_SURVIVE} 5"
-    if cell.group == "outputs":
-        return "poll until `completed` or `failed`, and look at each output", f"{_SURVIVE} 7"
-    if cell.fault not in CATALOGUE or cell.fault in MENDED_BY_TIME - _WAITING:
-        deletion = "; a DELETE that is repeated and finds 404 is done" if cell.operation.startswith("delete") else ""
-        return CATALOGUE["internal_error"].recovery + deletion, f"{_SURVIVE} 2"
-    return CATALOGUE[cell.fault].recovery, f"{_SURVIVE} {11 if cell.fault in MENDED_BY_CLIENT else 9}"
+        return _ONE_KEY
+    if run.outcome == "hung" and (run.trial.lasts or run.trial.is_silent):
+        return _GIVE_UP if run.trial.lasts else _TIMEOUT
+    if run.trial.group == "outputs":
+        return _POLL
+    if run.trial.fault in MENDED_BY_CLIENT:
+        return _NEW_UPLOAD
+    return _WAIT if run.trial.fault == "resource_operation_in_progress" else _RETRY
+
+
+def _remedy(habit: int, runs: Sequence[Run]) -> str:
+    if habit == _ONE_KEY:
+        return next(str(one["remedy"]) for one in runs[0].findings if one["severity"] == "error")
+    if habit in _REMEDIES:
+        return _REMEDIES[habit]
+    usual = CATALOGUE["internal_error"]
+    recoveries = {CATALOGUE.get(run.trial.fault, usual).recovery for run in runs}
+    recovery = usual.recovery if len(recoveries) > 1 else recoveries.pop()
+    is_deletion = habit == _RETRY and runs[0].trial.operation.startswith("delete")
+    return recovery + ("; a DELETE that is repeated and finds 404 is done" if is_deletion else "")

@@ -25,15 +25,15 @@ from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
-from image_workflow_emulator.sweep.cells import Cell, cells_of
-from image_workflow_emulator.sweep.expected import Gate, Strictness, read_expectations
-from image_workflow_emulator.sweep.plan import CHOICES, Plan, choose
+from image_workflow_emulator.sweep.cells import CHOICES, Cell, Plan, cells_of, choose
 from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
-from image_workflow_emulator.sweep.sweep_report import Swept, merged
+from image_workflow_emulator.sweep.sweep_report import Gate, Strictness, Swept, merged, read_expectations
 
 _USUAL_BUDGET_SECONDS: Final = 60.0
-_SILENT_RUNS: Final = 8
+_WAITING_RUNS: Final = 8
 """How many runs may wait for an answer that does not come, beside those that work."""
+_STEP_SECONDS: Final = 1.0
+"""How long after one of them the next may begin, so that the first findings come early."""
 _Running = dict[Future[dict[Cell, Run | None]], Sequence[Cell]]
 
 
@@ -43,20 +43,18 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern
     that fits no cell; EmulatorError if no emulator starts.
     """
-    sweeping, stopped, swept = _Sweeping(options, environment), 0, None
+    sweeping, stopped = _Sweeping(options, environment), 0
+    swept = sweeping.swept
     if not options.words:
-        return merged(options.merge, sweeping.gate).report()
+        return merged(options.merge, swept.gate).report()
     _stop_at_signals()
     with contextlib.closing(sweeping.runner):
         try:
-            swept = sweeping.begun()
-            sweeping.run(swept)
+            sweeping.begin()
+            sweeping.run()
         except KeyboardInterrupt as early:
             (stopped,) = early.args
-    if swept is None:
-        return Report(kind="sweep", ok=False, summary="stopped before the clean run had ended", status=stopped)
-    if stopped:
-        swept.why_stopped = "since the sweep was stopped"
+            swept.why_stopped = "since the sweep was stopped"
     report = swept.report()
     report.status = stopped or report.status
     return report
@@ -80,34 +78,33 @@ class _Sweeping:
         self._budget_seconds = usual if budget_ms is None else budget_ms / 1000
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
         usual_strictness: Strictness = "recoverable" if is_ci else "off"
-        self.gate = Gate(options.strict or usual_strictness, read_expectations(options.expected), options.least)
+        gate = Gate(options.strict or usual_strictness, read_expectations(options.expected), options.least)
         settings = read_settings(vars(options), environment, {"port": "0", "clock": "auto"})
-        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or os.cpu_count() or 1
+        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or (os.cpu_count() or 1) + 1
         self._jobs = 1 if settings.port else int(jobs)  # all runs want the same port
         typed = {one.field: value for one in OPTIONS if (value := vars(options).get(one.field))}
         given = {one.field: value for one in OPTIONS if (value := environment.get(one.variable))} | typed
-        self._repeat = [*flags(typed), *(["--timeout", options.timeout] if timeout_seconds else [])]
-        self._repeat += [word for rule in options.ignore for word in ("--ignore", rule)]
+        repeat = [*flags(typed), *(["--timeout", options.timeout] if timeout_seconds else [])]
+        repeat += [word for rule in options.ignore for word in ("--ignore", rule)]
         self.runner = Runner(given, options.ignore, options.words, timeout_seconds, environment)
+        self.swept = Swept(Plan(), {}, options.words, repeat, gate, options.shard)
 
-    def begun(self) -> Swept:
+    def begin(self) -> None:
         """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
         self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
         self.runner.clean()
-        plan, options = self._plan(), self._options
-        if self._shard is not None:
-            plan = plan.shard(*self._shard)
-        known = merged(options.merge, self.gate).runs if options.merge else {}
-        swept = Swept(plan, known, options.words, self._repeat, self.gate, options.shard)
+        plan, swept = self._plan(), self.swept
+        swept.plan = plan.shard(*self._shard) if self._shard else plan
+        if self._options.merge:
+            swept.runs = merged(self._options.merge, swept.gate).runs
         swept.clean_seconds, swept.number = self.runner.clean_seconds, 1
-        return swept
 
     def _plan(self) -> Plan:
         only, test = self._options.only, self._options.test
-        codes = {name: operation.all_codes for name, operation in load_contract().operations.items()}
-        codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
+        operations = load_contract().operations
+        codes = dict.fromkeys(BYTE_SURFACES, BYTE_CODES) | {name: one.all_codes for name, one in operations.items()}
         found = {
-            name: cells_of(self.runner.evidence[name], codes)
+            name: cells_of(place.journals, codes)
             for name, place in self.runner.places.items()
             if test is None or test == name or test in place.tests
         }
@@ -115,49 +112,48 @@ class _Sweeping:
             raise SettingError("--test", test, "a test that has a sandbox", list(self.runner.places))
         if not any(found.values()):
             raise UsageError("the command called no operation: does it use IMAGE_WORKFLOW_BASE_URL?")
-        chosen = choose(found, only, self._faults)
+        chosen = choose(found, operations, only, self._faults)
         if chosen.cells:
             return chosen
         hint = did_you_mean(nearest(only or "", [str(cell) for cells in found.values() for cell in cells]))
         raise UsageError(f"--only {only!r} fits no cell of the faults {', '.join(self._faults) or 'all'}{hint}")
 
-    def run(self, swept: Swept) -> None:
+    def run(self) -> None:
         """Run what has not been run, until all has ended or the time is over."""
-        waiting, running = swept.not_run, _Running()
+        swept, running, self._began_at_ms = self.swept, _Running(), host_elapsed_ms()
+        waiting = sorted(swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts))  # these wait longest
         if len(swept.plan.cells) == 1 and self._options.format == "text":
             self.runner.output = None
         if len(waiting) > 1:
             print(f"{len(waiting)} cells to try", file=sys.stderr, flush=True)
-        self._most_silent = math.ceil(sum(trial.is_silent for trial in waiting) / _SILENT_RUNS) or 1
-        pool = ThreadPoolExecutor(self._jobs + _SILENT_RUNS)
+        self._most_waiting = math.ceil(sum(trial.is_silent for trial in waiting) / _WAITING_RUNS) or 1
+        pool = ThreadPoolExecutor(self._jobs + _WAITING_RUNS)
         try:
             while waiting or running:
-                while batch := self._batch(waiting, running, swept.number):
+                while batch := self._batch(waiting, running):
                     is_repetition = any(trial in self._first for trial in batch)
-                    future = pool.submit(self.runner.run, batch, is_repetition=is_repetition)
-                    running[future] = batch
+                    running[pool.submit(self.runner.run, batch, is_repetition=is_repetition)] = batch
                     swept.number += 1
-                left_seconds = max(self._ends_at_ms - host_elapsed_ms(), 0) / 1000
-                ended, _ = wait(running, None if math.isinf(left_seconds) else left_seconds, FIRST_COMPLETED)
-                if not ended:
+                left_seconds = (self._ends_at_ms - host_elapsed_ms()) / 1000
+                if left_seconds <= 0:
                     swept.why_stopped = f"since the {self._budget_seconds:g} s of --budget had passed"
                     return
-                for future in ended:
+                for future in wait(running, min(left_seconds, _STEP_SECONDS), FIRST_COMPLETED).done:
                     del running[future]
-                    waiting[:0] = self._take(swept, future.result())
+                    waiting[:0] = self._take(future.result())
         finally:
             self.runner.stop()
             pool.shutdown(cancel_futures=True)
 
-    def _take(self, swept: Swept, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
+    def _take(self, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
         """Note and print how trials ended; yield those that have to be tried again."""
         for trial, run in runs.items():
             if run is None:
                 if any(runs.values()):  # the run ended with another test; else no test began
                     yield trial
             elif trial in self._first or is_sure(run):
-                swept.runs[trial] = agreed(self._first[trial], run) if trial in self._first else run
-                self._tell(swept, swept.runs[trial])
+                self.swept.runs[trial] = agreed(self._first[trial], run) if trial in self._first else run
+                self._tell(self.swept.runs[trial])
             else:
                 self._first[trial] = run
                 yield trial
@@ -166,32 +162,34 @@ class _Sweeping:
         """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
         return trial.is_silent or (trial in self._first and self._first[trial].outcome == "hung")
 
-    def _batch(self, waiting: list[Cell], running: _Running, begun: int) -> list[Cell]:
+    def _batch(self, waiting: list[Cell], running: _Running) -> list[Cell]:
         """Take the trials of the next run, one of each test; empty if none may begin beside those that are `running`.
 
-        Those whose client waits have runs of their own, and more of these the more runs have `begun`.
+        Those whose client waits have runs of their own.
         """
-        silent = sum(self._waits(batch[0]) for batch in running.values())
-        places = ((False, self._jobs - len(running) + silent), (True, min(_SILENT_RUNS, begun) - silent))
-        for waits, free in places:
-            found: dict[str, Cell] = {}
-            for trial in waiting if free > 0 else ():
-                if self._waits(trial) == waits:
-                    found.setdefault(trial.test, trial)
-            if batch := [*found.values()][: self._most_silent if waits else None]:
-                waiting[:] = [trial for trial in waiting if trial not in batch]
-                return batch
-        return []
+        working = sum(not self._waits(batch[0]) for batch in running.values())
+        works = [trial for trial in waiting if not self._waits(trial)]
+        waits = [trial for trial in waiting if self._waits(trial)]
+        steps = (host_elapsed_ms() - self._began_at_ms) // (1000 * _STEP_SECONDS)
+        trials, most = works, len(works)
+        if not works or working >= self._jobs:
+            may_wait = len(running) - working < min(steps if works else _WAITING_RUNS, _WAITING_RUNS)
+            trials = waits if may_wait else []
+            most = 1 if waits and waits[0].lasts else self._most_waiting
+        first = {trial.test: trial for trial in reversed(trials)}
+        batch = [trial for trial in trials if trial == first[trial.test]][:most]
+        waiting[:] = [trial for trial in waiting if trial not in batch]
+        return batch
 
-    def _tell(self, swept: Swept, run: Run) -> None:
+    def _tell(self, run: Run) -> None:
         """Print a run that shows something to fix, or was asked for."""
-        is_shown = self.gate.is_weakness(run) or run.is_flaky
+        is_shown = self.swept.gate.is_weakness(run) or run.is_flaky
         is_shown |= bool(self._options.only) and run.outcome not in ("survived", "noticed")
         if is_shown and self._options.format == "text":
             flaky = ", but not when it was repeated" if run.is_flaky else ""
             lines = [f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"]
             lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
-            print(*map(printable, [*lines, f"  {swept.line_to_repeat(run.cell, run.test)}"]), sep="\n", flush=True)
+            print(*map(printable, [*lines, f"  {self.swept.line_to_repeat(run.cell, run.test)}"]), sep="\n", flush=True)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -222,7 +220,7 @@ def _stop_at_signals() -> None:
             signal.signal(further, signal.SIG_IGN)
         raise KeyboardInterrupt(128 + number)
 
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop)
