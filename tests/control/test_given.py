@@ -111,7 +111,7 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
 @pytest.mark.parametrize(
     ("second", "complaint"),
     [
-        ("product: {name: b, photo: 2}", '3:24: /given/1/product/photo: found an unknown field; expected only name, description, dimensions, asset_ids, primary_asset_id, photos; did you mean "photos"?'),
+        ("product: {name: b, photo: 2}", '3:24: /given/1/product/photo: found an unknown field; expected only name, photos, description, dimensions, asset_ids, primary_asset_id; did you mean "photos"?'),
         ("photoshoot: {products: [c]}", '3:29: /given/1/photoshoot/products/0: found "c"; expected the name of a Product above, or an id'),
         ("photoshoot: {products: [a], resolution: 8k}", '3:45: /given/1/photoshoot/resolution: found "8k"; expected one of 1k, 2k, 4k'),
         ("background: {name: b, kind: sea}", '3:33: /given/1/background/kind: found "sea"; expected one of backdrop, location'),

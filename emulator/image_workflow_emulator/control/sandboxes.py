@@ -9,7 +9,7 @@ photoshoot. Must not know what an operation checks.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -17,15 +17,16 @@ from msgspec import structs
 from starlette.concurrency import iterate_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
+from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract, enforcing_unique_items
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.clock import clock_of, describe_clock, move_to
-from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices, schemas
+from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
+from image_workflow_emulator.control.dispatch import contract as control_contract
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import account_of_query, describe_teams
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document, document_of, read_document
-from image_workflow_emulator.documents.schemas import Steps
+from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
 from image_workflow_emulator.domain.orders import PHOTOSHOOT_SLOTS
 from image_workflow_emulator.domain.problems import Problem
@@ -157,11 +158,10 @@ async def give(call: ControlCall) -> dict[str, Any]:
 def read(call: ControlCall) -> Document:
     """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
     document = read_document(call.body, call.query["file"] or "")
-    document.check(schemas(), "#/components/schemas/Given")
+    document.check(_schemas(call.plane.contract), "#/components/schemas/Given")
     above: list[str] = []
     for index, entry in enumerate(document.data["given"]):
         ((kind, fields),) = entry.items()
-        _check_entry(document, ("given", index, kind), kind, fields, call.plane.contract)
         for place, product in enumerate(fields.get("products", ()) if kind == PHOTOSHOOT else ()):
             if product not in above and not product.startswith("prd_"):
                 steps = ("given", index, kind, "products", place)
@@ -171,23 +171,17 @@ def read(call: ControlCall) -> Document:
     return document
 
 
-def _check_entry(document: Document, steps: Steps, kind: str, fields: Mapping[str, Any], contract: Contract) -> None:
-    """Complain of fields that the body of the operation cannot have."""
-    schema = _operation(contract, kind).body
-    assert schema is not None, "a creation has a body"
-    body = _body(kind, fields, {}, lambda number: [f"photo {photo}" for photo in range(number)])
-    for violation in contract.violations(schema, body):
-        first, *others = violation.steps or ("",)
-        own_steps = ("products" if first == "product_ids" else first, *others)
-        if own_steps[0] not in fields:
-            continue  # a photo that is not drawn yet
-        expected, meant = violation.expected, violation.suggestions
-        if violation.kind == "unknown" and not others:
-            more = ("products", "finished") if kind == PHOTOSHOOT else ("photos",)
-            own = [*(name for name in expected.removeprefix("only ").split(", ") if name != "product_ids"), *more]
-            expected, meant = f"only {', '.join(own)}", nearest(str(first), own)
-        found = None if violation.kind == "invalid" else violation.found
-        document.complain((*steps, *own_steps), expected, found, meant, violation.kind == "unknown")
+@lru_cache(maxsize=1)
+def _schemas(contract: Contract) -> Schemas:
+    """Return the schemas of entries: each has the fields of the body under `/v1`, and those of the control plane's own."""
+    bodies, own = enforcing_unique_items(contract.document["components"]["schemas"]), control_contract()["components"]
+    entry, entries = own["schemas"]["GivenEntry"], dict[str, Any]()
+    for kind, reference in entry["properties"].items():
+        body, added = bodies[_operation(contract, kind).body], own["schemas"][reference["$ref"].rpartition("/")[2]]
+        fields = {name: one for name, one in body["properties"].items() if name != "product_ids"}
+        entries[kind] = {**body, "required": added["required"], "properties": added["properties"] | fields}
+    given = {"Given": own["schemas"]["Given"], "GivenEntry": {**entry, "properties": entries}}
+    return Schemas({"components": {"schemas": bodies | given}}, formats={})
 
 
 def _operation(contract: Contract, kind: str) -> OperationContract:
@@ -199,8 +193,7 @@ def _operation(contract: Contract, kind: str) -> OperationContract:
 async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
     """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
     path = _operation(call.plane.contract, kind).path
-    body = _body(kind, fields, names, partial(_photos, call, team_id, kind, fields))
-    made = await _ask(call, team_id, "POST", path, body)
+    made = await _ask(call, team_id, "POST", path, _body(call, team_id, kind, fields, names))
     if kind == "product" or not fields.get("finished", True):
         return made
     await _finish(call, team_id, made["id"])
@@ -213,8 +206,8 @@ async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str,
     return await _ask(call, team_id, "GET", f"{path}/{ended['result']['id']}")
 
 
-def _body(kind: str, fields: Mapping[str, Any], names: Names, photos_of: Callable[[int], list[str]]) -> dict[str, Any]:
-    """Return the body under `/v1`; `photos_of` makes so many photos and returns their ids."""
+def _body(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """Return the body under `/v1`, for which photos are added."""
     body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
     photos = body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1)
     if kind == PHOTOSHOOT:
@@ -222,10 +215,10 @@ def _body(kind: str, fields: Mapping[str, Any], names: Names, photos_of: Callabl
         body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
         body["product_ids"] = [names.get(("product", product), product) for product in body.pop("products")]
     elif kind in _ONE_SOURCE:
-        body["asset_id"] = body.get("asset_id") or photos_of(1)[0]
+        body["asset_id"] = body.get("asset_id") or _photos(call, team_id, kind, body["name"], 1)[0]
     else:
-        body["asset_ids"] = body.get("asset_ids") or photos_of(photos)
-    if kind == "product" and isinstance(body["asset_ids"], list):
+        body["asset_ids"] = body.get("asset_ids") or _photos(call, team_id, kind, body["name"], photos)
+    if kind == "product":
         body.setdefault("primary_asset_id", body["asset_ids"][0])
     return body
 
@@ -239,12 +232,12 @@ def _with_ids(name: str, value: Any, names: Names) -> Any:
     return names.get((name.removesuffix("_id"), value), value) if name.endswith("_id") else value
 
 
-def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
+def _photos(call: ControlCall, team_id: str, kind: str, name: str, number: int) -> list[str]:
     """Add Assets without uploads: of a product shirts, else premade pictures of its kind; return their ids."""
     shown, what = (kind, "") if kind in INGREDIENT_KINDS else ("background", " shirt")
-    names = [f"{kind} {fields['name']} {photo}{what}" for photo in range(1, number + 1)]
+    names = [f"{kind} {name} {photo}{what}" for photo in range(1, number + 1)]
     sample = PremadeRecipe(kind=shown, name="", width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
-    return [add_asset(call.sandbox, team_id, structs.replace(sample, name=name), call.now).id for name in names]
+    return [add_asset(call.sandbox, team_id, structs.replace(sample, name=each), call.now).id for each in names]
 
 
 async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -253,10 +246,7 @@ async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Ma
     if not keys:
         name = call.sandbox.accounts[team_id].team.name
         raise Problem("invalid_request", f"the Team {name!r} has no full and active credential; add one")
-    try:
-        content = b"" if body is None else json_bytes(body)
-    except TypeError as error:  # an integer beyond 64 bits, which YAML can write
-        raise Problem("invalid_request", f"(body): found what JSON cannot hold ({error})") from None
+    content = b"" if body is None else json_bytes(body)
     answer = await call.plane.ask_off_record(call.sandbox, call.head.scope, keys[0], method, f"/v1{path}", content)
     call.check_unchanged()
     return answer
