@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import orjson
 from msgspec import Struct
@@ -25,7 +25,7 @@ from image_workflow_emulator.documents.complaints import DocumentError, clause
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import MAX_INTEGER
-from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
+from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.requests import (
@@ -48,14 +48,6 @@ from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.service.sandbox.store import Store
 from image_workflow_emulator.settings import Settings
 
-Value = TypeVar("Value")
-
-
-AskOffRecord: TypeAlias = Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
-"""Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is that
-of the request behind it. Returns the JSON of the answer; raises Problem for a refusal.
-"""
-
 
 @dataclass(eq=False)
 class ControlPlane:
@@ -69,7 +61,10 @@ class ControlPlane:
     """Draws a picture, if it was not drawn before, while others are served."""
     decode: Callable[[bytes, str, Readings], Awaitable[DecodedUpload]]
     """Decodes and normalizes an uploaded file of a content type while others are served."""
-    ask_off_record: AskOffRecord
+    ask_off_record: Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
+    """Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is
+    that of the request behind it. Returns the JSON of the answer; raises Problem for a refusal.
+    """
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
     given: bytes | None = None
@@ -79,7 +74,7 @@ class ControlPlane:
     names: Iterator[str] = field(default_factory=lambda: map("sandbox-{}".format, count(1)))
     """The ids of sandboxes that are created without one."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
+    """Taken from the first byte of a state file to its end: each may be as large as the memory for images."""
 
     @cached_property
     def library(self) -> ScenarioLibrary:
@@ -88,9 +83,7 @@ class ControlPlane:
 
     def find_sandbox(self, identifier: str | None) -> Sandbox:
         """Return the sandbox that a path names, the default one if it names none. Raises Problem not_found."""
-        if identifier is None:
-            return self.sandboxes.default
-        sandbox = self.sandboxes.by_id.get(identifier)
+        sandbox = self.sandboxes.default if identifier is None else self.sandboxes.by_id.get(identifier)
         if sandbox is None:
             raise Problem("not_found", f"{excerpt(identifier)}: there is no such sandbox")
         return sandbox
@@ -129,7 +122,14 @@ MAX_IMAGE_BYTES: Final = 70 * 1024 * 1024
 """The limit of an upload."""
 _MAX_VALUES: Final = 50_000
 """Values in a body of JSON: more than twice those that a scenario may have."""
-_DESCRIBED_AT_ONCE: Final = 10
+
+
+_OWN_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+"""The state of a sandbox must not be cached, nor shown in a page of another origin."""
 
 
 class Action(Struct, frozen=True):
@@ -171,19 +171,19 @@ def _action(handlers: Mapping[str, Handler], operation: Mapping[str, Any]) -> Ac
     """Return the action of an operation of the contract: `getClock` is answered by `get_clock`."""
     name = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", operation["operationId"])
     body = operation.get("requestBody", {})
+    known = contract()["components"]["parameters"]
     components = [one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())]
-    parameters = {name: contract()["components"]["parameters"][name] for name in components}
-    query = {described["name"]: name for name, described in parameters.items() if described["in"] == "query"}
+    query = {known[one]["name"]: one for one in components if known[one]["in"] == "query"}
     status = int(next(iter(operation["responses"])))
     return Action(handlers[name], query, body.get("content", {}), body.get("required", False), status)
 
 
-async def in_slices(values: Iterable[Value], describe: Callable[[Value], Any]) -> list[orjson.Fragment]:
-    """Describe many values as JSON, some at a time, between which other requests are served."""
+async def in_slices(values: Iterable[Any], describe: Callable[[Any], Any]) -> list[orjson.Fragment]:
+    """Describe many values as JSON, ten at a time, between which other requests are served."""
     described = list[orjson.Fragment]()
     for number, value in enumerate(values, start=1):
         described.append(orjson.Fragment(orjson.dumps(describe(value))))
-        if number % _DESCRIBED_AT_ONCE == 0:
+        if number % 10 == 0:
             await asyncio.sleep(0)
     return described
 
@@ -206,15 +206,12 @@ class Control:
         request_id = self._plane.identifiers.next(REQUEST_ID_KIND)
 
         async def finish(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], head.embedding]
-            else:
-                if head.method == "HEAD":
-                    message["body"] = b""
-                if body.has_more and not message.get("more_body"):
-                    await send({**message, "more_body": True})
-                    await body.drain()
-                    message["body"] = b""
+            if head.method == "HEAD" and "body" in message:
+                message["body"] = b""
+            if body.has_more and "body" in message and not message.get("more_body"):
+                await send({**message, "more_body": True})
+                await body.drain()
+                message["body"] = b""
             await send(message)
 
         try:
@@ -223,9 +220,8 @@ class Control:
             return
         except Exception as error:
             response = _refuse(error, head, request_id)
-        # The state of a sandbox must not be cached.
-        own = {"Request-Id": request_id, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-        for name, value in own.items():
+        response.headers["Request-Id"] = request_id
+        for name, value in _OWN_HEADERS.items():
             response.headers.setdefault(name, value)
         await response(scope, receive, finish)
 
@@ -275,26 +271,24 @@ def _check_token(head: Request, token: str | None) -> None:
         return
     found = head.bearer_key()
     if found is None or not hmac.compare_digest(found.encode("latin-1"), token.encode()):
-        shown = "none" if found is None else "another"
-        expected = "expected `Bearer` and the control token"
-        raise Problem("authentication_required", f"Authorization: found {shown}; {expected}", check=Check.CREDENTIAL)
+        detail = f"Authorization: found {'another' if found else 'none'}; expected `Bearer` and the control token"
+        raise Problem("authentication_required", detail, check=Check.CREDENTIAL)
 
 
 async def _read_body(plane: ControlPlane, action: Action, head: Request, body: Body) -> bytes:
     """Read the body. Raises Problem invalid_request, with status 413 for one that is too large."""
     if not body.has_more:
         return b""
-    limit_bytes, expected, remedy = MAX_BODY_BYTES, "fewer", "send a smaller body"
-    if "image/png" in action.body:
-        limit_bytes = MAX_IMAGE_BYTES
-    elif STATE_FILE in action.body:
-        limit_bytes = plane.settings.max_memory
-        expected, remedy = f"at most --max-memory {limit_bytes}", "start the emulator with a larger --max-memory"
+    limits = {"image/png": MAX_IMAGE_BYTES, STATE_FILE: plane.settings.max_memory}
+    limit_bytes = next((limits[name] for name in action.body if name in limits), MAX_BODY_BYTES)
     content = await body.read(limit_bytes) if head.announced_bytes() <= limit_bytes else None
     if not action.body:
         check_no_body(content)
     if content is None:
-        raise invalid_request("(body)", f"more than {limit_bytes} bytes", expected, remedy, status=413)
+        expected = f"at most --max-memory {limit_bytes}" if STATE_FILE in action.body else "fewer"
+        raise Problem(
+            "invalid_request", f"(body): found more than {limit_bytes} bytes; expected {expected}", status=413
+        )
     return content
 
 
@@ -315,8 +309,7 @@ def _refuse(error: Exception, head: Request, request_id: str) -> Response:
 @cache
 def contract() -> dict[str, Any]:
     """Return the contract of the control plane."""
-    document: dict[str, Any] = shipped_document("contract/control-plane.yaml")
-    return document
+    return dict(shipped_document("contract/control-plane.yaml"))
 
 
 @cache

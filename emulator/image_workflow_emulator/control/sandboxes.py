@@ -173,7 +173,7 @@ def read(call: ControlCall) -> Document:
 
 @lru_cache(maxsize=1)
 def _schemas(contract: Contract) -> Schemas:
-    """Return the schemas of entries: each has the fields of the body under `/v1`, and those of the control plane's own."""
+    """Return the schemas of entries: the fields of the body under `/v1`, and those that only seeding has."""
     bodies, own = enforcing_unique_items(contract.document["components"]["schemas"]), control_contract()["components"]
     entry, entries = own["schemas"]["GivenEntry"], dict[str, Any]()
     for kind, reference in entry["properties"].items():

@@ -28,7 +28,7 @@ from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, 
 from image_workflow_emulator.service.sandbox.store import Collection
 
 _ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
-"""By profile, as in the built-in world."""
+"""The endings of keys, by profile, as in the built-in world."""
 _NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
 _MAX_SLUG_CHARACTERS: Final = 40
 

@@ -1,8 +1,8 @@
 """A document: a YAML or JSON text, read strictly to data with the line and column of each value, and checked.
 
-A plain scalar is the JSON that it looks like, else text: what a text means (a timestamp, a duration, a word) is said by
-the schema of its document, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice
-in a mapping is an error. Bytes, depth and values are limited, and aliases count as often as they are used.
+A plain scalar that reads as JSON is that value, else text: what a text means (a timestamp, a duration, a word) is said
+by the schema of its document, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes
+twice in a mapping is an error. Bytes, depth and values are limited, and aliases count as often as they are used.
 
 First all that breaks the schema is reported, and then, by the room whose document it is, all that no schema can
 express. Must not know what a document is about.
@@ -58,9 +58,9 @@ class Document:
 
     file: str
     data: Any
-    """The JSON that it looks like."""
+    """Its content as JSON."""
     places: Mapping[tuple[str, ...], tuple[Position, Position]]
-    """By path: where a value stands, and where its key does. Empty for data without a text."""
+    """The positions of each value and of its key, by path. Empty for data without a text."""
     source: str
     """The text that it was read from."""
     where: str = ""
@@ -106,7 +106,7 @@ class Document:
 
     def position(self, *steps: str | int, at_key: bool = False) -> Position:
         """Return the place in the file of a value, or of its key; else of the last on the way to it that is there."""
-        path = tuple(map(str, steps))  # the validator names a field that looks like a number by that number
+        path = tuple(map(str, steps))  # the validator names a field `7` by the number
         for length in range(len(path), -1, -1):
             if path[:length] in self.places:
                 value, key = self.places[path[:length]]

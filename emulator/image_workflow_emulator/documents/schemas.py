@@ -114,7 +114,7 @@ class Schemas:
     def violations(self, reference: str, value: object, first_only: bool = False) -> list[Violation]:
         """Return the ways in which a value breaks the schema of a reference such as `#/$defs/world`, by place.
 
-        To look for all takes 50 µs for each: ask for the first one only in a large value from a client.
+        To find all takes 50 µs for each: ask for the first one only in a large value from a client.
         """
         validator = self._validator(reference)
         try:

@@ -100,4 +100,4 @@ FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "speed": lambda text: max(parse_size(text), 1),
     "switch": lambda text: text in ("true", "on"),
 }
-"""By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""
+"""The parsers of texts by their name in a schema's `format`, for kinds of which no pattern says enough."""

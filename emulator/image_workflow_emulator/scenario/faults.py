@@ -85,10 +85,10 @@ class FaultContext(Protocol):
         """End the request before anything is done; return the beginning of the answer that is lost."""
 
     async def pause(self, span_ms: int) -> None:
-        """Wait for a span of real time, then look at the clock and the sandbox again."""
+        """Wait for a span of real time, then read the clock and the sandbox again."""
 
     async def hold(self, span_ms: int) -> None:
-        """Keep the request in admission for a span of emulator time, then look at the clock and the sandbox again."""
+        """Keep the request in admission for a span of emulator time, then read the clock and the sandbox again."""
 
 
 class FaultConnection(Protocol):

@@ -81,9 +81,9 @@ class Playbook:
     seed: Seed
     team: str | None = None
     counts: dict[str, RuleCounts] = field(default_factory=dict)
-    """By the names of rules, in the order of the file."""
+    """The counts of each rule by its name, in the order of the file."""
     awaited: dict[int, AwaitedChange] = field(default_factory=dict)
-    """By their index in the timeline: the changes that are made after requests."""
+    """The changes that are made after requests, by their index in the timeline."""
     _openings: list[tuple[int, int]] = field(init=False)
     """The instant and the index of each change that opens admission, in order."""
 

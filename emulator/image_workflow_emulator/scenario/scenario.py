@@ -9,7 +9,7 @@ a scenario, the engine and the exchange carry out what it says. Teams change ali
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import count
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
@@ -51,7 +51,7 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 ByteSurface = Literal["upload", "download"]
 BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
 Subject = Literal["resource", "credential", "team", "idempotency_key"]
-"""By what the matches of a rule can be counted separately."""
+"""What the matches of a rule can be counted by."""
 
 
 class Facts(Struct, frozen=True):
@@ -87,7 +87,7 @@ class Facts(Struct, frozen=True):
 
 
 _ABSENT: Final = object()
-"""Found where a field is missing: null is a value."""
+"""The value of a missing field: null is one of its own."""
 
 
 def glob(text: str) -> re.Pattern[str]:
@@ -201,15 +201,6 @@ def _resource(text: str) -> str | int:
     return _PLACES.index(text) + 1 if text in _PLACES else text
 
 
-_FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
-    **values.FORMATS,
-    "glob": glob,
-    "nth": _nth,
-    "resource": _resource,
-}
-"""The parsers of texts by their name in a schema's `format`, with those of this room."""
-
-
 # The outcomes of accepted work, decided when it is admitted (D31) -----------------------------------------------------
 
 FailureCode = Literal["processing_failed", "timed_out", "content_rejected"]
@@ -258,13 +249,11 @@ class Rule(Struct, frozen=True):
 
 # Changes of state at a time of their own: the nouns of the timeline ---------------------------------------------------
 
-Admission = Literal["paused", "open"]
-
 
 class AdmissionChange(Struct, frozen=True):
     """New writes are refused with 503, or admitted again. `retry_after` (seconds) None: the service's own."""
 
-    admission: Admission
+    admission: Literal["paused", "open"]
     retry_after: int | None = None
 
 
@@ -321,10 +310,7 @@ NO_SCENARIO: Final = Scenario("none")
 
 
 _IN_MS: Final = {"from": "from_ms", "until": "until_ms", "every": "every_ms", "for": "for_ms"}
-"""By their words, the fields of `When` that are spans."""
-_MAX_NAMED_OPERATIONS: Final = 3
-"""So many are named of the operations that cannot return a code."""
-SCHEMA: Final = "contract/scenario.schema.json"
+"""The fields of `When` that are spans, by their words."""
 
 
 def parse_scenario(text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
@@ -341,7 +327,8 @@ def parse_scenario(text: str | bytes, file: str, contract: Contract, world: Worl
 
 @cache
 def _schemas() -> Schemas:
-    return Schemas(shipped_document(SCHEMA), _FORMATS)
+    formats = {**values.FORMATS, "glob": glob, "nth": _nth, "resource": _resource}
+    return Schemas(shipped_document("contract/scenario.schema.json"), formats)
 
 
 def _suggest(steps: Steps, given: Any) -> list[str]:
@@ -397,7 +384,7 @@ class _Reader:
         self._contract = contract
         self._rule_names: dict[str, int] = {}
         self._known: dict[str, tuple[frozenset[str], str]] = {}
-        """By field: the words that can stand there, and what they are."""
+        """The words that a field can have, and what they are."""
         if world is not None:
             self._known["team"] = world.usable(world.teams), "the name of a Team"
             self._known["credential"] = world.usable(world.keys), "a key of the world"
@@ -477,7 +464,7 @@ class _Reader:
     def _check_code(self, steps: Steps, code: str, operations: list[OperationContract]) -> None:
         """Complain of a code that the contract does not allow for each matched operation."""
         if unable := [operation.id for operation in operations if code not in operation.all_codes]:
-            names = first_of(unable, _MAX_NAMED_OPERATIONS)
+            names = first_of(unable, 3)
             common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
             expected = f"a code that every operation of this rule can return: {', '.join(common)}"
             self._document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
