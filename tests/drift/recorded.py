@@ -19,8 +19,9 @@ from PIL import Image
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer, lower_names
 from image_workflow_emulator.contract import Contract, load_contract
+from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.domain.resources import TERMINAL
-from image_workflow_emulator.drift.judgement import judge
+from image_workflow_emulator.drift.judgement import FAILURES, judge
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.replay import DescribedPictures
 from image_workflow_emulator.drift.traffic import Traffic
@@ -160,7 +161,7 @@ def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedEx
 
 def judged(exchanges: Sequence[RecordedExchange]) -> Report:
     """Judge a recording."""
-    return judge(Traffic(exchanges, CONTRACT))
+    return judge(Traffic(exchanges, CONTRACT), NO_READINGS, (), FAILURES)
 
 
 def found(exchanges: Sequence[RecordedExchange]) -> list[str]:

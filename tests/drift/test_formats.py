@@ -17,14 +17,14 @@ def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
     assert ["/v1/products?limit=100", "/v1/products", "/v1/roboto.woff2", "/v1/team"] == [
         exchange.url.partition(".com")[2] or exchange.url.partition(".net")[2] for exchange in exchanges
     ]
-    assert exchanges[2].is_partial
+    assert exchanges[2].response_body is None
     assert exchanges[3].status is None
 
 
 def test_a_browsers_har_tells_readings_though_it_has_no_key() -> None:
     exchanges = read_recordings([str(RECORDINGS / "browser.har")])
     assert ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"] == found(exchanges)
-    assert 2 == judged(exchanges).counts["left_aside"]  # the font, and the request without an answer
+    assert 2 == judged(exchanges).details["noise"]  # the font, and the request without an answer
 
 
 def test_a_cassette_tells_readings_though_it_has_no_times() -> None:
@@ -34,7 +34,7 @@ def test_a_cassette_tells_readings_though_it_has_no_times() -> None:
 def test_a_journal_is_read_oldest_first() -> None:
     exchanges = read_recordings([str(RECORDINGS / "journal.json")])
     assert ["D66=silent"] == found(exchanges)
-    assert 2 == judged(exchanges).counts["compared"]
+    assert 2 == judged(exchanges).details["compared"]
 
 
 @pytest.mark.parametrize(

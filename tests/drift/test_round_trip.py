@@ -31,7 +31,7 @@ def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:
     service.call("updateProduct", {"name": "Blouse"}, product_id=product)
     service.call("deletePhotographyStyle", photography_style_id=style["result"]["id"])
     report = judged(service.exchanges[begun:])
-    assert len(service.exchanges) - begun == report.counts["compared"]
+    assert len(service.exchanges) - begun == report.details["compared"]
     assert [] == report.findings
 
 

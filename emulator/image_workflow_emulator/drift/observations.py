@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from image_workflow_emulator.domain import orders
 from image_workflow_emulator.domain.idempotency import RETENTIONS_MS
-from image_workflow_emulator.domain.intents import MAX_NAME, MAX_TEXT, PHOTOGRAPHY_DEFAULTS, fingerprint, intent_of
-from image_workflow_emulator.domain.problems import Problem, key_binding_codes
+from image_workflow_emulator.domain.intents import MAX_NAME, MAX_TEXT, fingerprint, intent_of
+from image_workflow_emulator.domain.problems import MENDED_BY_TIME, Problem, key_binding_codes
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings, parse_readings
 from image_workflow_emulator.domain.resources import TERMINAL
 from image_workflow_emulator.drift.recordings import instant_of, leaves
-from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, RecordedUpload, RecordedWork, Traffic
+from image_workflow_emulator.drift.traffic import REDIRECTS, RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.examiner.facts import POLLS
 from image_workflow_emulator.imaging.codecs import header_of
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
@@ -38,19 +38,15 @@ class Seen(NamedTuple):
 
 Evidence = Iterator[Seen]
 _PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
-DEFAULTS: Final = (*PHOTOGRAPHY_DEFAULTS, "image_count")
-"""The fields that the service may fill in (D33)."""
-_FILLED_IN: Final = ("plain", "other-defaults", "count-ignored")
-"""The readings of D33 that fill in something."""
+_DEFAULTS: Final = ("aspect_ratio", "resolution", "output_format")
+"""The fields whose defaults differ by the reading of D33."""
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 _CREATED_BY: Final = {"completeUpload": "listAssets", "createProduct": "listProducts"}
 """The list that shows a new resource, by the operation that creates it at once."""
 _WINDOWS_MS: Final = {"plain": UPLOAD_WINDOW_MS, "short": SHORT_WINDOW_MS}
 _TOLERANCE: Final = 0.25
 """How far a window may be off: the clocks of the service and of the client are not the same."""
-_UNDECIDED: Final = frozenset(
-    {"idempotency_in_progress", "idempotency_key_reused", "rate_limited", "service_unavailable", "internal_error"}
-)
+_UNDECIDED: Final = MENDED_BY_TIME - {"resource_operation_in_progress"} | {"idempotency_key_reused"}
 """Problems that say nothing of what becomes of a key."""
 _KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png"}
 """The stored format of each source format that tells (D18): AVIF has two, and WebP is stored as WebP under each
@@ -131,11 +127,9 @@ def media_types(traffic: Traffic) -> Evidence:
 def timestamps(traffic: Traffic) -> Evidence:
     """D73: how a timestamp ends."""
     for call in traffic.whole():
-        if call.operation is not None and call.is_success:
-            endings = {match[1] for text in _texts(call.answer) if (match := _TIMESTAMP.fullmatch(text))}
-            for ending in sorted(endings):
-                fits = _by_value(ending, {"plain": "Z", "offset": "+00:00"})
-                yield Seen(fits, call, f"a timestamp ends in {ending!r}")
+        endings = {match[1] for text in _texts(call.answer) if (match := _TIMESTAMP.fullmatch(text))}
+        for ending in sorted(endings):
+            yield Seen(_by_value(ending, {"plain": "Z", "offset": "+00:00"}), call, f"a timestamp ends in {ending!r}")
 
 
 # Keys and texts -------------------------------------------------------------------------------------------------------
@@ -162,12 +156,10 @@ def key_binding(traffic: Traffic) -> Evidence:
     """
     readings = ("plain", "binds-refusals", "releases")
     for first, second in _repetitions(traffic):
-        binding = [reading for reading in readings if first.code in key_binding_codes(reading)]
-        is_new = second.is_success or (second.code == first.code and _mark(second) != _mark(first))
-        if binding and _is_known(first, second):
-            yield Seen(binding, second)
-        elif binding and is_new:
-            yield Seen([one for one in readings if one not in binding], second)
+        is_bound = {reading: first.code in key_binding_codes(reading) for reading in readings}
+        is_known = _is_known(first, second)
+        if is_known or second.is_success or (second.code == first.code and _mark(second) != _mark(first)):
+            yield Seen(_by_value(is_known, is_bound) or None, second)
 
 
 def key_retention(traffic: Traffic) -> Evidence:
@@ -253,10 +245,11 @@ def list_freshness(traffic: Traffic) -> Evidence:
 def upload_session(traffic: Traffic) -> Evidence:
     """D15: how long a signed address takes bytes."""
     for call in traffic.whole("createUpload"):
-        now, until = traffic.service_time(call), instant_of(call.answer.get("upload", {}).get("expires_at"))
-        if now is not None and until is not None:
-            near = [name for name, span in _WINDOWS_MS.items() if abs(until - now - span) <= span * _TOLERANCE]
-            yield Seen(near, call, f"a window of {round((until - now) / SECOND_MS)} s")
+        until = instant_of(call.answer.get("upload", {}).get("expires_at"))
+        if call.is_timed and until is not None:
+            window = until - call.at
+            near = [name for name, span in _WINDOWS_MS.items() if abs(window - span) <= span * _TOLERANCE]
+            yield Seen(near, call, f"a window of {round(window / SECOND_MS)} s")
 
 
 def upload_status(traffic: Traffic) -> Evidence:
@@ -268,8 +261,8 @@ def upload_status(traffic: Traffic) -> Evidence:
 
 def stored_format(traffic: Traffic) -> Evidence:
     """D18: whether a photo keeps its format."""
-    for call, upload in _completions(traffic):
-        content_type = str(upload.session.body.get("content_type"))
+    for call, session in _completions(traffic):
+        content_type = str(session.body.get("content_type"))
         kept, found = _KEPT.get(content_type), call.answer.get("format")
         if call.is_success and kept is not None and found is not None:
             yield Seen(_by_value(found, {"plain": kept, "webp": "webp"}), call, f"{content_type} became {found}")
@@ -285,23 +278,23 @@ def file_delivery(traffic: Traffic) -> Evidence:
 
 def picture_limit(traffic: Traffic) -> Evidence:
     """D57: whether a large photo is taken."""
-    for call, upload in _completions(traffic):
+    for call, session in _completions(traffic):
         shown = call.answer.get("width", 0), call.answer.get("height", 0)
-        if orders.is_above_small_limit(*(shown if call.is_success else _sent_size(upload))):
+        if orders.is_above_small_limit(*(shown if call.is_success else _sent_size(traffic, session))):
             yield Seen(_by_outcome(call, "plain", "small"), call)
 
 
-def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedUpload]]:
-    """Iterate over the calls that complete an upload, each with that upload."""
+def _completions(traffic: Traffic) -> Iterator[tuple[RecordedCall, RecordedCall]]:
+    """Iterate over the calls that complete an upload, each with the call that opened it."""
     for call in traffic.whole("completeUpload"):
-        upload = traffic.uploads.get(call.parameters["upload_id"])
-        if upload is not None:
-            yield call, upload
+        if (session := traffic.uploads.get(call.parameters["upload_id"])) is not None:
+            yield call, session
 
 
-def _sent_size(upload: RecordedUpload) -> tuple[int, int]:
+def _sent_size(traffic: Traffic, session: RecordedCall) -> tuple[int, int]:
     """Return the width and height in pixels of a photo that was sent; 0 where the recording does not have its bytes."""
-    header = header_of(upload.sent[0].request_body or b"") if upload.sent else None
+    sent = (call.request_body for call in traffic.of("upload") if traffic.uploads.get(call.url) is session)
+    header = header_of(next(sent, None) or b"")
     return header[1:] if header else (0, 0)
 
 
@@ -330,8 +323,8 @@ def error_members(traffic: Traffic) -> Evidence:
             for holder in (look.shown, *look.outputs):
                 error = holder.get("error")
                 if error is not None and holder.get("status") == "failed":
-                    values = [error.get(name) for name in ("code", "message", "retryable")]
-                    yield Seen(["nulls" if None in values else "plain"], look.call)
+                    has_nulls = None in map(error.get, ("code", "message", "retryable"))
+                    yield Seen(["nulls" if has_nulls else "plain"], look.call)
 
 
 def subject_cap(traffic: Traffic) -> Evidence:
@@ -356,32 +349,29 @@ def _photos(traffic: Traffic, call: RecordedCall, product: str) -> tuple[str, Se
 
 def defaults(traffic: Traffic) -> Evidence:
     """D33: what stands in for fields that were not sent."""
+    readings = ("plain", "required", "other-defaults", "count-ignored")
     for call in traffic.whole(_PHOTOGRAPHY):
-        shown = call.answer.get("request")
-        echo: Any = shown if isinstance(shown, dict) else {}
-        missing = [name for name in DEFAULTS if name not in call.body]
-        meant = {reading: _meaning(call, parse_readings(f"D33={reading}")) for reading in _FILLED_IN}
-        plain, other = meant["plain"], meant["other-defaults"]
-        if plain is None:
-            if meant["count-ignored"] is not None and (call.is_success or call.code == "invalid_input"):
-                yield Seen(["count-ignored"] if call.is_success else ["plain", "required", "other-defaults"], call)
-            continue
-        if missing and call.code == "invalid_input":
-            yield Seen(["required"], call)
-        for name in missing:
-            if name in echo and plain[name] != other[name]:
-                expected = {reading: meaning[name] for reading, meaning in meant.items()}
-                yield Seen(_by_value(echo[name], expected), call, f"{name} became {echo[name]!r}")
+        meant = {reading: _meaning(call, parse_readings(f"D33={reading}")) for reading in readings}
+        echo: Any = call.answer.get("request")
+        filled = [name for name in _DEFAULTS if name not in call.body and isinstance(echo, dict) and name in echo]
+        fits: Collection[str] | None = None
+        if call.code == "invalid_input":
+            fits = _by_value(None, meant)
+        elif call.is_success:
+            explains = {
+                reading: meaning is not None and all(meaning[name] == echo[name] for name in filled)
+                for reading, meaning in meant.items()
+            }
+            fits = _by_value(True, explains)
+        yield Seen(fits or None, call)
 
 
 def pixel_sizes(traffic: Traffic) -> Evidence:
     """D35: the size of finished outputs."""
     for call, work in traffic.admissions():
-        if not {"aspect_ratio", "resolution"} <= call.body.keys():
-            continue
-        ratio, resolution = call.body["aspect_ratio"], call.body["resolution"]
-        sizes = {reading: orders.output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
-        for output in work.last.outputs:
+        ratio, resolution = call.body.get("aspect_ratio", ""), call.body.get("resolution", "")
+        for output in work.last.outputs if ratio and resolution else ():
+            sizes = {reading: orders.output_size(ratio, resolution, reading) for reading in ("plain", "megapixels")}
             for look, asset in traffic.shown.get(("asset", (output.get("asset") or {}).get("id", "")), ())[:1]:
                 size = asset.get("width"), asset.get("height")
                 yield Seen(_by_value(size, sizes), look, f"{ratio} at {resolution} became {size[0]} x {size[1]}")
@@ -396,8 +386,7 @@ def partial_charge(traffic: Traffic) -> Evidence:
         if is_partial and charged is not None and finished is not None:
             cost = orders.PHOTOSHOOT_CREDITS, completed, orders.PHOTOSHOOT_SLOTS
             charges = {reading: orders.generation_charge(*cost, reading) for reading in ("plain", "down", "whole")}
-            what = f"{completed} of {orders.PHOTOSHOOT_SLOTS} outputs cost {charged} Credits"
-            yield Seen(_by_value(charged, charges), finished, what)
+            yield Seen(_by_value(charged, charges) or None, finished)
 
 
 def slot_order(traffic: Traffic) -> Evidence:
@@ -440,13 +429,11 @@ def _account(traffic: Traffic, call: RecordedCall) -> dict[str, int] | None:
 
 def _stage(work: RecordedWork, call: RecordedCall) -> str | None:
     """Return where a work was in its life when a call was made: before, open or finished; None if it is not certain."""
-    finished = work.finished_by
-    if work.admission is None:
-        return "finished" if finished is work.looks[0].call else None
-    if call.number < work.admission.number:
-        return "before"
-    if finished is not None and call.number >= finished.number:
+    first, finished = work.looks[0].call, work.finished_by
+    if finished is not None and (call.number >= finished.number or (finished is first and work.admission is None)):
         return "finished"
+    if work.admission is None or call.number < first.number:
+        return None if work.admission is None else "before"
     is_open = any(shown.get("status") not in TERMINAL and look.number >= call.number for look, shown in work.looks)
     return "open" if is_open else None
 

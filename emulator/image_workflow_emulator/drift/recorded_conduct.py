@@ -6,9 +6,9 @@ Owns which rules a recording cannot show, and why. Has no rule of its own.
 from argparse import Namespace
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -16,7 +16,7 @@ from image_workflow_emulator.contract import BASE_PATH, Contract, load_contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
 from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
-from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, nothing_to_judge, read_recordings
+from image_workflow_emulator.drift.recordings import RecordedExchange, check_calls, instant_of, read_recordings
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES
@@ -24,9 +24,6 @@ from image_workflow_emulator.kernel.timestamps import MINUTE_MS
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.service.records.record import RequestRecord, digest
-
-_EARLIER_MS: Final = MINUTE_MS
-"""How much earlier than its request work may seem to be created: two clocks are not the same."""
 
 
 class _Record(RequestRecord, eq=False):
@@ -41,8 +38,7 @@ class _Record(RequestRecord, eq=False):
 def conduct(options: Namespace, _environment: Mapping[str, str]) -> Report:
     """Judge what the recorded client does wrong. Raises UsageError and UnusableFileError as `drift` does."""
     report = judge_client(read_recordings(options.files), load_contract())
-    if not report.counts["requests"]:
-        raise nothing_to_judge(options.files)
+    check_calls(report.counts["requests"], options.files)
     return report
 
 
@@ -55,7 +51,9 @@ def judge_client(exchanges: Sequence[RecordedExchange], contract: Contract) -> R
         if traffic.calls:
             records = list(_records(traffic, max(places, default=0)))
             now = max(record.left_at for record in records)
-            judged = judge(records, _RecordedWorks(traffic, records), now, has_ended=True)
+            judged = judge(
+                records, _RecordedWorks(traffic, {record.work_id for record in records}), now, has_ended=True
+            )
             places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
             for one in judged.findings:
                 findings.append(one.reported(first_of(map(places.get, one.requests), separator="; ")))
@@ -136,7 +134,7 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             has_authorization=authorization is not None,
             shows_key="…" in f"{entry.query}{entry.idempotency_key}",  # where a journal has masked the key
             key_header=None if call.key is None else call.key.encode(),
-            user_agent_header=None if user_agent is None else _latin(user_agent),
+            user_agent_header=None if user_agent is None else user_agent.encode(),
             connection=entry.connection,
             operation=operation.id if operation else None,
             byte_surface=call.surface,
@@ -145,15 +143,11 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             request_body=call.request_body if call.body else None,
             request_digest="" if call.body else body_digest,
             status=call.status,
-            response_headers=tuple((_latin(name), _latin(value)) for name, value in call.response_headers.items()),
+            response_headers=tuple((name.encode(), value.encode()) for name, value in call.response_headers.items()),
             response_body=orjson.dumps(answer) if operation else None,
             is_unheard=entry.abandoned,
             problem=Problem(call.code, "", is_injected=is_injected) if call.code and call.code in CATALOGUE else None,
         )
-
-
-def _latin(text: str) -> bytes:
-    return text.encode("latin-1", "replace")
 
 
 def _path(call: RecordedCall, traffic: Traffic) -> str:
@@ -161,8 +155,8 @@ def _path(call: RecordedCall, traffic: Traffic) -> str:
     address = call.url.partition("?")[0]
     if call.operation is not None:
         return BASE_PATH + address.partition(BASE_PATH)[2]
-    upload = traffic.uploads.get(call.url)
-    return address if upload is None else f"{BASE_PATH}/uploads/{upload.id}/bytes"
+    session = traffic.uploads.get(call.url)
+    return address if session is None else f"{BASE_PATH}/uploads/{session.answer.get('id')}/bytes"
 
 
 def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
@@ -174,37 +168,33 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
     unclaimed = [work for work in traffic.works.values() if work.admission is None]
     for call in traffic.calls:
         if call.status in (None, 500) and call.body and call.key is not None:
-            now = traffic.service_time(call)
-            work = next((work for work in unclaimed if _echoes(work, call, now)), None)
+            work = next((work for work in unclaimed if _is_admitted(work, call)), None)
             if work is not None:
                 unclaimed.remove(work)
                 found[call.number] = work.id
     return found
 
 
-def _echoes(work: RecordedWork, call: RecordedCall, now: int | None) -> bool:
+def _is_admitted(work: RecordedWork, call: RecordedCall) -> bool:
     echo, created_at = work.last.shown.get("request"), instant_of(work.last.shown.get("created_at"))
-    if not isinstance(echo, dict) or created_at is None:
-        return False
-    is_new = now is None or created_at >= now - _EARLIER_MS
-    is_of_call = operation_admitting(work.kind) == call.name
-    return is_of_call and is_new and all(echo.get(name) == value for name, value in call.body.items())
+    is_new = created_at is not None and (not call.is_timed or created_at >= call.at - MINUTE_MS)  # of another clock
+    is_same = isinstance(echo, dict) and {**echo, **call.body} == echo
+    return is_new and is_same and operation_admitting(work.kind) == call.name
 
 
 # What became of it ----------------------------------------------------------------------------------------------------
 
 
-class _RecordedWorks:
+class _RecordedWorks(NamedTuple):
     """The work and the uploads as the recording last shows them."""
 
-    def __init__(self, traffic: Traffic, records: Sequence[RequestRecord]) -> None:
-        self._traffic = traffic
-        self._admitted = {record.work_id for record in records}
+    traffic: Traffic
+    admitted: Collection[str | None]
 
     def find_work(self, identifier: str) -> Operation | Generation | None:
         """Return a piece of work as it was seen last: the fields that rules ask for; all others are None."""
-        work = self._traffic.works.get(identifier)
-        if work is None and identifier not in self._admitted:
+        work = self.traffic.works.get(identifier)
+        if work is None and identifier not in self.admitted:
             return None
         kind: Any = Generation
         known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
@@ -222,6 +212,6 @@ class _RecordedWorks:
 
     def find_upload(self, identifier: str) -> UploadSession | None:
         """Return an Upload Session as it was seen last."""
-        upload = self._traffic.uploads.get(identifier)
-        expires_at = instant_of(upload.session.answer["upload"].get("expires_at")) if upload else None
+        session = self.traffic.uploads.get(identifier)
+        expires_at = instant_of(session.answer["upload"].get("expires_at")) if session else None
         return None if expires_at is None else UploadSession(identifier, "", "image/png", 0, 0, expires_at)

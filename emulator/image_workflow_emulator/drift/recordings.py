@@ -2,9 +2,8 @@
 journal.
 
 Owns what an exchange is, the detection of a format, by content, and the bounds of what is read. What an exporter leaves
-out is repaired; what cannot be repaired is marked: a body that is missing, cut off, or kept in another file makes its
-exchange evidence for the status alone. Cassettes hold no times: those of the service's answers stand in for them, in
-whole seconds. Knows nothing of the service.
+out is repaired as far as it can be; a body that is cut off, or kept in another file, counts as missing. Cassettes hold
+no times: those of the service's answers stand in for them, in whole seconds. Knows nothing of the service.
 """
 
 import base64
@@ -31,11 +30,8 @@ from image_workflow_emulator.settings import UsageError
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000
 """The most exchanges of all files together."""
-_JOURNAL_ORIGIN: Final = "http://emulator"
-"""Stands for the address of the emulator, which a journal does not hold."""
 _MAX_DEPTH: Final = 200
 _NOT_TEXT: Final = ("image/", "application/octet-stream")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class RecordedExchange(Struct, frozen=True):
@@ -54,8 +50,6 @@ class RecordedExchange(Struct, frozen=True):
     """None where no answer was recorded: it was lost, or the client left."""
     response_headers: Mapping[str, str]
     response_body: bytes | None
-    is_partial: bool = False
-    """Whether a body was cut off or left out, so that the exchange is evidence for the status alone."""
     is_coarse: bool = False
     """Whether its instant is known in whole seconds only, which is no evidence for waits."""
     sandbox: str = ""
@@ -88,9 +82,10 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
     return exchanges
 
 
-def nothing_to_judge(files: Sequence[str]) -> UsageError:
-    """Return the refusal of recordings of another service."""
-    return UsageError(f"{Path(files[-1]).name}: no exchange is a call of the Image Workflow Service")
+def check_calls(calls: int, files: Sequence[str]) -> None:
+    """Raise UsageError where no exchange of the files is a call of the service."""
+    if not calls:
+        raise UsageError(f"{Path(files[-1]).name}: no exchange is a call of the Image Workflow Service")
 
 
 def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
@@ -120,26 +115,28 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
 
 def _document(content: bytes, name: str) -> Any:
     """Read JSON, or YAML where it is not JSON. Raises UsageError."""
+    content = content.removeprefix(b"\xef\xbb\xbf")  # some tools begin with a byte order mark
+    if content.lstrip()[:1] not in (b"{", b"["):
+        return _load_yaml(content, name)
     try:
-        return orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))  # some tools begin with a byte order mark
+        return orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        if content.lstrip()[:1] not in (b"{", b"["):
-            return _load_yaml(content, name)
-        reason = str(error)
-    with suppress(ValueError, RecursionError):  # half a surrogate pair, which browsers write for a byte that is no text
-        return orjson.loads(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
-    raise UsageError(f"{name}: not complete JSON ({reason})")
+        with suppress(
+            ValueError, RecursionError
+        ):  # half a surrogate pair: browsers write it for a byte that is no text
+            return orjson.loads(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
+        raise UsageError(f"{name}: not complete JSON ({error})") from None
 
 
 def _load_yaml(content: bytes, name: str) -> Any:
     """Read YAML. Raises UsageError."""
     try:
         depth = 0
-        for event in yaml.parse(content, Loader=_Loader):
+        for event in yaml.parse(content, Loader=yaml.CSafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > _MAX_DEPTH or isinstance(event, yaml.AliasEvent):  # a small file that would become deep or large
                 raise ValueError(f"aliases, or more than {_MAX_DEPTH} levels")
-        return yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe loader, and the faster one)
+        return yaml.load(content, Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -152,34 +149,28 @@ def _load_yaml(content: bytes, name: str) -> Any:
 def _exchange_of_har(entry: Mapping[str, Any]) -> RecordedExchange:
     request, response, took = entry["request"], entry.get("response") or {}, entry.get("time")
     status = int(response.get("status") or 0)  # browsers write 0 or -1 where no answer came
-    sent, is_cut = _har_body(request.get("postData") or {"size": request.get("bodySize")})
-    received, is_answer_cut = _har_body(response.get("content") or {}) if status > 0 else (None, False)
+    sent, received = _har_body(request.get("postData") or {}), _har_body(response.get("content") or {})
     started = re.sub(r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime")))  # some write more than microseconds
     asked = str(request["method"]).upper(), str(request["url"]), _har_headers(request), sent
-    answered = status if status > 0 else None, _har_headers(response), received
+    answered = (status, _har_headers(response), received) if status > 0 else (None, {}, None)
     took_ms = float(took) if isinstance(took, int | float) and took >= 0 else None
-    return RecordedExchange("", instant_of(started), took_ms, *asked, *answered, is_partial=is_cut or is_answer_cut)
+    return RecordedExchange("", instant_of(started), took_ms, *asked, *answered)
 
 
 def _har_headers(message: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers; those of HTTP/2 that stand for the request line (`:path`) are left out."""
-    pairs = [(str(header["name"]), str(header["value"])) for header in message.get("headers") or ()]
-    return lower_names(pair for pair in pairs if not pair[0].startswith(":"))
+    return lower_names((str(header["name"]), str(header["value"])) for header in message.get("headers") or ())
 
 
-def _har_body(content: Mapping[str, Any]) -> tuple[bytes | None, bool]:
-    """Return a body, and whether it is partial: left out, cut off, or bytes that were written as text."""
-    text, size = content.get("text"), float(content.get("size") or 0)
-    if text is None:
-        return None, size > 0 or "_file" in content
-    if content.get("encoding") != "base64":
-        body = str(text).encode()
-        return body or None, len(body) < size or str(content.get("mimeType", "")).startswith(_NOT_TEXT)
+def _har_body(content: Mapping[str, Any]) -> bytes | None:
+    """Return a body; None where it was left out, cut off, or is bytes that were written as text."""
+    text, is_base64 = content.get("text"), content.get("encoding") == "base64"
+    if text is None or (not is_base64 and str(content.get("mimeType", "")).startswith(_NOT_TEXT)):
+        return None
     try:
-        body = base64.b64decode(str(text))
+        body = base64.b64decode(str(text)) if is_base64 else str(text).encode()
     except ValueError:  # cut off
-        return None, True
-    return body, len(body) < size
+        return None
+    return body if body and len(body) >= float(content.get("size") or 0) else None
 
 
 def _exchange_of_cassette(entry: Mapping[str, Any]) -> RecordedExchange:
@@ -213,8 +204,7 @@ def _date_of(headers: Mapping[str, str]) -> int | None:
 def _exchange_of_journal(entry: Mapping[str, Any]) -> RecordedExchange:
     recorded = convert(entry, RecordedRequest)
     return replace(
-        _exchange_of_har(har_entry(entry, _JOURNAL_ORIGIN)),
-        is_partial="is not shown" in str(recorded.note) and recorded.bytes is None,
+        _exchange_of_har(har_entry(entry, "http://emulator")),
         sandbox=str(entry.get("sandbox", "")),
         sequence=recorded.sequence,
         arrived_at=instant_of(recorded.arrived_at),

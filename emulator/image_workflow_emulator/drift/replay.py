@@ -7,7 +7,7 @@ mapping of recorded values to the emulator's own. Compares nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -29,22 +29,14 @@ from image_workflow_emulator.testing.emulator import ORIGIN, ask, option_texts
 _TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"
 _AUTHORIZATION: Final = {"authorization": f"Bearer {_KEY}"}
-_WORLD: Final = {
-    "timings": {"queue": "1ms"},
-    "teams": {
-        _TEAM: {
-            "credits": 1_000_000,
-            "concurrency_limit": 1_000,
-            "credentials": [{"key": _KEY, "name": _TEAM, "profile": "full"}],
-        }
-    },
-}
+_CREDENTIAL: Final = {"key": _KEY, "name": _TEAM, "profile": "full"}
+_RICH_TEAM: Final = {"credits": 1_000_000, "concurrency_limit": 1_000, "credentials": [_CREDENTIAL]}
+_WORLD: Final = {"timings": {"queue": "1ms"}, "teams": {_TEAM: _RICH_TEAM}}
 _BY_THE_WORLD: Final = frozenset(
     {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
     | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
 )
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
-_MAX_WORK_MS: Final = 30 * DAY_MS
 _TYPES: Final[Mapping[str, Any]] = {"asset": Asset, "product": Product, **INGREDIENT_TYPES}
 _REFERRED: Final = {
     **{f"{kind}_id{plural}": kind for kind in _TYPES for plural in ("", "s")},
@@ -53,6 +45,8 @@ _REFERRED: Final = {
 """The kind of resource that ids name, by the name of their parameter or member."""
 _PREFIXES: Final = {"asset": "ast", "product": "prd"}
 _COLLECTIONS: Final = {"asset": "assets", "product": "products"}
+Replayed: TypeAlias = tuple[RecordedCall, Answer | None]
+"""A call and what the emulator answered to it; None where it could not be asked."""
 _PICTURE: Final = {"format": "png", "width": 1_000, "height": 1_000}
 _MADE: Final[Mapping[str, Any]] = {"source": "upload", "source_generation_id": None, "source_asset_ids": []}
 """The members of every resource that is put into the emulator, as far as its kind has them."""
@@ -64,13 +58,6 @@ class DescribedPictures(Helpers):
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Answer a job at once."""
         return {"scene": "clean"}, [orjson.dumps(head.get("recipe"))]
-
-
-class Replayed(NamedTuple):
-    """A call and what the emulator answered to it; None where it could not be asked."""
-
-    call: RecordedCall
-    answered: Answer | None
 
 
 class Replay:
@@ -98,19 +85,12 @@ class Replay:
 
     # What was there before -------------------------------------------------------------------------------------------
 
-    def _put_referred(self, call: RecordedCall) -> None:
-        """Put into the emulator what a call refers to, was there by its answer, and was made by no call before it."""
-        for name, identifier in (*call.parameters.items(), *leaves(call.body)):
-            kind = _REFERRED.get(name, "")
-            is_there = call.is_success or (kind, identifier) in self._traffic.shown
-            if kind and is_there and isinstance(identifier, str):
-                self._put(kind, identifier)
-
     def _put(self, kind: str, identifier: str) -> str:
         """Put a resource into the emulator as an answer shows it first, and return its id there."""
         if identifier not in self.mapped:
             looks = self._traffic.shown.get((kind, identifier))
-            self._map(identifier, self._make(kind, looks[0].shown if looks else {}))
+            self.mapped[identifier] = own = self._make(kind, looks[0].shown if looks else {})
+            self.stands_for[own] = identifier
             self.beginning.add(identifier)
         return self.mapped[identifier]
 
@@ -133,10 +113,6 @@ class Replay:
         sandbox.store.collections()[_COLLECTIONS.get(kind, kind)].add(made)
         return str(made.id)
 
-    def _map(self, recorded: str, own: str) -> None:
-        self.mapped[recorded] = own
-        self.stands_for[own] = recorded
-
     # The calls ------------------------------------------------------------------------------------------------------
 
     async def _send(self, call: RecordedCall) -> Replayed:
@@ -145,7 +121,7 @@ class Replay:
             await self._control("POST", "/clock/advance", {"to": format_timestamp(call.at)})
         prepared = self._prepare(call)
         if prepared is None:
-            return Replayed(call, None)
+            return call, None
         work = self._admitted.get(call.number)
         if work is not None:
             await self._control("PUT", "/scenario", _fate(call, work))
@@ -153,7 +129,7 @@ class Replay:
         if work is not None:
             await self._control("DELETE", "/scenario")
         self._learn(call, answered)
-        return Replayed(call, answered)
+        return call, answered
 
     def _prepare(self, call: RecordedCall) -> tuple[str, str, dict[str, str], bytes] | None:
         """Return method, path with query, headers and body of the request to send; None where there was no answer, or
@@ -167,37 +143,30 @@ class Replay:
         if call.surface == "download":
             link = self.mapped.get(call.url)
             return (call.method, link.removeprefix(ORIGIN), {}, b"") if link else None
-        if call.operation is None:
-            return None
+        assert call.operation is not None
         if call.name == "completeUpload":
             asset = call.answer.get("id")
             return ("GET", f"{BASE_PATH}/assets/{self._put('asset', asset)}", _AUTHORIZATION, b"") if asset else None
-        self._put_referred(call)
+        for name, identifier in (*call.parameters.items(), *leaves(call.body)):
+            kind = _REFERRED.get(name, "")
+            is_there = call.is_success or (kind, identifier) in self._traffic.shown
+            if kind and is_there and isinstance(identifier, str):
+                self._put(kind, identifier)
         needed = {*call.parameters.values(), call.query.get("after", "")}
         if call.is_success and needed - self.mapped.keys() - {""}:
             return None
         own = {name: quote(self.mapped.get(value, value), safe="") for name, value in call.parameters.items()}
         path = call.operation.path.format_map(own)
         query = urlencode({name: self.mapped.get(value, value) for name, value in call.query.items()})
-        headers = self._headers(call)
-        body = orjson.dumps(self._mapped(call.body)) if call.body else call.request_body or b""
-        return call.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
-
-    def _headers(self, call: RecordedCall) -> dict[str, str]:
-        """Return the headers to send; those that an exporter dropped are restored where the answer shows that they were
-        sent.
-        """
-        assert call.operation is not None
         headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
-        if call.key is not None:
-            headers["idempotency-key"] = call.key
-        elif call.operation.takes_key and call.status != 400:
-            headers["idempotency-key"] = f"recorded-{call.number}"
+        if call.key is not None or (call.operation.takes_key and call.status != 400):  # or an exporter dropped it
+            headers["idempotency-key"] = call.key or f"recorded-{call.number}"
         if call.request_body is not None:
             headers["content-type"] = call.request_headers.get("content-type", "application/json")
         if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
             headers["emulator-fault"] = call.code
-        return headers
+        body = orjson.dumps(self._mapped(call.body)) if call.body else call.request_body or b""
+        return call.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
 
     def _mapped(self, value: Any) -> Any:
         """Return some JSON with the emulator's values in place of recorded ones."""
@@ -216,7 +185,7 @@ class Replay:
                 if not is_identifier(name):
                     self.mapped.setdefault(recorded, own)
                 elif recorded not in self.mapped and own not in self.stands_for:
-                    self._map(recorded, own)
+                    self.mapped[recorded], self.stands_for[own] = own, recorded
         location = call.response_headers.get("location"), answered.headers.get("location")
         if call.surface == "download" and all(location):
             self.mapped.setdefault(str(location[0]), str(location[1]))
@@ -232,7 +201,7 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     finished = work.finished_by
     then: dict[str, Any] = {"stall": True}
     if finished is not None:  # of the time that the recording shows, work is queued for 1 ms
-        took_ms = min(max(1, finished.at - call.at - 1), _MAX_WORK_MS)
+        took_ms = min(max(1, finished.at - call.at - 1), 30 * DAY_MS)
         then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
         outputs = work.last.outputs
         failed = {str(slot): one for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"}

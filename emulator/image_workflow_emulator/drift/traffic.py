@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.documents.schemas import Violation
@@ -23,7 +23,6 @@ from image_workflow_emulator.drift.recordings import RecordedExchange, instant_o
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
 
-_WORKS: Final = ("operation", "generation")
 _LINKS: Final = ("url", "card_image_url", "preview_image_urls")
 """The members of answers that hold addresses of byte surfaces."""
 _OF_PROBLEMS: Final = ("code", "request_id", "active_operation_id")
@@ -36,7 +35,9 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     number: int
     """Its place among the calls, from 0."""
     at: int
-    """The instant of the request, which never goes back; where the recording has none, that of the call before."""
+    """The instant of the request by the service's clock, which never goes back; where the recording has none, that of
+    the call before.
+    """
     is_timed: bool
     """Whether the recording tells when it was."""
     operation: OperationContract | None
@@ -49,6 +50,8 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
     """The JSON object of the answer, without the members that have another type than in the contract."""
     violations: Sequence[Violation]
     """Where the answer breaks the contract."""
+    is_partial: bool
+    """Whether the recording lacks a body, so that the call is evidence for the status alone."""
 
     @property
     def name(self) -> str:
@@ -132,50 +135,40 @@ class RecordedWork(Struct):
         return amount if isinstance(amount, int) else None
 
 
-class RecordedUpload(Struct):
-    """An Upload Session: the first call that showed it, and the calls that sent bytes to it."""
-
-    id: str
-    session: RecordedCall
-    sent: list[RecordedCall]
-
-
 class Traffic:
     """The calls of a recording, in order, and the resources that they show."""
 
     def __init__(self, exchanges: Sequence[RecordedExchange], contract: Contract) -> None:
         self.contract = contract
-        self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
+        paths = ((operation.path, operation) for operation in contract.operations.values())
+        self._paths = [(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path), operation) for path, operation in paths]
         calls = list(self._recognize(exchanges))
+        made = (
+            call for call in calls if call.is_timed and call.is_success and call.operation and call.operation.is_write
+        )
+        clocks = ((call.at, instant_of(call.answer.get("created_at"))) for call in made)
+        skew_ms = next((created_at - at for at, created_at in clocks if created_at is not None), 0)
+        calls = [replace(call, at=max(DAY_MS, call.at + skew_ms)) for call in calls]
         self.calls: Sequence[RecordedCall] = calls if any(map(_may_be_of_service, calls)) else []
         self.left_aside = len(exchanges) - len(self.calls)
 
     # Recognition ----------------------------------------------------------------------------------------------------
 
-    def _find_base_url(self, exchanges: Sequence[RecordedExchange]) -> str:
-        """Return the address before `/team` and the like that most exchanges have; empty if none fits."""
-        found: Counter[str] = Counter()
-        for exchange in exchanges:
-            address, separator, rest = exchange.url.partition(BASE_PATH + "/")
-            if separator and self._match(exchange.method, "/" + rest.partition("?")[0])[0]:
-                found[address + BASE_PATH] += 1
-        return found.most_common(1)[0][0] if found else ""
-
-    def _match(self, method: str, path: str) -> tuple[OperationContract | None, Mapping[str, str]]:
-        for operation, template in self._templates:
-            match = template.fullmatch(path) if operation.method == method else None
-            if match:
-                return operation, {name: unquote(value) for name, value in match.groupdict().items()}
-        return None, {}
+    def _match(self, exchange: RecordedExchange) -> tuple[str, OperationContract | None, Mapping[str, str]]:
+        """Return the address before `/v1`, the operation, and the parameters of its path."""
+        base, _, path = exchange.url.partition("?")[0].partition(f"{BASE_PATH}/")
+        for pattern, operation in self._paths:
+            if operation.method == exchange.method and (match := re.fullmatch(pattern, f"/{path}")):
+                return base, operation, {name: unquote(value) for name, value in match.groupdict().items()}
+        return base, None, {}
 
     def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Iterator[RecordedCall]:
-        base_url, links = self._find_base_url(exchanges), dict[str, str]()
-        number, now = 0, DAY_MS
-        for exchange in exchanges:
-            known = links.get(exchange.url)
-            surface = exchange.entry.bytes if exchange.entry else known
-            path = exchange.url.removeprefix(base_url).partition("?")[0]  # of another service, with its host
-            operation, parameters = self._match(exchange.method, path)
+        """Iterate over the calls of the service, whose address is the one that most calls have."""
+        matches, links, number, now = list(map(self._match, exchanges)), dict[str, str](), 0, DAY_MS
+        bases = Counter(base for base, operation, _ in matches if operation is not None).most_common(1)
+        for exchange, (base, matched, parameters) in zip(exchanges, matches, strict=True):
+            surface = exchange.entry.bytes if exchange.entry else links.get(exchange.url)
+            operation = matched if base in dict(bases) else None
             if operation is not None or surface in BYTE_SURFACES:
                 now = max(now, exchange.at or 0)
                 seen = {"number": number, "at": now, "is_timed": exchange.at is not None, "surface": surface}
@@ -194,15 +187,18 @@ class Traffic:
         schema, violations = "DirectUploadResponseBody" if surface == "upload" else None, list[Violation]()
         if operation is not None:
             schema = contract.schema_of_success(operation, status)
+        is_partial = exchange.request_body is None and bool(operation.body if operation else surface == "upload")
         answer = answer if isinstance(answer, dict) else {}
         if schema is None or status // 100 != 2:
             answer = {name: answer[name] for name in _OF_PROBLEMS if isinstance(answer.get(name), str)}
+        elif exchange.response_body is None:
+            is_partial = True
         else:
             violations = contract.violations(schema, answer)
             answer = _without(answer, violations)
             if any(found.kind != "missing" for found in contract.violations(schema, answer)):
                 answer = {}  # more than are reported at once
-        return {"body": body, "answer": answer, "violations": violations}
+        return {"body": body, "answer": answer, "violations": violations, "is_partial": is_partial}
 
     # What it shows --------------------------------------------------------------------------------------------------
 
@@ -217,7 +213,8 @@ class Traffic:
     @cached_property
     def works(self) -> Mapping[str, RecordedWork]:
         """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
-        return {name: RecordedWork(name, looks) for (kind, name), looks in self.shown.items() if kind in _WORKS}
+        kinds = ("operation", "generation")
+        return {name: RecordedWork(name, looks) for (kind, name), looks in self.shown.items() if kind in kinds}
 
     @cached_property
     def shown(self) -> Mapping[tuple[str, str], Sequence[Look]]:
@@ -230,40 +227,18 @@ class Traffic:
         return shown
 
     @cached_property
-    def uploads(self) -> Mapping[str, RecordedUpload]:
-        """Every upload, by the id of its session and by its address."""
-        uploads: dict[str, RecordedUpload] = {}
-        for call in self.of("createUpload", "upload"):
-            known = uploads.get(call.url)
-            if known is not None:
-                known.sent.append(call)
-            elif "url" in (shown := call.answer.get("upload", {})):
-                upload = RecordedUpload(str(call.answer.get("id")), call, [])
-                uploads.setdefault(upload.id, upload)
-                uploads.setdefault(shown["url"], uploads[upload.id])
+    def uploads(self) -> Mapping[str, RecordedCall]:
+        """The first call that shows each Upload Session, by the session's id and by its address."""
+        uploads: dict[str, RecordedCall] = {}
+        for call in self.of("createUpload"):
+            if "url" in (shown := call.answer.get("upload", {})):
+                uploads.setdefault(str(call.answer.get("id")), call)
+                uploads.setdefault(shown["url"], call)
         return uploads
-
-    def service_time(self, call: RecordedCall) -> int | None:
-        """Return the instant of a call by the service's own clock, as the first call that creates something tells it.
-
-        None where the recording has no times.
-        """
-        return call.at + self._skew_ms if call.is_timed else None
-
-    @cached_property
-    def _skew_ms(self) -> int:
-        """How much the service's clock is ahead of the client's."""
-        made = (call for call in self.calls if call.is_success and call.operation and call.operation.is_write)
-        clocks = ((call.at, instant_of(call.answer.get("created_at"))) for call in made if call.is_timed)
-        return next((created - at for at, created in clocks if created is not None), 0)
 
     def admissions(self) -> Iterator[tuple[RecordedCall, RecordedWork]]:
         """Iterate over the calls that admitted work."""
         return ((work.admission, work) for work in self.works.values() if work.admission is not None)
-
-
-def _template(path: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
 
 
 def _without(answer: dict[str, Any], violations: Sequence[Violation]) -> dict[str, Any]:
