@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from image_workflow_emulator.cli.output import print_bytes, print_json, show
-from image_workflow_emulator.client.files import UnusableFileError, read_file
+from image_workflow_emulator.client.local_files import UnusableFileError, read_file
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import read_document

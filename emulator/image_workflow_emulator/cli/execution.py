@@ -29,7 +29,7 @@ from image_workflow_emulator.cli.arguments import PROGRAM
 from image_workflow_emulator.cli.child import Child
 from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_text, coverage_words
 from image_workflow_emulator.cli.serving import make_given, started
-from image_workflow_emulator.client.files import UnusableFileError, check_writable, write_file
+from image_workflow_emulator.client.local_files import UnusableFileError, check_writable, write_file
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.domain.readings import chosen

@@ -71,7 +71,7 @@ def _run(options: Namespace) -> int:
 
 def _status_of(options: Namespace) -> int:
     # Imported when there is something to run: --help and --version have ended.
-    from image_workflow_emulator.client.files import EmulatorError, UnusableFileError
+    from image_workflow_emulator.client.local_files import EmulatorError, UnusableFileError
     from image_workflow_emulator.documents.complaints import DocumentError
     from image_workflow_emulator.settings import CommandError, UsageError
 

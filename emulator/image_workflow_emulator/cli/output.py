@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
-from image_workflow_emulator.client.files import UnusableFileError, check_writable, write_file
+from image_workflow_emulator.client.local_files import UnusableFileError, check_writable, write_file
 from image_workflow_emulator.kernel.wording import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import SettingError

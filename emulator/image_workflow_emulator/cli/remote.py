@@ -20,7 +20,7 @@ from image_workflow_emulator.cli.output import print_json, print_table, show
 from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
 from image_workflow_emulator.client import control_client as client
 from image_workflow_emulator.client.control_client import MAX_REQUESTS, ControlClient
-from image_workflow_emulator.client.files import EmulatorError, read_file, read_state_file, write_file
+from image_workflow_emulator.client.local_files import EmulatorError, read_file, read_state_file, write_file
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.documents.document import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms

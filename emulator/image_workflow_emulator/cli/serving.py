@@ -24,7 +24,7 @@ from typing import Any, Final
 from image_workflow_emulator import __version__
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.output import table_lines
-from image_workflow_emulator.client.files import unreadable
+from image_workflow_emulator.client.local_files import unreadable
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks

@@ -16,7 +16,13 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from msgspec import Struct
 
-from image_workflow_emulator.client.files import NO_ANSWER, EmulatorError, UnusableFileError, is_refusal, read_file
+from image_workflow_emulator.client.local_files import (
+    NO_ANSWER,
+    EmulatorError,
+    UnusableFileError,
+    is_refusal,
+    read_file,
+)
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND
 from image_workflow_emulator.documents.complaints import DocumentError

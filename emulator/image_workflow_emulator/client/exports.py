@@ -17,7 +17,7 @@ import orjson
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.client.control_client import DEFAULT_SANDBOX, MAX_REQUESTS, STATE_SECONDS, ControlClient
-from image_workflow_emulator.client.files import is_refusal
+from image_workflow_emulator.client.local_files import is_refusal
 from image_workflow_emulator.http.requests import encoded_path
 
 __tracebackhide__ = is_refusal

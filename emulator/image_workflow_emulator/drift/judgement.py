@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from image_workflow_emulator.client.control_client import Answer
-from image_workflow_emulator.client.files import check_writable, write_file
+from image_workflow_emulator.client.local_files import check_writable, write_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.domain import readings

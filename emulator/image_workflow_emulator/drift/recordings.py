@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from image_workflow_emulator.client.control_client import lower_names
 from image_workflow_emulator.client.exports import har_entry
-from image_workflow_emulator.client.files import read_file
+from image_workflow_emulator.client.local_files import read_file
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from image_workflow_emulator.settings import UsageError

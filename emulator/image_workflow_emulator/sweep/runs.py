@@ -24,7 +24,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, json, structs
 
-from image_workflow_emulator.client.files import read_file
+from image_workflow_emulator.client.local_files import read_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.kernel.clock import host_elapsed_ms

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, convert, json, structs
 
-from image_workflow_emulator.client.files import read_file
+from image_workflow_emulator.client.local_files import read_file
 from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.documents.schemas import Schemas

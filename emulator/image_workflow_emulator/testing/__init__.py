@@ -10,7 +10,7 @@ The pytest plugin and the command line's own clients use this, and it uses the c
 an emulator's objects, since most run in another process.
 """
 
-from image_workflow_emulator.client.files import EmulatorError as EmulatorError
+from image_workflow_emulator.client.local_files import EmulatorError as EmulatorError
 from image_workflow_emulator.control.recorded_request import RecordedRequest as RecordedRequest
 from image_workflow_emulator.examiner.findings import Conduct as Conduct
 from image_workflow_emulator.examiner.findings import Finding as Finding

@@ -29,7 +29,7 @@ from image_workflow_emulator.client.control_client import (
     lower_names,
     timestamp_text,
 )
-from image_workflow_emulator.client.files import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal, unreadable
+from image_workflow_emulator.client.local_files import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal, unreadable
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.settings import OPTIONS, UsageError, read_settings
 from image_workflow_emulator.testing.sandbox import Sandbox

@@ -23,7 +23,7 @@ from image_workflow_emulator.client.control_client import (
     timestamp_text,
 )
 from image_workflow_emulator.client.exports import saved_sandbox
-from image_workflow_emulator.client.files import EmulatorError, is_refusal, read_file, read_state_file, write_file
+from image_workflow_emulator.client.local_files import EmulatorError, is_refusal, read_file, read_state_file, write_file
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.examiner.findings import Conduct

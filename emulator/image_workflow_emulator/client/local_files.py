@@ -28,7 +28,7 @@ class EmulatorError(Exception):
 
         >>> create_app().sandbox.key("iwe_nobody")
         Traceback (most recent call last):
-        image_workflow_emulator.client.files.EmulatorError: 'iwe_nobody': ...
+        image_workflow_emulator.client.local_files.EmulatorError: 'iwe_nobody': ...
     """
 
     def __init__(self, code: str, detail: str, status: int | None = None) -> None:
