@@ -7,7 +7,7 @@ does not need.
 import os
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,8 +35,8 @@ MAX_SHOWN_REQUESTS: Final = 100
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
 
-_SEEN = pytest.StashKey[dict[str, int]]()
-"""The number of the last request of a shared sandbox when the last test ended, by the sandbox's id."""
+_BEGAN = pytest.StashKey[float]()
+"""When the test began, in the host's time: earlier requests to a sandbox that tests share are those of other tests."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
 
 
@@ -192,24 +192,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the recorded requests to the report of a test that failed, while its sandboxes are still there."""
     report = yield
+    item.stash.setdefault(_BEGAN, call.start)  # of its setup
     if report.failed:
         sections = [section for fixture in _sandboxes(item).items() for section in _sections(item, *fixture)]
         report.sections += sections
         item.user_properties += sections  # which --junitxml writes
-    if call.when == "teardown":
-        _note_seen(item)
     return report
-
-
-def _note_seen(item: pytest.Item) -> None:
-    """Note the last request to each sandbox that tests share: later ones belong to later tests."""
-    seen = item.session.stash.setdefault(_SEEN, {})
-    for sandbox in (sandbox for fixture, sandbox in _sandboxes(item).items() if fixture != NAME):
-        from image_workflow_emulator.testing import EmulatorError
-
-        with suppress(EmulatorError):  # it was deleted
-            for request in sandbox.requests(since=seen.get(sandbox.id, 0)):
-                seen[sandbox.id] = request.sequence
 
 
 def _sandboxes(item: pytest.Item) -> "dict[str, Sandbox]":
@@ -220,14 +208,17 @@ def _sandboxes(item: pytest.Item) -> "dict[str, Sandbox]":
 
 
 def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[tuple[str, str]]":
-    """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the last test."""
+    """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the test began."""
+    from image_workflow_emulator.kernel.timestamps import format_timestamp
     from image_workflow_emulator.testing import EmulatorError
 
     is_shared = fixture != NAME
     name = f" ({fixture})" if is_shared else ""
     try:
-        seen = item.session.stash.get(_SEEN, {})
-        requests = sandbox.requests(since=seen.get(sandbox.id, 0) if is_shared else 0)
+        requests = sandbox.requests()
+        if is_shared:
+            began = format_timestamp(int(item.stash[_BEGAN] * 1000))
+            requests = [request for request in requests if request.arrived_at and request.arrived_at >= began]
         readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
         lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
         is_judged = not is_shared and _options(item)["conduct"] != "off"

@@ -122,14 +122,16 @@ class ControlClient:
         *,
         query: Mapping[str, Any] | None = None,
         seconds: float = ANSWER_SECONDS,
-    ) -> Any:
-        """Send a request to a path below the sandbox and return the parsed answer, None for an empty one.
+    ) -> dict[str, Any]:
+        """Send a request to a path below the sandbox and return the parsed answer; of an empty one, an empty object.
 
         Values of `query` that are None are left out. Raises EmulatorError: nothing answers, or the emulator refuses.
         """
         content = None if body is None else json.dumps(body).encode()
-        answer = self.exchange(method, path, content, JSON, query=query, seconds=seconds)
-        return json.loads(answer) if answer else None
+        answer: dict[str, Any] = json.loads(
+            self.exchange(method, path, content, JSON, query=query, seconds=seconds) or "{}"
+        )
+        return answer
 
     def exchange(
         self,
@@ -147,22 +149,24 @@ class ControlClient:
             headers["Authorization"] = f"Bearer {self.token}"
         if content is not None:
             headers["Content-Type"] = content_type
+        below = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
+        given = {
+            name: str(value).lower() if value is True or value is False else value
+            for name, value in (query or {}).items()
+            if value is not None
+        }
+        url = "".join((self.url, below, f"/{path}" if path else "", f"?{urlencode(given)}" if given else ""))
         try:
-            answer = self.transport(method, self.url + self._target(path, query), headers, content, seconds)
+            answer = self.transport(method, url, headers, content, seconds)
         except (OSError, ValueError) as error:
-            raise self._no_answer(reason(error)) from error
+            why = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+            raise self._no_answer(why) from error
         if not answer.headers.get("request-id", "").startswith(REQUEST_ID_KIND):
             raise self._no_answer(f"something else answers there, with status {answer.status}")
         if answer.status >= 400:
             problem = answer.json
             raise EmulatorError(str(problem.get("code")), str(problem.get("detail")), answer.status)
         return answer.body
-
-    def _target(self, path: str, query: Mapping[str, Any] | None) -> str:
-        """Return the path and the query of a request to a path below the sandbox."""
-        prefix = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
-        given = urlencode({name: _word(value) for name, value in (query or {}).items() if value is not None})
-        return "".join((prefix, f"/{path}" if path else "", f"?{given}" if given else ""))
 
     def health(self, seconds: float) -> None:
         """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""
@@ -192,21 +196,21 @@ class ControlClient:
     def credential(self, key: str) -> dict[str, Any]:
         """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
         sandbox, teams = self.sandbox or DEFAULT_SANDBOX, self.call("GET", "teams")["data"]
-        credentials = {one["key"]: one for team in teams for one in team["credentials"]}
+        credentials: dict[str, dict[str, Any]] = {one["key"]: one for team in teams for one in team["credentials"]}
         found = credentials.get(key) or credentials.get(f"{key}_{sandbox}")
         if found is None:
             known = ", ".join([*credentials][:_EXAMPLE_KEYS])
             raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
-        return dict(found)
+        return found
 
     def use_scenario(self, scenario: str | Path | Mapping[str, Any], team: str | None = None) -> dict[str, Any]:
         """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
         query = {"team": team}
         if isinstance(scenario, Mapping):
-            return dict(self.call("PUT", "scenario", scenario, query=query))
+            return self.call("PUT", "scenario", scenario, query=query)
         file = scenario_file(scenario)
         if file is None and "\n" not in str(scenario):
-            return dict(self.call("PUT", "scenario", {"use": scenario}, query=query))
+            return self.call("PUT", "scenario", {"use": scenario}, query=query)
         text = str(scenario).encode() if file is None else read_file(file)
         return dict(json.loads(self.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
 
@@ -217,7 +221,7 @@ class ControlClient:
         file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
         if file is not None:
             body["scenario"] = read_file(file).decode("utf-8", "replace")
-        return dict(self.of(None).call("POST", "sandboxes", body, query={"file": file}))
+        return self.of(None).call("POST", "sandboxes", body, query={"file": file})
 
     def _no_answer(self, why: str) -> EmulatorError:
         start = "start one: image-workflow-emulator serve"
@@ -227,12 +231,8 @@ class ControlClient:
 def emulator_address(text: str) -> str:
     """Read the address of a running emulator, or of its page, or its base URL. Raises ValueError."""
     url = parse_url(text)
-    _ = urlsplit(url).port
+    _ = urlsplit(url).port  # which raises for one that is no number
     return url.removesuffix(PREFIX).removesuffix(BASE_PATH)
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def mode_of(clock: Mapping[str, Any]) -> str:
@@ -243,11 +243,6 @@ def mode_of(clock: Mapping[str, Any]) -> str:
 def path_step(text: str) -> str:
     """Return a text as one step of a path."""
     return quote(text, safe="")
-
-
-def reason(error: BaseException) -> str:
-    """Say why there was no answer."""
-    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
 
 
 def timestamp_text(moment: datetime) -> str:

@@ -7,7 +7,7 @@ where the emulator refuses or does not answer.
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypedDict, Unpack
+from typing import Any, Self, TypeAlias
 
 import orjson
 from msgspec import Struct, convert
@@ -34,26 +34,6 @@ __tracebackhide__ = is_refusal
 
 Resource: TypeAlias = dict[str, Any]
 """A resource as `/v1` shows it."""
-
-
-class Filters(TypedDict, total=False):
-    """The filters of recorded requests, as `Sandbox.requests` takes them. None is no filter."""
-
-    operation: str | None
-    status: int | str | None
-    code: str | None
-    team: str | None
-    idempotency_key: str | None
-    since: int | None
-
-
-class TeamChanges(TypedDict, total=False):
-    """The fields of a Team that can be changed, as `Team.set` takes them."""
-
-    credits: int
-    subscription: str
-    concurrency_limit: int
-    requests_per_minute: int
 
 
 class Sandbox:
@@ -186,7 +166,7 @@ class Sandbox:
 
     # The journal ----------------------------------------------------------------------------------------------------
 
-    def requests(self, **filters: Unpack[Filters]) -> list[RecordedRequest]:
+    def requests(self, **filters: Any) -> list[RecordedRequest]:
         """Return the recorded requests, oldest first, that all given `filters` select.
 
         `operation`: an operation id. `status`: a number, or a class such as `4xx`. `code`: a problem code. Each of
@@ -227,7 +207,7 @@ class Sandbox:
             >>> create_app().sandbox.coverage()["percent"]
             0.0
         """
-        return dict(self._plane.call("GET", "coverage"))
+        return self._plane.call("GET", "coverage")
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> "Explanation":
         """Explain a recorded request.
@@ -280,9 +260,8 @@ class Sandbox:
         """Delete it, with all that it holds. Raises EmulatorError for the default sandbox, which always exists."""
         self._plane.of(None).call("DELETE", f"sandboxes/{self.id}")
 
-    def _show(self) -> Mapping[str, Any]:
-        shown: Mapping[str, Any] = self._plane.call("GET")
-        return shown
+    def _show(self) -> dict[str, Any]:
+        return self._plane.call("GET")
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.id!r} at {self._plane.url}{BASE_PATH}>"
@@ -339,11 +318,11 @@ class Clock:
             >>> clock.advance(1.5)
             0
         """
-        if isinstance(span, timedelta):
-            seconds = span.total_seconds()
-        else:
-            seconds = _seconds(span) if isinstance(span, str) else span
-        return self._move({"seconds": seconds})
+        try:
+            seconds = parse_duration_ms(span) / 1000 if isinstance(span, str) else span
+        except ValueError as error:
+            raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
+        return self._move({"seconds": seconds.total_seconds() if isinstance(seconds, timedelta) else seconds})
 
     def to(self, moment: datetime | str) -> int:
         """Move forward to a `moment`: an aware datetime, or a timestamp.
@@ -364,12 +343,16 @@ class Clock:
         """Move forward until no work is unfinished, except what a scenario stalls."""
         return self._move({"until_idle": True})
 
-    def _show(self) -> Mapping[str, Any]:
-        shown: Mapping[str, Any] = self._plane.call("GET", "clock")
-        return shown
+    def _show(self) -> dict[str, Any]:
+        return self._plane.call("GET", "clock")
 
     def _move(self, move: Mapping[str, Any]) -> int:
         return int(self._plane.call("POST", "clock/advance", move)["fired"])
+
+
+def _shown(field: str) -> Any:
+    """Return the property of a Team that is a field of what the control plane shows of it."""
+    return property(lambda team: team.show()[field])
 
 
 class Team:
@@ -383,42 +366,20 @@ class Team:
         self._plane = plane
         self._name_or_id = name_or_id
 
-    @property
-    def id(self) -> str:
-        """The Team's id."""
-        return str(self._show()["id"])
+    id: str = _shown("id")
+    name: str = _shown("name")
+    credits: int = _shown("credits")
+    """The Credits that GET /team shows."""
+    reserved: int = _shown("reserved")
+    """The Credits that are reserved for unfinished work."""
+    subscription: str = _shown("subscription")
+    """`active` or `inactive`."""
+    concurrency_limit: int = _shown("concurrency_limit")
+    """How much unfinished work it may have."""
+    credentials: list[Mapping[str, Any]] = _shown("credentials")
+    """Its credentials: `id`, `key`, `name`, `profile`, `state` and `expires_at`."""
 
-    @property
-    def name(self) -> str:
-        """The Team's name."""
-        return str(self._show()["name"])
-
-    @property
-    def credits(self) -> int:
-        """The Credits that GET /team shows."""
-        return int(self._show()["credits"])
-
-    @property
-    def reserved(self) -> int:
-        """The Credits that are reserved for unfinished work."""
-        return int(self._show()["reserved"])
-
-    @property
-    def subscription(self) -> str:
-        """`active` or `inactive`."""
-        return str(self._show()["subscription"])
-
-    @property
-    def concurrency_limit(self) -> int:
-        """How much unfinished work it may have."""
-        return int(self._show()["concurrency_limit"])
-
-    @property
-    def credentials(self) -> list[Mapping[str, Any]]:
-        """Its credentials: `id`, `key`, `name`, `profile`, `state` and `expires_at`."""
-        return list(self._show()["credentials"])
-
-    def set(self, **changes: Unpack[TeamChanges]) -> None:
+    def set(self, **changes: Any) -> None:
         """Make the `changes` that are given, from now on.
 
         `credits`: what it can spend. `subscription`: `active` or `inactive`. `concurrency_limit`: how much unfinished
@@ -431,22 +392,15 @@ class Team:
             >>> team.credits, team.subscription
             (5, 'inactive')
         """
-        given = {name: value for name, value in changes.items() if value is not None}
-        self._plane.call("PATCH", f"teams/{path_step(self._name_or_id)}", given)
+        self._plane.call("PATCH", f"teams/{path_step(self._name_or_id)}", changes)
 
-    def _show(self) -> Mapping[str, Any]:
+    def show(self) -> Mapping[str, Any]:
+        """Return all of it, as the control plane shows it."""
         found = [team for team in self._sandbox.teams() if self._name_or_id in (team["id"], team["name"])]
         if len(found) != 1:
             many = "more than one Team has this name" if found else "there is no such Team"
             raise EmulatorError("not_found", f"{self._name_or_id!r}: {many}")
         return found[0]
-
-
-def _seconds(span: str) -> float:
-    try:
-        return parse_duration_ms(span) / 1000
-    except ValueError as error:
-        raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
 
 
 # Seeding ------------------------------------------------------------------------------------------------------------
@@ -540,8 +494,7 @@ class Given:
             >>> [resource["name"] for resource in made]
             ['Linen shirt', 'Walking']
         """
-        query = {"file": str(path), "team": team}
-        return self._send(read_file(path), query)
+        return self._send(read_file(path), {"file": str(path), "team": team})
 
     def _make(self, kind: str, /, **fields: Any) -> Resource:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]
