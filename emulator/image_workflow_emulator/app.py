@@ -13,7 +13,7 @@ from image_workflow_emulator.control import DOCUMENTS, REQUEST_ID_KIND
 from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.domain.readings import NO_READINGS, Readings
+from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.http.guard import Guard, is_loopback
 from image_workflow_emulator.http.requests import Body, Receive, Request, Scope, Send, Stop
 from image_workflow_emulator.http.responses import Response, problem_response
@@ -203,15 +203,11 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         start=settings.start,
         rate_limits=settings.rate_limits,
         evolution=settings.evolution,
-        readings=_readings(settings.readings),
-        found_readings=_readings(settings.found_readings) or NO_READINGS,
+        readings=None if settings.readings is None else readings_of_option(settings.readings),
+        found_readings=readings_of_option(settings.found_readings) if settings.found_readings else NO_READINGS,
         world=world,
         scenario=scenario,
     )
-
-
-def _readings(text: str | None) -> Readings | None:
-    return None if text is None else readings_of_option(text)
 
 
 def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:

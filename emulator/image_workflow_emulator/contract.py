@@ -133,7 +133,7 @@ class Contract:
             if parameter["in"] == "query"
         }
         codes = {
-            0 if status == "default" else int(status): frozenset(self._codes_of(response))
+            0 if status == "default" else int(status): frozenset(self._resolve(response).get("x-problem-codes", ()))
             for status, response in operation["responses"].items()
         }
         return OperationContract(
@@ -148,10 +148,6 @@ class Contract:
             codes={status: found for status, found in codes.items() if found},
             statuses=frozenset(codes) - {0},
         )
-
-    def _codes_of(self, response: Mapping[str, Any]) -> Sequence[str]:
-        codes: Sequence[str] = self._resolve(response).get("x-problem-codes", ())
-        return codes
 
 
 def _kind_of(method: str, operation: Mapping[str, Any], query: Collection[str]) -> OperationKind:

@@ -24,8 +24,7 @@ from uvicorn.server import ServerState
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.serving import AccessLog
-from image_workflow_emulator.server.protocol import Connections
-from image_workflow_emulator.server.server import server_config
+from image_workflow_emulator.server.server import Connections, server_config
 from image_workflow_emulator.settings import read_settings
 from tests.benchmarks.raw_server import raw_config
 from tests.benchmarks.requests import Template, prepared_requests, raw_request

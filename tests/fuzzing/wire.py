@@ -12,8 +12,7 @@ from typing import Any
 
 import h11
 
-from image_workflow_emulator.server.protocol import Connections, WatchedProtocol
-from image_workflow_emulator.server.server import server_config
+from image_workflow_emulator.server.server import Connections, WatchedProtocol, server_config
 from tests.support.served import PATIENCE_SECONDS
 
 TURNS = 60

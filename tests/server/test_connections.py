@@ -10,14 +10,15 @@ from unittest.mock import Mock
 
 import pytest
 
-from image_workflow_emulator.server.protocol import (
+from image_workflow_emulator.server.server import (
     ANSWER_SECONDS,
     IDLE_SECONDS,
     REQUEST_SECONDS,
     Connections,
     WatchedProtocol,
+    WatchedServer,
+    server_config,
 )
-from image_workflow_emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import Transport, converse, turns
 from tests.support.emulator_client import UPLOAD_CONTENT, EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, read_answer, serving, started

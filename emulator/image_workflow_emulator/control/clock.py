@@ -183,7 +183,7 @@ async def _end_hold(sandbox: Sandbox, instant: int) -> int:
     fired = await _advance(sandbox, instant)
     for poll in range(_TURNS + _MAX_DECODING_POLLS):
         released = held - {request.scope for request in sandbox.held_admissions.values()}
-        if poll >= _TURNS and not any(scope is not None and records.is_held(scope) for scope in released):
+        if poll >= _TURNS and records.held.isdisjoint(released):
             break
         await asyncio.sleep(0 if poll < _TURNS else _POLL_SECONDS)
     _check_not_reset(sandbox, timeline)

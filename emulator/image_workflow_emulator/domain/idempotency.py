@@ -47,24 +47,13 @@ class IdempotencyRecords:
     retention_ms: int = RETENTION_MS
     _records: OrderedDict[Scope, StoredAnswer] = field(default_factory=OrderedDict, init=False)
     """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
-    _held: set[Scope] = field(default_factory=set, init=False)
-
-    def is_held(self, scope: Scope) -> bool:
-        """Whether a request with this key is being admitted at this moment (D13)."""
-        return scope in self._held
+    held: set[Scope] = field(default_factory=set, init=False)
+    """The keys whose requests are being admitted (D13). One that is taken out without a record is as new (D10)."""
 
     def find(self, scope: Scope, now: int) -> StoredAnswer | None:
         """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
         record = self._records.get(scope)
         return record if record is not None and now < record.admitted_at + self.retention_ms else None
-
-    def hold(self, scope: Scope) -> None:
-        """Mark the key while its request waits in admission."""
-        self._held.add(scope)
-
-    def release(self, scope: Scope) -> None:
-        """End the hold; without a record the key is as new (D10)."""
-        self._held.discard(scope)
 
     def bind(self, scope: Scope, record: StoredAnswer) -> None:
         """Keep the answer under its key, and drop the records that have run out."""

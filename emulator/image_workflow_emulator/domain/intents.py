@@ -70,12 +70,7 @@ PHOTOGRAPHY_DEFAULTS: Mapping[str, Any] = {
     "resolution": "1k",
     "output_format": "png",
 }
-_OTHER_DEFAULTS: Mapping[str, Any] = {
-    **PHOTOGRAPHY_DEFAULTS,
-    "aspect_ratio": "4:5",
-    "resolution": "2k",
-    "output_format": "jpeg",
-}
+_OTHER_DEFAULTS = {**PHOTOGRAPHY_DEFAULTS, "aspect_ratio": "4:5", "resolution": "2k", "output_format": "jpeg"}
 
 
 def _with_defaults(body: Intent, readings: Readings) -> Intent:

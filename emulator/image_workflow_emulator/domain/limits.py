@@ -31,14 +31,6 @@ class RateWindow:
             return RATE_WINDOW_MS
         return admitted[len(admitted) - limit] + RATE_WINDOW_MS - now
 
-    def admit(self, now: int) -> None:
-        """Count a request that was let in."""
-        self.admitted.append(now)
-
-    def take_back(self) -> None:
-        """Take back the count of the request that was let in last."""
-        self.admitted.pop()
-
 
 @dataclass(slots=True, eq=False)
 class ConcurrencyBudget:

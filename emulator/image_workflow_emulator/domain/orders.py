@@ -97,31 +97,17 @@ def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
 
 
 def output_size(aspect_ratio: str, resolution: str, reading: str = "plain") -> tuple[int, int]:
-    """Return the pixel size of an output with an aspect ratio such as `4:5`, by the reading of D35."""
-    if reading == "megapixels":
-        return size_of_area(aspect_ratio, resolution)
-    width, height = aspect_ratio.split(":")
-    return size_of_ratio(int(width), int(height), resolution)
+    """Return the pixel size of an output with an aspect ratio such as `4:5`, by the reading of D35.
+
+    `megapixels`: the area, not the longest edge, follows the resolution, and both edges are multiples of 64.
+    """
+    width, height = map(int, aspect_ratio.split(":"))
+    if reading == "plain":
+        return size_of_ratio(width, height, resolution)
+    steps = LONGEST_EDGE[resolution] / 64 / (width * height) ** 0.5
+    return max(1, round(width * steps)) * 64, max(1, round(height * steps)) * 64
 
 
 def reaches(width: int, height: int, resolution: str) -> bool:
     """Tell whether a picture is at or above an Upscale target: its longest edge decides."""
     return max(width, height) >= LONGEST_EDGE[resolution]
-
-
-_STEP = 64
-
-
-def size_of_area(aspect_ratio: str, resolution: str) -> tuple[int, int]:
-    """Return the pixel size of an output whose area, not its longest edge, follows the resolution (D35=megapixels).
-
-    Both edges are multiples of 64.
-    """
-    width, height = map(int, aspect_ratio.split(":"))
-    edge = LONGEST_EDGE[resolution]
-    scale = edge / (width * height) ** 0.5
-    return _to_step(width * scale), _to_step(height * scale)
-
-
-def _to_step(edge: float) -> int:
-    return max(_STEP, round(edge / _STEP) * _STEP)

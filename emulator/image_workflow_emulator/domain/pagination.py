@@ -38,24 +38,6 @@ class Page(Struct, Generic[Item], frozen=True):
     has_more: bool
 
 
-def _position(signer: Signer, request: PageRequest) -> str | None:
-    """Read the id that the cursor names.
-
-    Raises:
-        Problem: invalid_cursor, it was not issued for this collection and these filters (D02).
-    """
-    if request.after is None:
-        return None
-    signature, separator, last_id = request.after.partition("-")
-    if not separator or not signer.verify(signature, "cursor", *request.binding, last_id):
-        raise Problem(
-            "invalid_cursor",
-            f"after: found {excerpt(request.after)}; expected a next_cursor of this collection and these filters",
-            remedy="remove `after`, or send it with the filters of the list that returned it",
-        )
-    return last_id
-
-
 def paginate(
     sections: Sequence[Sequence[str]],
     load: Callable[[str], Item],
@@ -74,9 +56,15 @@ def paginate(
         always_a_cursor: whether the last page has one too (D26).
 
     Raises:
-        Problem: invalid_cursor.
+        Problem: invalid_cursor, for one that was not issued for this collection and these filters (D02).
     """
-    last_id = _position(signer, request)
+    last_id = None
+    if request.after is not None:
+        signature, separator, last_id = request.after.partition("-")
+        if not separator or not signer.verify(signature, "cursor", *request.binding, last_id):
+            found, expected = excerpt(request.after), "a next_cursor of this collection and these filters"
+            remedy = "remove `after`, or send it with the filters of the list that returned it"
+            raise Problem("invalid_cursor", f"after: found {found}; expected {expected}", remedy=remedy)
     items: list[Item] = []
     for section in reversed(sections):
         end = len(section) if last_id is None else bisect_left(section, last_id)

@@ -6,35 +6,11 @@ Nothing else in the project says which status or title a code has, or where a ch
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 from msgspec import Struct
 
 from image_workflow_emulator.kernel.wording import excerpt
-
-
-class Check(StrEnum):
-    """The checks that a request passes, in the order of D01; a problem names the one that decided."""
-
-    ROUTE = "route"
-    CREDENTIAL = "credential"
-    RATE = "request rate"
-    PROFILE = "permission profile"
-    SHAPE = "request shape"
-    BODY = "body against the contract"
-    IDEMPOTENCY = "idempotency record"
-    PAUSE = "admission pause"
-    SUBSCRIPTION = "subscription"
-    RESOURCE = "path's resource"
-    READ_ONLY = "read-only global resource"
-    STATE = "state of the resource"
-    REFERENCES = "references in the body"
-    RULES = "business rules"
-    CONCURRENCY = "concurrency budget"
-    CREDITS = "Credits"
-
-
-ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
-"""The checks before a scenario is asked what is to happen to a request."""
 
 
 class Source(Struct, frozen=True):
@@ -42,6 +18,42 @@ class Source(Struct, frozen=True):
 
     section: str
     decisions: tuple[str, ...] = ()
+
+
+class Check(StrEnum):
+    """The checks that a request passes, in the order of D01; a problem names the one that decided.
+
+    Each has its name, and its source: the section and the decisions.
+    """
+
+    source: Source
+
+    def __new__(cls, name: str, section: str, *decisions: str) -> Self:
+        """Make a check of its name, and the section and decisions of its source."""
+        check = str.__new__(cls, name)
+        check._value_, check.source = name, Source(section, decisions)
+        return check
+
+    ROUTE = "route", "4", "D06"
+    CREDENTIAL = "credential", "5, rule 5", "D48"
+    RATE = "request rate", "8", "D41", "D42"
+    PROFILE = "permission profile", "5, rule 2"
+    SHAPE = "request shape", "4", "D02", "D03", "D44", "D48"
+    BODY = "body against the contract", "4", "D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39"
+    IDEMPOTENCY = "idempotency record", "4", "D10", "D11", "D12", "D13", "D14"
+    PAUSE = "admission pause", "7"
+    SUBSCRIPTION = "subscription", "5, rule 4", "D20"
+    RESOURCE = "path's resource", "5, rule 6", "D07"
+    READ_ONLY = "read-only global resource", "2", "D21"
+    STATE = "state of the resource", "3", "D17", "D23"
+    REFERENCES = "references in the body", "7"
+    RULES = "business rules", "4", "D17", "D22", "D34"
+    CONCURRENCY = "concurrency budget", "8", "D40", "D42", "D47"
+    CREDITS = "Credits", "4", "D10", "D29", "D30"
+
+
+ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
+"""The checks before a scenario is asked what is to happen to a request."""
 
 
 class ProblemKind(Struct, frozen=True):
@@ -104,30 +116,11 @@ MENDED_BY_TIME = frozenset(code for code, kind in CATALOGUE.items() if kind.stat
 MENDED_BY_CLIENT = frozenset(("upload_not_found", "upload_bytes_conflict", "upload_expired"))
 """The client alone can succeed, by a new Upload Session. All other problems need people."""
 
-_INVALID_SCENARIO = ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")
-CONTROL_CATALOGUE: Mapping[str, ProblemKind] = {_INVALID_SCENARIO.code: _INVALID_SCENARIO}
+INVALID_SCENARIO = ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")
 """What only the control plane answers."""
+_KINDS: Mapping[str, ProblemKind] = {**CATALOGUE, INVALID_SCENARIO.code: INVALID_SCENARIO}
 
 
-_SOURCES: Mapping[Check, Source] = {
-    Check.ROUTE: Source("4", ("D06",)),
-    Check.CREDENTIAL: Source("5, rule 5", ("D48",)),
-    Check.RATE: Source("8", ("D41", "D42")),
-    Check.PROFILE: Source("5, rule 2"),
-    Check.SHAPE: Source("4", ("D02", "D03", "D44", "D48")),
-    Check.BODY: Source("4", ("D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39")),
-    Check.IDEMPOTENCY: Source("4", ("D10", "D11", "D12", "D13", "D14")),
-    Check.PAUSE: Source("7"),
-    Check.SUBSCRIPTION: Source("5, rule 4", ("D20",)),
-    Check.RESOURCE: Source("5, rule 6", ("D07",)),
-    Check.READ_ONLY: Source("2", ("D21",)),
-    Check.STATE: Source("3", ("D17", "D23")),
-    Check.REFERENCES: Source("7"),
-    Check.RULES: Source("4", ("D17", "D22", "D34")),
-    Check.CONCURRENCY: Source("8", ("D40", "D42", "D47")),
-    Check.CREDITS: Source("4", ("D10", "D29", "D30")),
-}
-"""By check."""
 _SOURCES_OF_CODES: Mapping[str, Source] = {
     "upload_not_found": Source("4", ("D07", "D16", "D17", "D45")),
     "upload_bytes_conflict": Source("4", ("D16",)),
@@ -140,7 +133,7 @@ _SOURCES_OF_CODES: Mapping[str, Source] = {
 
 def source_of(check: Check, code: str | None = None) -> Source:
     """Return why something is checked; with a code, why the check answered with it."""
-    return _SOURCES_OF_CODES.get(code or "", _SOURCES[check])
+    return _SOURCES_OF_CODES.get(code or "", check.source)
 
 
 class Cause(Struct, frozen=True):
@@ -193,7 +186,7 @@ class Problem(Exception):
     kind: ProblemKind = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kind = CATALOGUE.get(self.code) or CONTROL_CATALOGUE[self.code]
+        self.kind = _KINDS[self.code]
         self.status = self.status or self.kind.status
         self.check = self.check or self.kind.check
         super().__init__(self.detail)

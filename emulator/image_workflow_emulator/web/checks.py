@@ -127,7 +127,7 @@ def _check_idempotency(exchange: Exchange) -> None:
     """409 or 422, or the stored answer: the key is bound already (section 4, D10 to D14). 503: no more can be (D58)."""
     scope, records = exchange.key_scope, exchange.sandbox.idempotency
     assert scope is not None
-    if records.is_held(scope):
+    if scope in records.held:
         end_hold(exchange.sandbox, scope)
         raise Problem(
             "idempotency_in_progress",

@@ -130,14 +130,14 @@ async def _wait_in_admission(exchange: Exchange) -> None:
     """Let the key be in progress during the wait (D13); then read time and state again."""
     records, scope = exchange.sandbox.idempotency, exchange.key_scope
     if scope is not None:
-        records.hold(scope)
+        records.held.add(scope)
     try:
         await exchange.fault.admission(exchange)
         if exchange.route.prepare is not None:
             await exchange.route.prepare(exchange)
     finally:
         if scope is not None:
-            records.release(scope)
+            records.held.discard(scope)
     exchange.refresh()
 
 

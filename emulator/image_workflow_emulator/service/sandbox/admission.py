@@ -60,15 +60,15 @@ def check_rate(call: Call) -> None:
             retry_after=seconds_up(wait_ms),
             retry_wait_ms=wait_ms,
         )
-    rate.admit(now)
-    team_rate.admit(now)
+    rate.admitted.append(now)
+    team_rate.admitted.append(now)
 
 
 def forget_request(call: Call) -> None:
     """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
     if call.sandbox.rate_limits:
-        call.caller.credential_account.rate.take_back()
-        call.caller.account.rate.take_back()
+        call.caller.credential_account.rate.admitted.pop()
+        call.caller.account.rate.admitted.pop()
 
 
 def check_profile(call: Call) -> None:
