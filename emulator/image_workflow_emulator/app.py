@@ -6,11 +6,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from image_workflow_emulator.contract import Contract, load_contract
-from image_workflow_emulator.control import DOCUMENTS, REQUEST_ID_KIND
-from image_workflow_emulator.control import PREFIX as CONTROL_PREFIX
+from image_workflow_emulator.control import DOCUMENTS, PREFIX, REQUEST_ID_KIND
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
@@ -31,8 +30,19 @@ from image_workflow_emulator.web.pictures import PictureWorker
 from image_workflow_emulator.web.rendering import FILES_PREFIX
 from image_workflow_emulator.web.wire import Wire
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+AsgiApplication: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Answer: TypeAlias = Callable[[Request, Receive, Send], Awaitable[None]]
+_REQUEST: Final = "emulator.request"
+_EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
+"""The headers that a page of another origin may read beyond those that every page may."""
+_BROWSERS_OWN: Final = {
+    "/": b"_emulator",
+    "/favicon.ico": b"_emulator/page/icon.svg",
+    "/_emulator/": b"../_emulator",
+}
+"""Paths that browsers ask for or people type, with their redirects: relative, to stay below a public address. A client
+with a wrong base URL has a key, and gets none.
+"""
 
 
 class Application:
@@ -78,7 +88,7 @@ class Application:
             return
         request = Request(scope, self.settings.public_url)
         path: str = scope["path"]
-        is_control = path.startswith(CONTROL_PREFIX) and path[len(CONTROL_PREFIX) :][:1] in ("", "/")
+        is_control = path.startswith(PREFIX) and path[len(PREFIX) :][:1] in ("", "/")
         if path.startswith(FILES_PREFIX):
             request.embedding = self._guard.picture_policy(request)
         answer = self._answer_at_door(request, path, is_control)
@@ -93,7 +103,8 @@ class Application:
         """Return the answer to a refused request, or to one that browsers make by habit; None for any other."""
         try:
             self._guard.check_host(request)
-            if path in _BROWSERS_OWN and _is_browsers_own(request):
+            is_read, has_key = request.method in ("GET", "HEAD"), b"authorization" in request.headers
+            if path in _BROWSERS_OWN and is_read and not has_key:
                 query = b"?" + request.query_string if request.query_string else b""
                 request_id = self._next_request_id(is_control).encode()
                 target = (b"location", _BROWSERS_OWN[path] + query)
@@ -110,7 +121,7 @@ class Application:
         return self._identifiers.next(REQUEST_ID_KIND if is_control else "req")
 
     @cached_property
-    def _control(self) -> "ASGIApp":
+    def _control(self) -> AsgiApplication:
         # Imported when the first request comes: the start does not wait for Starlette.
         from image_workflow_emulator.control.application import create_control
         from image_workflow_emulator.control.dispatch import ControlPlane
@@ -150,18 +161,6 @@ class Application:
         self._helpers.close()
 
 
-Answer: TypeAlias = Callable[[Request, Receive, Send], Awaitable[None]]
-_REQUEST: Final = "emulator.request"
-_EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
-"""The headers that a page of another origin may read beyond those that every page may."""
-_BROWSERS_OWN: Final = {
-    "/": b"_emulator",
-    "/favicon.ico": b"_emulator/page/icon.svg",
-    "/_emulator/": b"../_emulator",
-}
-"""Paths that browsers ask for or people type, with their redirects: relative, to stay below a public address."""
-
-
 def _with_cors(service: Service, origins: Sequence[str]) -> Answer:
     """Let pages of some origins call the service and read its answers: it decides itself on methods and headers."""
     from starlette.middleware.cors import CORSMiddleware
@@ -180,11 +179,6 @@ def _with_cors(service: Service, origins: Sequence[str]) -> Answer:
         return cors(request.scope, receive, send)
 
     return answer
-
-
-def _is_browsers_own(request: Request) -> bool:
-    """Return whether a request is a browser's, and not that of a client with a wrong base URL, which has a key."""
-    return request.method in ("GET", "HEAD") and b"authorization" not in request.headers
 
 
 def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:

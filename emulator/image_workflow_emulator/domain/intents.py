@@ -35,14 +35,6 @@ def _product(body: Intent) -> Intent:
     return body
 
 
-def _style_write(body: Intent) -> Intent:
-    return {"description": "", **body}  # D22
-
-
-def _pose_write(body: Intent) -> Intent:
-    return {"supported_camera_distances": list(CAMERA_DISTANCES), **body}  # D25
-
-
 def _product_photography(body: Intent) -> Intent:
     """Apply the rules between fields of D32 to D34, and the normalization of transparent output."""
     photoshoot = body["output_mode"] == "photoshoot"
@@ -105,8 +97,8 @@ _RULES: Mapping[str, Callable[[Intent], Intent]] = {
     "CreateUpload": _create_upload,
     "ProductWrite": _product,
     "ProductPatch": _product,
-    "StyleWrite": _style_write,
-    "PoseWrite": _pose_write,
+    "StyleWrite": lambda body: {"description": "", **body},  # D22
+    "PoseWrite": lambda body: {"supported_camera_distances": list(CAMERA_DISTANCES), **body},  # D25
     "ProductPhotography": _product_photography,
 }
 

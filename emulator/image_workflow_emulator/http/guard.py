@@ -56,9 +56,25 @@ class Guard:
         Raises:
             Problem: invalid_request without exactly one sound Host (RFC 9112), permission_denied for a foreign name.
         """
-        host = request.headers.get(b"host")
-        if host not in self._known or b"host" in request.repeated:
-            self._check_host(host, request)
+        host, is_repeated = request.headers.get(b"host"), b"host" in request.repeated
+        if (host in self._known and not is_repeated) or (host is None and request.scope.get("http_version") == "1.0"):
+            return
+        if host is None or is_repeated or not _SYNTAX.fullmatch(host):
+            found = "more than one" if is_repeated else "none" if host is None else excerpt(host.decode("latin-1"))
+            expected = "expected one, the emulator's name or address"
+            raise Problem("invalid_request", f"Host: found {found}; {expected}", check=Check.ROUTE)
+        if not self._is_own(_name_of(host.decode())):
+            names = "localhost, a name under " + ", ".join(RESERVED_SUFFIXES)
+            if self._trusts_network:
+                names += ", ".join(("", *LOCAL_SUFFIXES)) + " or without a dot"
+            raise Problem(
+                "permission_denied",
+                f"Host: found {excerpt(host.decode())}, a name that others could give out; "
+                f"expected an IP address, {names}, or one allowed by --allowed-host or --public-url",
+                check=Check.ROUTE,
+            )
+        if len(self._known) < _KNOWN_HOSTS:
+            self._known.add(host)
 
     def check_page(self, request: Request) -> None:
         """Refuse requests to the service that a browser sends for a page of another site, unless its origin is allowed.
@@ -90,27 +106,6 @@ class Guard:
     def picture_policy(self, request: Request) -> Header:
         """Return which pages may embed a picture: those of the same site, and of allowed origins."""
         return _ANY_SITE if self._allows_page(request) else _SAME_SITE
-
-    def _check_host(self, host: bytes | None, request: Request) -> None:
-        if host is None and request.scope.get("http_version") == "1.0":
-            return
-        if host is None or b"host" in request.repeated or not _SYNTAX.fullmatch(host):
-            found = "none" if host is None else excerpt(host.decode("latin-1"))
-            found = "more than one" if b"host" in request.repeated else found
-            expected = "expected one, the emulator's name or address"
-            raise Problem("invalid_request", f"Host: found {found}; {expected}", check=Check.ROUTE)
-        if not self._is_own(_name_of(host.decode())):
-            names = "localhost, a name under " + ", ".join(RESERVED_SUFFIXES)
-            if self._trusts_network:
-                names += ", ".join(("", *LOCAL_SUFFIXES)) + " or without a dot"
-            raise Problem(
-                "permission_denied",
-                f"Host: found {excerpt(host.decode())}, a name that others could give out; "
-                f"expected an IP address, {names}, or one allowed by --allowed-host or --public-url",
-                check=Check.ROUTE,
-            )
-        if len(self._known) < _KNOWN_HOSTS:
-            self._known.add(host)
 
     def _is_own(self, name: str) -> bool:
         if name == "localhost" or name in self._names or name.endswith(RESERVED_SUFFIXES) or _is_address(name):

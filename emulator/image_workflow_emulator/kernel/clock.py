@@ -117,7 +117,8 @@ class Timeline:
     @property
     def next_due(self) -> int | None:
         """The instant of the next event, or None if nothing is to come."""
-        self._drop_forgotten()
+        while self._queue and self._queue[0].subject not in self._dues:
+            heappop(self._queue)
         return self._queue[0].due if self._queue else None
 
     def next_due_of(self, subject: str) -> int | None:
@@ -127,16 +128,14 @@ class Timeline:
 
     def pop_due(self, now: int) -> Event | None:
         """Take the first event that is due by now, or None if there is none."""
-        if not self._queue or self._queue[0].due > now:
-            return None
-        self._drop_forgotten()
-        if not self._queue or self._queue[0].due > now:
-            return None
-        event = heappop(self._queue)
-        heappop(self._dues[event.subject])
-        if not self._dues[event.subject]:
-            del self._dues[event.subject]
-        return event
+        while self._queue and self._queue[0].due <= now:
+            event = heappop(self._queue)
+            if dues := self._dues.get(event.subject):
+                heappop(dues)
+                if not dues:
+                    del self._dues[event.subject]
+                return event
+        return None
 
     def pending(self) -> list[Event]:
         """Return what is to come, in no particular order."""
@@ -155,7 +154,3 @@ class Timeline:
         self._dues.pop(subject, None)
         self._queue = self.pending()
         heapify(self._queue)
-
-    def _drop_forgotten(self) -> None:
-        while self._queue and self._queue[0].subject not in self._dues:
-            heappop(self._queue)

@@ -49,8 +49,6 @@ class Identifiers:
         self._repeats = 2 if is_long else 1
         self._key = b"identifiers %d" % seed_value
         self.counters: dict[str, int] = {} if counters is None else counters
-        self._digests: dict[str, tuple[int, str]] = {}
-        """By prefix: the last block that was asked for, and its digest."""
 
     def next(self, prefix: str) -> str:
         """Return the next identifier of the kind that the prefix names."""
@@ -67,11 +65,8 @@ class Identifiers:
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
-        kept = self._digests.get(prefix)
-        if kept is None or kept[0] != block:
-            digest = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
-            kept = self._digests[prefix] = block, digest
-        random = kept[1][place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
+        digest = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
+        random = digest[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
         return f"{prefix}_{count:010x}{random * self._repeats}"
 
 

@@ -36,6 +36,11 @@ Resource: TypeAlias = dict[str, Any]
 """A resource as `/v1` shows it."""
 
 
+def _shown(field: str) -> Any:
+    """Return the property that is a field of what the control plane shows of a sandbox, a clock or a Team."""
+    return property(lambda thing: thing.show()[field])
+
+
 class Sandbox:
     """A sandbox: a whole service of its own. As a context manager it is deleted at the end, unless it is `default`.
 
@@ -64,10 +69,10 @@ class Sandbox:
 
     # Where it is, and its keys --------------------------------------------------------------------------------------
 
-    @property
-    def base_url(self) -> str:
-        """The base URL of clients, such as `http://127.0.0.1:8038/v1`: the same for all sandboxes."""
-        return str(self._show()["base_url"])
+    base_url: str = _shown("base_url")
+    """The base URL of clients, such as `http://127.0.0.1:8038/v1`: the same for all sandboxes."""
+    env: dict[str, str] = _shown("env")
+    """The environment variables by which a program or the command line finds this sandbox."""
 
     @property
     def api_key(self) -> str:
@@ -95,11 +100,6 @@ class Sandbox:
             'revoked'
         """
         return self._plane.credential(key)
-
-    @property
-    def env(self) -> dict[str, str]:
-        """The environment variables by which a program or the command line finds this sandbox."""
-        return dict(self._show()["env"])
 
     # The scenario ---------------------------------------------------------------------------------------------------
 
@@ -143,10 +143,8 @@ class Sandbox:
         """The rules of the running scenario, each with how often it `matched` and `fired`."""
         return convert(self._plane.call("GET", "scenario")["rules"], list[Rule])
 
-    @property
-    def readings(self) -> list[str]:
-        """The readings of the specification that are not plain, such as `D26=always-a-cursor`."""
-        return list(self._show()["readings"])
+    readings: list[str] = _shown("readings")
+    """The readings of the specification that are not plain, such as `D26=always-a-cursor`."""
 
     # Teams ----------------------------------------------------------------------------------------------------------
 
@@ -260,7 +258,8 @@ class Sandbox:
         """Delete it, with all that it holds. Raises EmulatorError for the default sandbox, which always exists."""
         self._plane.of(None).call("DELETE", f"sandboxes/{self.id}")
 
-    def _show(self) -> dict[str, Any]:
+    def show(self) -> dict[str, Any]:
+        """Return all of it, as the control plane shows it."""
         return self._plane.call("GET")
 
     def __repr__(self) -> str:
@@ -286,26 +285,24 @@ class Clock:
     @property
     def now(self) -> datetime:
         """The emulator's time, aware (UTC)."""
-        return datetime.fromisoformat(self._show()["now"])
+        return datetime.fromisoformat(self.show()["now"])
 
     @property
     def mode(self) -> str:
         """How it runs: `real`, `manual`, `auto`, or a rate such as `x60`. It can be set."""
-        return mode_of(self._show())
+        return mode_of(self.show())
 
     @mode.setter
     def mode(self, mode: str) -> None:
         self._plane.call("PUT", "clock", {"mode": mode})
 
-    @property
-    def pending(self) -> int:
-        """The number of events that are due later."""
-        return int(self._show()["pending"])
+    pending: int = _shown("pending")
+    """The number of events that are due later."""
 
     @property
     def next_event_at(self) -> datetime | None:
         """When the next of them is due; None if there is none."""
-        due = self._show()["next_event_at"]
+        due = self.show()["next_event_at"]
         return None if due is None else datetime.fromisoformat(due)
 
     def advance(self, span: "float | str | timedelta") -> int:
@@ -343,16 +340,12 @@ class Clock:
         """Move forward until no work is unfinished, except what a scenario stalls."""
         return self._move({"until_idle": True})
 
-    def _show(self) -> dict[str, Any]:
+    def show(self) -> dict[str, Any]:
+        """Return all of it, as the control plane shows it."""
         return self._plane.call("GET", "clock")
 
     def _move(self, move: Mapping[str, Any]) -> int:
         return int(self._plane.call("POST", "clock/advance", move)["fired"])
-
-
-def _shown(field: str) -> Any:
-    """Return the property of a Team that is a field of what the control plane shows of it."""
-    return property(lambda team: team.show()[field])
 
 
 class Team:
