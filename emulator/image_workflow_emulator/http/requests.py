@@ -40,18 +40,14 @@ class Connection(Protocol):
     peer: str | None
     """The client's address and port; None where there is none, as on a Unix socket."""
 
-    @property
-    def is_closing(self) -> bool:
-        """Whether it is closed, or about to be: its client has gone."""
+    transport: asyncio.Transport
+    """It is closing when it is closed, or about to be: its client has gone."""
 
     async def send_whole(self, status: int, headers: Iterable[Header], body: bytes) -> None:
         """Answer the request with head and body in one piece."""
 
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
-
-    def close(self) -> None:
-        """Close it after the bytes sent so far, though the answer is incomplete."""
 
 
 class ClientDisconnectedError(Exception):

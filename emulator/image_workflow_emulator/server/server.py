@@ -90,10 +90,6 @@ class WatchedProtocol(HttpToolsProtocol):
     """The last request that the application was given; those behind it are in the pipeline."""
     _is_refused = False
     """Whether the connection ends with the answer to the last request in the pipeline. Nothing is parsed any more."""
-    _is_pipelined = False
-    """Whether the request that is being answered has waited in the pipeline."""
-    _is_half_closed = False
-    """Whether the client has ended its side while requests were in the pipeline."""
     _unsent_bytes = 0
     """How many bytes of answers the client had not taken when the connection was last checked."""
     _taken_at = 0.0
@@ -118,11 +114,6 @@ class WatchedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
         if self._answering is not None:
             _disconnect(self._answering)
-
-    def eof_received(self) -> bool:  # type: ignore[override]
-        """Keep the connection open until the requests in the pipeline are answered; else its client has gone."""
-        self._is_half_closed = self._is_pipelined or bool(self.pipeline)
-        return self._is_half_closed
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes, or keep them while a request waits for the one before it."""
@@ -217,11 +208,6 @@ class WatchedProtocol(HttpToolsProtocol):
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
 
-    @property
-    def is_closing(self) -> bool:
-        """Whether it is closed, or about to be: its client has gone."""
-        return self.transport.is_closing()
-
     async def send_whole(self, status: int, headers: Iterable[Header], body: bytes) -> None:
         """Answer the request with head and body in one piece."""
         if self.flow.write_paused:
@@ -240,13 +226,9 @@ class WatchedProtocol(HttpToolsProtocol):
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
         connection = self.transport.get_extra_info("socket")
-        if connection is not None and not self.is_closing:  # else the client has left by itself
+        if connection is not None and not self.transport.is_closing():  # else the client has left by itself
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
-
-    def close(self) -> None:
-        """Close it after the bytes sent so far, though the answer is incomplete."""
-        self.transport.close()
 
     def on_response_complete(self) -> None:
         """Go on with the requests behind the one that is answered. uvicorn would start a timer after each answer."""
@@ -254,13 +236,10 @@ class WatchedProtocol(HttpToolsProtocol):
             return
         self.heard_at = self.loop.time()
         self.flow.resume_reading()
-        self._is_pipelined = bool(self.pipeline)
-        if self._is_pipelined:
+        if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
         if self._unparsed:
             self._parse()
-        if self._is_half_closed and self.cycle.response_complete:
-            self.transport.close()
 
     def _refuse(self, problem: Problem) -> None:
         """Answer bytes that are no request with a problem, as if they were one more, and close the connection."""
@@ -300,9 +279,6 @@ class WatchedProtocol(HttpToolsProtocol):
             return True
         if self._is_refused or self.transport.is_closing():
             return False
-        if self._is_half_closed and now - self.heard_at > REQUEST_SECONDS:
-            self.transport.close()
-            return True
         if self._unparsed or self.flow.read_paused:
             self.heard_at = now  # the server keeps its client waiting
             if len(self._unparsed) + len(self.cycle.body) < MAX_UNREAD_BYTES:

@@ -141,7 +141,7 @@ def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> b
             record.response_body_bytes = len(response.body)
         else:
             record.response_body = response.body
-    record.is_unheard = request.connection is not None and request.connection.is_closing
+    record.is_unheard = request.connection is not None and request.connection.transport.is_closing()
     if record.byte_surface == "upload":
         record.request_body_bytes = exchange.body.size_bytes
     return journal.leave(record, clock.now(), is_timed=not clock.skips_waits)

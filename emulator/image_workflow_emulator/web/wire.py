@@ -87,7 +87,7 @@ class Wire:
 
     async def close(self) -> None:
         """Close the connection after the bytes sent so far, and wait until it is closed."""
-        self._connection().close()
+        self._connection().transport.close()
         await wait_for_close(self._receive)
 
     async def reset(self) -> None:
