@@ -286,7 +286,7 @@ def wait(options: Namespace, environment: Mapping[str, str]) -> None:
     while True:
         left_ms = deadline - host_elapsed_ms()
         try:
-            control.health(max(left_ms, _POLL_MS) / 1000)
+            control.of(None).call("GET", "health", seconds=max(left_ms, _POLL_MS) / 1000)
             if options.sandbox is not None:
                 control.call("GET", f"sandboxes/{client.path_step(options.sandbox)}")
             return

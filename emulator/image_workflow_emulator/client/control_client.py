@@ -168,10 +168,6 @@ class ControlClient:
             raise EmulatorError(str(problem.get("code")), str(problem.get("detail")), answer.status)
         return answer.body
 
-    def health(self, seconds: float) -> None:
-        """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""
-        self.of(None).call("GET", "health", seconds=seconds)
-
     # Calls of more than one request, or with a file ---------------------------------------------------------------
 
     def recorded(self, query: Mapping[str, Any]) -> list[Any]:

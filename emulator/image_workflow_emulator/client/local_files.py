@@ -3,12 +3,9 @@
 import os
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from image_workflow_emulator.documents.document import MAX_BYTES
-
-if TYPE_CHECKING:
-    import pytest
 
 NO_ANSWER: Final = "no_answer"
 """The code of an error that no emulator answered with: there is none at the address, or something else answers
@@ -33,9 +30,7 @@ class EmulatorError(Exception):
 
     def __init__(self, code: str, detail: str, status: int | None = None) -> None:
         super().__init__(code, detail, status)
-        self.code = code
-        self.detail = detail
-        self.status = status
+        self.code, self.detail, self.status = code, detail, status
 
     def __str__(self) -> str:
         return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
@@ -45,8 +40,8 @@ class UnusableFileError(EmulatorError):
     """A file on this machine that cannot be used: it cannot be read or written, or has the wrong form."""
 
 
-def is_refusal(found: "pytest.ExceptionInfo[BaseException] | None") -> bool:
-    """Whether an error is an EmulatorError: the files that raise it then hide their lines from pytest's tracebacks."""
+def is_refusal(found: Any) -> bool:
+    """Whether pytest found an EmulatorError: the files that raise it then hide their lines from its tracebacks."""
     return found is not None and isinstance(found.value, EmulatorError)
 
 

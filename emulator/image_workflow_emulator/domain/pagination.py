@@ -21,15 +21,6 @@ DEFAULT_LIMIT = 25
 Item = TypeVar("Item", bound=AnyResource)
 
 
-class PageRequest(Struct, frozen=True):
-    """What a client asked of a list: how many, after which cursor, and the binding that the cursor must have."""
-
-    limit: int
-    after: str | None
-    binding: tuple[str, ...]
-    """Team, collection and filters: a cursor is good for these alone."""
-
-
 class Page(Struct, Generic[Item], frozen=True):
     """A page of items; `next_cursor` is empty on the last one (D26)."""
 
@@ -41,38 +32,41 @@ class Page(Struct, Generic[Item], frozen=True):
 def paginate(
     sections: Sequence[Sequence[str]],
     load: Callable[[str], Item],
-    request: PageRequest,
     signer: Signer,
-    *,
-    always_a_cursor: bool = False,
+    binding: Sequence[str],
+    limit: int,
+    after: str | None,
+    always_a_cursor: bool,
 ) -> Page[Item]:
     """Cut a page out of a collection.
 
     Args:
         sections: ascending ids; every id of a later section is above all of an earlier one (global, then the Team's).
         load: returns the item of an id.
-        request: what the client asked for.
         signer: signs and checks cursors.
+        binding: Team, collection and filters: a cursor is good for these alone.
+        limit: the most items of the page.
+        after: the cursor of the client, if it sent one.
         always_a_cursor: whether the last page has one too (D26).
 
     Raises:
         Problem: invalid_cursor, for one that was not issued for this collection and these filters (D02).
     """
     last_id = None
-    if request.after is not None:
-        signature, separator, last_id = request.after.partition("-")
-        if not separator or not signer.verify(signature, "cursor", *request.binding, last_id):
-            found, expected = excerpt(request.after), "a next_cursor of this collection and these filters"
+    if after is not None:
+        signature, separator, last_id = after.partition("-")
+        if not separator or not signer.verify(signature, "cursor", *binding, last_id):
+            found, expected = excerpt(after), "a next_cursor of this collection and these filters"
             remedy = "remove `after`, or send it with the filters of the list that returned it"
             raise Problem("invalid_cursor", f"after: found {found}; expected {expected}", remedy=remedy)
     items: list[Item] = []
     for section in reversed(sections):
         end = len(section) if last_id is None else bisect_left(section, last_id)
-        begin = max(end - (request.limit + 1 - len(items)), 0)  # one more tells whether another page follows
+        begin = max(end - (limit + 1 - len(items)), 0)  # one more tells whether another page follows
         items += map(load, section[begin:end][::-1])
-    has_more = len(items) > request.limit
-    del items[request.limit :]
+    has_more = len(items) > limit
+    del items[limit:]
     if not has_more and not always_a_cursor:
         return Page(items, "", has_more)
     last_shown = items[-1].id if items else last_id or ""
-    return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}", has_more)
+    return Page(items, f"{signer.sign('cursor', *binding, last_shown)}-{last_shown}", has_more)

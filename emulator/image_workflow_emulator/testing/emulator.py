@@ -21,23 +21,17 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import finalize
 
 from image_workflow_emulator import DEFAULT_URL
-from image_workflow_emulator.client.control_client import (
-    DEFAULT_SANDBOX,
-    Answer,
-    ControlClient,
-    emulator_address,
-    lower_names,
-    timestamp_text,
-)
+from image_workflow_emulator.client import control_client
+from image_workflow_emulator.client.control_client import ControlClient
 from image_workflow_emulator.client.local_files import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal, unreadable
 from image_workflow_emulator.documents.complaints import DocumentError
+from image_workflow_emulator.http.requests import Receive, Scope, Send
 from image_workflow_emulator.settings import OPTIONS, UsageError, read_settings
 from image_workflow_emulator.testing.sandbox import Sandbox
 from image_workflow_emulator.web.wire import LostAnswerError
 
 if TYPE_CHECKING:
     from image_workflow_emulator.app import Application
-    from image_workflow_emulator.http.requests import Receive, Scope, Send
 
 __tracebackhide__ = is_refusal
 
@@ -86,7 +80,7 @@ class Emulator:
     def __init__(self, plane: ControlClient, close: Callable[[], None] = lambda: None) -> None:
         self._plane = plane.of(None)
         self._close = finalize(self, close)
-        self.default = Sandbox(plane.of(DEFAULT_SANDBOX), DEFAULT_SANDBOX)
+        self.default = Sandbox(plane.of(control_client.DEFAULT_SANDBOX), control_client.DEFAULT_SANDBOX)
         """The sandbox that always exists."""
 
     @classmethod
@@ -120,10 +114,10 @@ class Emulator:
             True
         """
         try:
-            plane = ControlClient(emulator_address(url), control_token)
+            plane = ControlClient(control_client.emulator_address(url), control_token)
         except ValueError:
             raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
-        plane.health(HEALTH_SECONDS)
+        plane.call("GET", "health", seconds=HEALTH_SECONDS)
         return cls(plane)
 
     @property
@@ -192,13 +186,12 @@ def _start_server(options: Mapping[str, str]) -> tuple[str, Callable[[], None]]:
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
     """End it, and wait for its end."""
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
     with process:  # which closes its streams and waits
-        pass
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 # In this process ------------------------------------------------------------------------------------------------------
@@ -223,7 +216,7 @@ class EmulatorApplication:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or the events of a server's life."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         if scope["type"] == "lifespan":
@@ -242,7 +235,7 @@ class EmulatorApplication:
 
         def transport(
             method: str, address: str, headers: Mapping[str, str], content: bytes | None, seconds: float
-        ) -> Answer:
+        ) -> control_client.Answer:
             target = address.removeprefix(url)
             return self._run(ask(self._application, method, target, headers, content or b""), seconds)
 
@@ -253,7 +246,7 @@ class EmulatorApplication:
         """The default sandbox."""
         return self.emulator.default
 
-    def _run(self, coroutine: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
+    def _run(self, coroutine: Coroutine[Any, Any, control_client.Answer], seconds: float) -> control_client.Answer:
         """Run a coroutine to its end from synchronous code.
 
         It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
@@ -296,7 +289,7 @@ def create_app(**options: Any) -> EmulatorApplication:
 
 async def ask(
     application: "Application", method: str, target: str, headers: Mapping[str, str], content: bytes = b""
-) -> Answer:
+) -> control_client.Answer:
     """Send a request to an application, and return its answer. `target` is a path with its query.
 
     Raises LostAnswerError if a scenario loses the answer.
@@ -329,7 +322,11 @@ async def ask(
 
     await application(scope, receive, send)
     pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in answered[0]["headers"])
-    return Answer(answered[0]["status"], lower_names(pairs), b"".join(message.get("body", b"") for message in answered))
+    return control_client.Answer(
+        answered[0]["status"],
+        control_client.lower_names(pairs),
+        b"".join(message.get("body", b"") for message in answered),
+    )
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:
@@ -340,7 +337,7 @@ def _as_transport_error(error: LostAnswerError) -> Exception:
     return lost
 
 
-async def _answer_lifespan(receive: "Receive", send: "Send") -> None:
+async def _answer_lifespan(receive: Receive, send: Send) -> None:
     while True:
         kind = (await receive())["type"]
         await send({"type": f"{kind}.complete"})
@@ -386,7 +383,7 @@ def _value_text(value: Any) -> str:
         case bool():
             return "on" if value else "off"
         case datetime():
-            return timestamp_text(value)
+            return control_client.timestamp_text(value)
         case Mapping():  # readings by decision
             return ",".join(f"{decision}={reading}" for decision, reading in value.items()) or "plain"
         case list() | tuple():

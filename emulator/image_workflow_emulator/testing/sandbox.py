@@ -12,16 +12,8 @@ from typing import Any, Self, TypeAlias
 import orjson
 from msgspec import Struct, convert
 
-from image_workflow_emulator.client.control_client import (
-    DEFAULT_SANDBOX,
-    STATE_SECONDS,
-    YAML,
-    ZIP,
-    ControlClient,
-    mode_of,
-    path_step,
-    timestamp_text,
-)
+from image_workflow_emulator.client import control_client
+from image_workflow_emulator.client.control_client import ControlClient
 from image_workflow_emulator.client.exports import saved_sandbox
 from image_workflow_emulator.client.local_files import EmulatorError, is_refusal, read_file, read_state_file, write_file
 from image_workflow_emulator.contract import BASE_PATH
@@ -64,7 +56,7 @@ class Sandbox:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        if self.id != DEFAULT_SANDBOX:
+        if self.id != control_client.DEFAULT_SANDBOX:
             self.delete()
 
     # Where it is, and its keys --------------------------------------------------------------------------------------
@@ -106,7 +98,7 @@ class Sandbox:
     def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
         """Run another scenario from now on.
 
-        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as YAML. `team`: the name or
+        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as control_client.YAML. `team`: the name or
         id of the only Team that it is for.
 
         Raises EmulatorError (`invalid_scenario`) for a bad one, which changes nothing; `detail` has file, line and
@@ -252,7 +244,9 @@ class Sandbox:
         >>> sandbox.team("Demo").credits
         100
         """
-        self._plane.exchange("PUT", "state", read_state_file(path), ZIP, seconds=STATE_SECONDS)
+        self._plane.exchange(
+            "PUT", "state", read_state_file(path), control_client.ZIP, seconds=control_client.STATE_SECONDS
+        )
 
     def delete(self) -> None:
         """Delete it, with all that it holds. Raises EmulatorError for the default sandbox, which always exists."""
@@ -290,7 +284,7 @@ class Clock:
     @property
     def mode(self) -> str:
         """How it runs: `real`, `manual`, `auto`, or a rate such as `x60`. It can be set."""
-        return mode_of(self.show())
+        return control_client.mode_of(self.show())
 
     @mode.setter
     def mode(self, mode: str) -> None:
@@ -330,7 +324,7 @@ class Clock:
             >>> clock.to("2026-01-01T00:15:00.000Z")
             0
         """
-        return self._move({"to": timestamp_text(moment) if isinstance(moment, datetime) else moment})
+        return self._move({"to": control_client.timestamp_text(moment) if isinstance(moment, datetime) else moment})
 
     def next(self) -> int:
         """Move forward to the next event."""
@@ -385,7 +379,7 @@ class Team:
             >>> team.credits, team.subscription
             (5, 'inactive')
         """
-        self._plane.call("PATCH", f"teams/{path_step(self._name_or_id)}", changes)
+        self._plane.call("PATCH", f"teams/{control_client.path_step(self._name_or_id)}", changes)
 
     def show(self) -> Mapping[str, Any]:
         """Return all of it, as the control plane shows it."""
@@ -493,7 +487,9 @@ class Given:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
-        answer = self._plane.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS)
+        answer = self._plane.exchange(
+            "POST", "given", content, control_client.YAML, query=query, seconds=control_client.STATE_SECONDS
+        )
         made: list[Resource] = orjson.loads(answer)["data"]
         return made
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT, Page, PageRequest, paginate
+from image_workflow_emulator.domain.pagination import DEFAULT_LIMIT, Page, paginate
 from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.domain.resources import (
     INGREDIENT_KINDS,
@@ -97,7 +97,7 @@ def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
     if filters.get("scope") == "all":
         del filters["scope"]  # the meaning of an absent scope
     words = sorted(f"{key}={value}" for key, value in filters.items())
-    request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *words))
+    binding, limit = (call.team_id, name, *words), int(query.get("limit", DEFAULT_LIMIT))
     scope = filters.pop("scope", "all")
     owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
     sections = [collection.ids(owner, filters) for owner in owners]
@@ -107,8 +107,8 @@ def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
             ids if owner is None else [name for name in ids if items[name].created_at <= seen_until]
             for owner, ids in zip(owners, sections, strict=True)
         ]
-    always = readings.last_page == "always-a-cursor"
-    page = paginate(sections, collection.items.__getitem__, request, call.sandbox.signer, always_a_cursor=always)
+    load, signer, always = collection.items.__getitem__, call.sandbox.signer, readings.last_page == "always-a-cursor"
+    page = paginate(sections, load, signer, binding, limit, query.get("after"), always)
     if len(shown) >= _MAX_KEPT_PAGES:
         shown.clear()
     shown[asked] = page
