@@ -22,7 +22,7 @@ from weakref import finalize
 
 from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.client import control_client
-from image_workflow_emulator.client.control_client import ControlClient
+from image_workflow_emulator.client.control_client import Answer, ControlClient, lower_names
 from image_workflow_emulator.client.local_files import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal, unreadable
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.http.requests import Receive, Scope, Send
@@ -235,7 +235,7 @@ class EmulatorApplication:
 
         def transport(
             method: str, address: str, headers: Mapping[str, str], content: bytes | None, seconds: float
-        ) -> control_client.Answer:
+        ) -> Answer:
             target = address.removeprefix(url)
             return self._run(ask(self._application, method, target, headers, content or b""), seconds)
 
@@ -246,7 +246,7 @@ class EmulatorApplication:
         """The default sandbox."""
         return self.emulator.default
 
-    def _run(self, coroutine: Coroutine[Any, Any, control_client.Answer], seconds: float) -> control_client.Answer:
+    def _run(self, coroutine: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
         """Run a coroutine to its end from synchronous code.
 
         It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
@@ -289,7 +289,7 @@ def create_app(**options: Any) -> EmulatorApplication:
 
 async def ask(
     application: "Application", method: str, target: str, headers: Mapping[str, str], content: bytes = b""
-) -> control_client.Answer:
+) -> Answer:
     """Send a request to an application, and return its answer. `target` is a path with its query.
 
     Raises LostAnswerError if a scenario loses the answer.
@@ -322,11 +322,7 @@ async def ask(
 
     await application(scope, receive, send)
     pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in answered[0]["headers"])
-    return control_client.Answer(
-        answered[0]["status"],
-        control_client.lower_names(pairs),
-        b"".join(message.get("body", b"") for message in answered),
-    )
+    return Answer(answered[0]["status"], lower_names(pairs), b"".join(message.get("body", b"") for message in answered))
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:

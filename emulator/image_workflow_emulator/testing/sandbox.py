@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct, convert
 
 from image_workflow_emulator.client import control_client
-from image_workflow_emulator.client.control_client import ControlClient
+from image_workflow_emulator.client.control_client import STATE_SECONDS, YAML, ZIP, ControlClient
 from image_workflow_emulator.client.exports import saved_sandbox
 from image_workflow_emulator.client.local_files import EmulatorError, is_refusal, read_file, read_state_file, write_file
 from image_workflow_emulator.contract import BASE_PATH
@@ -98,7 +98,7 @@ class Sandbox:
     def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
         """Run another scenario from now on.
 
-        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as control_client.YAML. `team`: the name or
+        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as YAML. `team`: the name or
         id of the only Team that it is for.
 
         Raises EmulatorError (`invalid_scenario`) for a bad one, which changes nothing; `detail` has file, line and
@@ -244,9 +244,7 @@ class Sandbox:
         >>> sandbox.team("Demo").credits
         100
         """
-        self._plane.exchange(
-            "PUT", "state", read_state_file(path), control_client.ZIP, seconds=control_client.STATE_SECONDS
-        )
+        self._plane.exchange("PUT", "state", read_state_file(path), ZIP, seconds=STATE_SECONDS)
 
     def delete(self) -> None:
         """Delete it, with all that it holds. Raises EmulatorError for the default sandbox, which always exists."""
@@ -487,9 +485,7 @@ class Given:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
-        answer = self._plane.exchange(
-            "POST", "given", content, control_client.YAML, query=query, seconds=control_client.STATE_SECONDS
-        )
+        answer = self._plane.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS)
         made: list[Resource] = orjson.loads(answer)["data"]
         return made
 
