@@ -21,7 +21,7 @@ from image_workflow_emulator.control.clock import describe_clock
 from image_workflow_emulator.control.describing import Masks, as_curl, describe_request, explain
 from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, in_slices, invalid_value, number_in
 from image_workflow_emulator.control.scenarios import describe_scenario
-from image_workflow_emulator.control.teams import describe_team, no_such_team
+from image_workflow_emulator.control.teams import describe_team, find_account
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
 from image_workflow_emulator.examiner.conduct import judge
@@ -76,10 +76,8 @@ def clear_requests(call: ControlCall) -> None:
 
 def _selected(call: ControlCall) -> list[RequestRecord]:
     """Return the requests that all filters select. Raises Problem for a word that no request could have."""
-    query, team = call.query, call.query["team"]
-    team_ids = {account.team.id for account in call.sandbox.find_accounts(team)}
-    if team is not None and not team_ids:
-        raise no_such_team(call.sandbox, team)
+    query = call.query
+    team = None if query["team"] is None else find_account(call.sandbox, query["team"]).team
     words: dict[str, tuple[Collection[str], str]] = {
         "operation": (call.plane.contract.operations, "an operation id of the contract"),
         "code": (CATALOGUE, "a code of the specification"),
@@ -95,7 +93,7 @@ def _selected(call: ControlCall) -> list[RequestRecord]:
         and fnmatchcase(str(record.status or NONE), status)
         and all(query[name] in (None, getattr(record, name) or NONE) for name in words)
         and query["idempotency_key"] in (None, record.idempotency_key)
-        and (team is None or (record.team is not None and record.team.id in team_ids))
+        and (team is None or (record.team is not None and record.team.id == team.id))
     ]
 
 

@@ -29,8 +29,6 @@ from image_workflow_emulator.service.sandbox.store import Collection
 
 _ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
 """The endings of keys, by profile, as in the built-in world."""
-_NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
-_MAX_SLUG_CHARACTERS: Final = 40
 
 
 def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
@@ -69,7 +67,7 @@ def list_teams(call: ControlCall) -> dict[str, Any]:
 def create_team(call: ControlCall) -> dict[str, Any]:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     name = call.fields["name"]
-    if list(call.sandbox.find_accounts(name)):  # both would answer to the same word
+    if call.sandbox.find_accounts(name):  # both would answer to the same word
         expected = "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
         raise Problem("invalid_request", f"/name: found {excerpt(name)}; expected {expected}", status=409)
     account = call.sandbox.add_team(read_team(name, call.fields), call.now)
@@ -101,36 +99,18 @@ def change_credential(call: ControlCall) -> dict[str, Any]:
     return _describe_credential(held.credential)
 
 
-def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
-    """Return the Team of an id, or of a name that only one Team has. Raises Problem not_found."""
-    found = list(sandbox.find_accounts(name_or_id))
-    if len(found) != 1:
-        many = f"{excerpt(name_or_id)}: {len(found)} Teams have this name; expected the id of one"
-        raise Problem("not_found", many) if found else no_such_team(sandbox, name_or_id)
-    return found[0]
-
-
-def no_such_team(sandbox: Sandbox, name_or_id: str) -> Problem:
-    """Return the refusal of a name or id that no Team has."""
+def find_account(sandbox: Sandbox, name_or_id: str | None) -> TeamAccount:
+    """Return the Team of a name or an id, the first Team for None. Raises Problem not_found."""
+    for account in sandbox.find_accounts(name_or_id):
+        return account
     meant = nearest(name_or_id, {account.team.name for account in sandbox.accounts.values()})
-    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
-
-
-def account_of_query(call: ControlCall) -> TeamAccount:
-    """Return the Team that the query names, the first if it names none. Raises Problem not_found."""
-    name = call.query["team"]
-    if name is not None:
-        return find_account(call.sandbox, name)
-    account = next(iter(call.sandbox.accounts.values()), None)
-    if account is None:
-        raise Problem("not_found", "there is no Team; create one first")
-    return account
+    raise Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
 
 
 def _add_credential(call: ControlCall, account: TeamAccount, profile: Profile, **others: Any) -> Credential:
     """Add a credential whose key is made from the Team's name: the first free one, so the same calls give the same."""
     ending = _ENDS_OF_KEYS[profile]
-    slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
+    slug = re.sub("[^a-z0-9]+", "-", account.team.name.lower()).strip("-")[:40] or "team"
     sandbox, find_caller = call.sandbox, call.plane.sandboxes.find_caller
     keys = (f"iwe_{slug}_{ending}_{number}".removesuffix("_1") for number in count(1))
     key = next(key for key in keys if find_caller(sandbox.key_of(key)) is None)
@@ -154,7 +134,7 @@ def list_all_assets(call: ControlCall) -> dict[str, Any]:
 
 async def create_asset(call: ControlCall) -> dict[str, Any]:
     """POST /assets: the file in the body becomes an Asset, as an upload does, of the Team that the query names."""
-    sandbox, account = call.sandbox, account_of_query(call)
+    sandbox, account = call.sandbox, find_account(call.sandbox, call.query["team"])
     content_type = call.head.headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
     if content_type not in _CONTENT_TYPES:
         expected = f"one of {', '.join(_CONTENT_TYPES)}"

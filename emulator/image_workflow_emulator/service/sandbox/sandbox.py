@@ -6,7 +6,6 @@ it. The other files of this room change it; `engine` lets its time pass.
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Annotated
 
@@ -265,7 +264,7 @@ class Sandbox(SandboxState):
         """Return this sandbox's form of a key in a world file: outside the default sandbox, the id is appended."""
         return world_key if self.id == DEFAULT_SANDBOX_ID else f"{world_key}_{self.id}"
 
-    def find_accounts(self, name_or_id: str | None) -> Iterable[TeamAccount]:
+    def find_accounts(self, name_or_id: str | None) -> list[TeamAccount]:
         """Return the Teams of a name or id; all of them for None."""
         accounts = self.accounts.values()
         return [one for one in accounts if name_or_id in (None, one.team.id, one.team.name)]
