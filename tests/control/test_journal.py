@@ -107,14 +107,14 @@ def test_bytes_are_told_by_their_number_and_the_way_they_went(emulator: Emulator
     assert upload["response_body"].keys() == {"upload_token"}
     assert f"direct upload; the request's body of {len(picture())} bytes is not shown" == upload["note"]
     assert (None, 200, None) == (download["operation"], download["status"], download["response_body"])
-    assert f"file of a picture; the answer's body of {size} bytes is not shown" == download["note"]
+    assert f"file of a picture; the response's body of {size} bytes is not shown" == download["note"]
 
 
 def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
     size = len(emulator.photograph(custom_directions="x" * 65_536).body)
     entry = newest(emulator)
     assert (202, None, None) == (entry["status"], entry["request_body"], entry["response_body"])
-    assert f"the answer's body of {size} bytes is not shown" in entry["note"]
+    assert f"the response's body of {size} bytes is not shown" in entry["note"]
 
 
 @pytest.mark.parametrize(

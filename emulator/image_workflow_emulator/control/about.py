@@ -164,8 +164,6 @@ Part = Mapping[str, Any]
 _CODE: Final = re.compile(r"`([^`]+)`")
 _NAME: Final = re.compile(r"(?:(?<=schemas/)|(?<=- ))\w+")
 """What may name a part in YAML: a reference to a schema, or an item of a list."""
-_LEFT_OUT: Final = ("headers", "links")
-_DEFECT: Final = "internal_error"
 _FILES: Final = 'The same as a file: <a href="contract.yaml">YAML</a>, <a href="contract.json">JSON</a>.'
 
 
@@ -199,7 +197,9 @@ def _described(contract: Contract, operation: OperationContract) -> Part:
             case {"$ref": str(reference)} if (kind := reference.split("/")[2]) in kinds:
                 return resolved(contract.document["components"][kind][reference.rpartition("/")[2]], *kinds)
             case Mapping():
-                return {name: resolved(value, *kinds) for name, value in part.items() if name not in _LEFT_OUT}
+                return {
+                    name: resolved(value, *kinds) for name, value in part.items() if name not in ("headers", "links")
+                }
             case list():
                 return [resolved(value, *kinds) for value in part]
         return part
@@ -274,7 +274,7 @@ def _form(operation: OperationContract, described: Part) -> str:
         required = "required" if one.get("required") else ""
         attributes = f'data-in="{one["in"]}" {required} autocomplete="off" value="{escape(str(example))}"'
         fields.append(field(one["name"], one["name"], "input", attributes))
-    faults = [*sorted(operation.all_codes - {_DEFECT}), _DEFECT]
+    faults = sorted(operation.all_codes, key=lambda code: (code == "internal_error", code))
     choices = '<option value="">none</option>' + "".join(f"<option>{code}</option>" for code in faults)
     fields.append(field("Fault (Emulator-Fault)", "fault", "select", "", choices))
     for content in described.get("requestBody", {"content": {}})["content"].values():

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from image_workflow_emulator.control.dispatch import ControlCall, invalid_value
-from image_workflow_emulator.documents.values import RATE_WORDS, clock_setting
+from image_workflow_emulator.documents.values import clock_setting
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel.clock import ClockSetting, Event, Timeline
@@ -85,7 +85,7 @@ def clock_of(given: ClockSetting | Mapping[str, Any], where: str = "") -> ClockS
     try:
         return clock_setting(fields["mode"], fields.get("rate"))
     except ValueError:
-        raise invalid_value(f"{where}/rate", fields["rate"], RATE_WORDS) from None
+        raise invalid_value(f"{where}/rate", fields["rate"], "no rate, or the mode real") from None
 
 
 def get_clock(call: ControlCall) -> dict[str, Any]:

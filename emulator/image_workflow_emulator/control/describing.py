@@ -95,9 +95,9 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         "timed": record.is_timed,
         "rule": describe_rule(rule) if rule else None,
         "duration_ms": None if record.duration_ms is None else round(record.duration_ms, 3),
-        "request_body": _describe_body("request", record.request_body, record.request_body_bytes, masks, notes),
+        "request_body": _describe_body(record, "request", masks, notes),
         "response_headers": headers or None,
-        "response_body": _describe_body("answer", record.response_body, record.response_body_bytes, masks, notes),
+        "response_body": _describe_body(record, "response", masks, notes),
     }
     fields["note"] = "; ".join(notes) or None
     # A client may have put a key anywhere.
@@ -108,10 +108,9 @@ def _text(header: bytes) -> str:
     return header.decode("latin-1")
 
 
-def _describe_body(
-    whose: str, body: bytes | None, size_bytes: int, masks: Masks, notes: list[str]
-) -> orjson.Fragment | str | None:
+def _describe_body(record: RequestRecord, whose: str, masks: Masks, notes: list[str]) -> Any:
     """Return a body's JSON as it was sent, or its text if it is not JSON; else note the number of its bytes."""
+    body, size_bytes = getattr(record, f"{whose}_body"), getattr(record, f"{whose}_body_bytes")
     if not body:
         if size_bytes:
             notes.append(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")

@@ -23,7 +23,7 @@ from image_workflow_emulator.control.clock import clock_of, describe_clock, move
 from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
 from image_workflow_emulator.control.dispatch import contract as control_contract
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
-from image_workflow_emulator.control.teams import account_of_query, describe_teams
+from image_workflow_emulator.control.teams import describe_teams, find_account
 from image_workflow_emulator.documents.complaints import nearest
 from image_workflow_emulator.documents.document import Document, document_of, read_document
 from image_workflow_emulator.documents.schemas import Schemas
@@ -122,8 +122,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 PHOTOSHOOT: Final = "photoshoot"
-PHOTOS_OF_STYLE: Final = 3
-SAMPLE_EDGE: Final = 1024
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "fashion_model": {"age_range": "25-35", "gender": "neutral"},
     "background": {"kind": "backdrop"},
@@ -144,7 +142,7 @@ async def give(call: ControlCall) -> dict[str, Any]:
         Problem: invalid_request for entries that cannot be read, before anything is made; else that of the service.
     """
     document = read(call)
-    team_id = account_of_query(call).team.id
+    team_id = find_account(call.sandbox, call.query["team"]).team.id
     made, names = [], dict[tuple[str, str], str]()
     for entry in document.data["given"]:
         ((kind, fields),) = entry.items()
@@ -209,7 +207,7 @@ async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str,
 def _body(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> dict[str, Any]:
     """Return the body under `/v1`, for which photos are added."""
     body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
-    photos = body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1)
+    photos = body.pop("photos", 3 if kind == "photography_style" else 1)
     if kind == PHOTOSHOOT:
         body.pop("finished", None)
         body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
@@ -236,7 +234,7 @@ def _photos(call: ControlCall, team_id: str, kind: str, name: str, number: int) 
     """Add Assets without uploads: of a product shirts, else premade pictures of its kind; return their ids."""
     shown, what = (kind, "") if kind in INGREDIENT_KINDS else ("background", " shirt")
     names = [f"{kind} {name} {photo}{what}" for photo in range(1, number + 1)]
-    sample = PremadeRecipe(kind=shown, name="", width=SAMPLE_EDGE, height=SAMPLE_EDGE, format="png")
+    sample = PremadeRecipe(kind=shown, name="", width=1024, height=1024, format="png")
     return [add_asset(call.sandbox, team_id, structs.replace(sample, name=each), call.now).id for each in names]
 
 

@@ -16,7 +16,6 @@ MAX_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
 MAX_NAME_CHARACTERS: Final = 200
 MAX_SPAN_MS: Final = 3_650 * DAY_MS
-RATE_WORDS: Final = "no rate, or the mode real"
 
 _RATE: Final = re.compile(r"\d{1,7}(?:\.\d{1,20})?(?:e-\d{1,3})?", re.ASCII)
 _PROBABILITY: Final = re.compile(r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?", re.ASCII)
