@@ -7,7 +7,6 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from PIL import Image
@@ -21,13 +20,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems m
 
 MEBIBYTE = 1 << 20
 SQUARE = (10_000, 10_000)
-
-
-class Cost(NamedTuple):
-    found: Head | None
-    """None if the helper ended before it answered."""
-    seconds: float
-    peak_bytes: int
 
 
 COST = """
@@ -50,13 +42,14 @@ print(json.dumps([found, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 """In a process that is small itself, for what a new one inherits counts as its own."""
 
 
-def cost_of(folder: Path, data: bytes, content_type: str) -> Cost:
-    """Give a file to a helper process of its own."""
+def cost_of(folder: Path, data: bytes, content_type: str) -> tuple[Head | None, float, int]:
+    """Give a file to a helper process of its own; return its answer, its seconds, and the most bytes it held."""
     path = folder / "picture"
     path.write_bytes(data)
     head = {"job": "normalize", "content_type": content_type, "is_large": True}
     result = run_program(sys.executable, "-c", COST, str(path), json.dumps(head))
-    return Cost(*json.loads(result.output))
+    found, seconds, peak_bytes = json.loads(result.output)
+    return found, seconds, peak_bytes
 
 
 def zeros(size_bytes: int) -> bytes:

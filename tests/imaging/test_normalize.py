@@ -223,12 +223,6 @@ def test_bytes_that_are_no_accepted_image_are_refused(data: bytes) -> None:
     assert "The bytes are no image of a known format; expected PNG, as declared by image/png." == reason
 
 
-@pytest.mark.parametrize("content_type", ["image/tiff", "text/plain", "", "IMAGE/PNG"])
-def test_an_unknown_content_type_is_refused(content_type: str) -> None:
-    reason = refusal(encoded(four_corners(), "PNG"), content_type)
-    assert reason.startswith(f"The content type is {content_type}; expected")
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_of_which_only_the_beginning_is_there_or_right_is_refused(kind: str) -> None:
     source = encoded(checkered(120, 7), kind)

@@ -43,11 +43,6 @@ AT_THE_TOP: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), AT_THE_TOP)
-def test_a_mistake_at_the_top_is_told(text: str, expected: str) -> None:
-    check(complaints_of(text), expected)
-
-
 IN_A_RULE: list[tuple[str, str]] = [
     ('{}', '3:3: /rules/0/then: found nothing; expected this required field'),
     ('{then: {}}', '3:10: /rules/0/then: found an object; expected one of <faults>, outputs, fail, stall, duration, scene'),
@@ -95,11 +90,6 @@ IN_A_RULE: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), IN_A_RULE)
-def test_a_mistake_in_a_rule_is_told(text: str, expected: str) -> None:
-    check(complaints_of(f"scenario: x\nrules:\n- {text}\n"), expected)
-
-
 IN_A_CHANGE: list[tuple[str, str]] = [
     ('{at: 3s}', '3:3: /timeline/0/set: found nothing; expected this required field'),
     ('{at: 3s, set: x}', '3:17: /timeline/0/set: found "x"; expected an object with one of admission, team, credential'),
@@ -114,11 +104,6 @@ IN_A_CHANGE: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), IN_A_CHANGE)
-def test_a_mistake_in_a_timeline_is_told(text: str, expected: str) -> None:
-    check(complaints_of(f"scenario: x\ntimeline:\n- {text}\n"), expected)
-
-
 OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
     ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
     ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
@@ -128,10 +113,30 @@ OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), OF_A_KNOWN_WORLD)
-def test_names_of_a_known_world_are_checked(text: str, expected: str) -> None:
-    check(complaints_of(f"scenario: x\n{text}", world_names(built_in_world())), expected)
-    parse_scenario(f"scenario: x\n{text}", "s.yaml", CONTRACT)  # nothing is known: nothing is wrong
+IN_A_WORLD: list[tuple[str, str]] = [
+    ('- a', '1:1: found an array of 1; expected an object'),
+    ('team: {}', '1:1: /team: found an unknown field; expected only teams, timings, premade; did you mean "teams"?'),
+    ('teams: {A: {}}', '1:9: /teams/A: found "A"; expected one of Broke, Demo, Lapsed, Other'),
+    ('teams: {A: {credentials: [{key: k}]}, B: {credentials: [{key: k}]}}', '1:63: /teams/B/credentials/0/key: found "k", a key of the Team "A"; expected a new key, or one of this Team'),
+    ('teams: {A: {credentials: [{key: a b}]}}', '1:33: /teams/A/credentials/0/key: found "a b"; expected a key of letters, digits and . _ ~ + / -'),
+    ('teams: {A: {credentials: [{key: k}]}, 7: x}', '1:42: /teams/7: found "x"; expected an object'),
+    ('teams: {" ": {credentials: [{key: k}]}}', '1:9: /teams/ : found this field; expected a Team\'s name'),
+]  # fmt: skip
+
+
+MISTAKES = {
+    "{}": AT_THE_TOP,
+    "scenario: x\nrules:\n- {}\n": IN_A_RULE,
+    "scenario: x\ntimeline:\n- {}\n": IN_A_CHANGE,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(frame.format(text), expected) for frame, mistakes in MISTAKES.items() for text, expected in mistakes],
+)
+def test_a_mistake_in_a_scenario_is_told(text: str, expected: str) -> None:
+    check(complaints_of(text), expected)
 
 
 OF_OTHER_TEAMS: list[tuple[str, str]] = [
@@ -144,21 +149,15 @@ OF_OTHER_TEAMS: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), OF_OTHER_TEAMS)
-def test_a_scenario_of_one_team_names_no_other(text: str, expected: str) -> None:
-    names = structs.replace(world_names(built_in_world()), only="Other")
-    check(complaints_of(f"scenario: x\n{text}", names), expected)
-
-
-IN_A_WORLD: list[tuple[str, str]] = [
-    ('- a', '1:1: found an array of 1; expected an object'),
-    ('team: {}', '1:1: /team: found an unknown field; expected only teams, timings, premade; did you mean "teams"?'),
-    ('teams: {A: {}}', '1:9: /teams/A: found "A"; expected one of Broke, Demo, Lapsed, Other'),
-    ('teams: {A: {credentials: [{key: k}]}, B: {credentials: [{key: k}]}}', '1:63: /teams/B/credentials/0/key: found "k", a key of the Team "A"; expected a new key, or one of this Team'),
-    ('teams: {A: {credentials: [{key: a b}]}}', '1:33: /teams/A/credentials/0/key: found "a b"; expected a key of letters, digits and . _ ~ + / -'),
-    ('teams: {A: {credentials: [{key: k}]}, 7: x}', '1:42: /teams/7: found "x"; expected an object'),
-    ('teams: {" ": {credentials: [{key: k}]}}', '1:9: /teams/ : found this field; expected a Team\'s name'),
-]  # fmt: skip
+@pytest.mark.parametrize(
+    ("only", "text", "expected"),
+    [*((None, *row) for row in OF_A_KNOWN_WORLD), *(("Other", *row) for row in OF_OTHER_TEAMS)],
+)
+def test_a_scenario_names_what_its_world_has_and_if_it_is_of_one_team_no_other(
+    only: str | None, text: str, expected: str
+) -> None:
+    check(complaints_of(f"scenario: x\n{text}", structs.replace(world_names(built_in_world()), only=only)), expected)
+    parse_scenario(f"scenario: x\n{text}", "s.yaml", CONTRACT)  # nothing is known: nothing is wrong
 
 
 @pytest.mark.parametrize(("text", "expected"), IN_A_WORLD)
@@ -197,14 +196,11 @@ def test_thousands_of_unknown_fields_are_told_in_linear_time(place: str) -> None
     assert time.process_time() - began_at < 5
 
 
-def test_rules_may_not_share_a_name() -> None:
-    text = "scenario: x\nrules:\n- then: {hold: 1}\n- {name: rule 1, then: {hold: 1}}\n"
-    expected = '4:3: /rules/1: found the name "rule 1" again, first given to /rules/0; expected a name of its own for each rule'
-    assert complaints_of(text) == [expected]
-
-
-def test_all_mistakes_of_shape_are_told_in_the_order_of_the_file() -> None:
-    text = """scenario: x
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            """scenario: x
 seed: many
 rules:
   - match: {operation: getTeem}
@@ -213,13 +209,11 @@ rules:
 timeline:
   - {at: never, set: {admission: ajar}}
 clock: {mode: fast}
-"""
-    complaints = complaints_of(text, world_names(built_in_world()))
-    assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 4, 5, 6, 8, 8, 9]
-
-
-def test_all_that_a_sound_file_cannot_mean_is_told_in_its_order() -> None:
-    text = """scenario: x
+""",
+            [2, 4, 5, 6, 8, 8, 9],
+        ),
+        (
+            """scenario: x
 readings: {D99: nope}
 world: {teams: {Fresh: {credentials: [{key: fresh}]}, Bare: {credits: 1}}}
 rules:
@@ -230,9 +224,15 @@ rules:
     then: {problem: invalid_input}
 timeline:
   - {at: 0s, set: {credential: nope, state: revoked}}
-"""
+""",
+            [2, 3, 6, 7, 8, 9, 11],
+        ),
+    ],
+    ids=["of shape", "of meaning"],
+)
+def test_all_mistakes_are_told_in_the_order_of_the_file(text: str, lines: list[int]) -> None:
     complaints = complaints_of(text, world_names(built_in_world()))
-    assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 3, 6, 7, 8, 9, 11]
+    assert [int(complaint.split(":")[0]) for complaint in complaints] == lines
 
 
 def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:

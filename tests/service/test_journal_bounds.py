@@ -1,7 +1,10 @@
 """The bounds of the journal: what is dropped is counted, and nothing is kept alive that nobody can see."""
 
 import gc
-import weakref
+from collections.abc import Callable
+from weakref import ref
+
+import pytest
 
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.service.records.journal import MAX_BYTES, MAX_REQUESTS, Journal
@@ -33,13 +36,13 @@ def test_the_oldest_requests_are_dropped() -> None:
     assert (MAX_REQUESTS, 5, 6) == (len(journal.requests), journal.dropped, journal.requests[0].sequence)
 
 
-def test_requests_are_dropped_when_their_bodies_are_too_many_bytes() -> None:
-    journal = Journal()
+@pytest.mark.parametrize(("max_requests", "dropped"), [(MAX_REQUESTS, 3), (2 * MAX_REQUESTS, 0)])
+def test_requests_are_dropped_when_their_bodies_are_too_many_bytes(max_requests: int, dropped: int) -> None:
+    journal = Journal(max_requests=max_requests)
     fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))
     for _ in range(fitting + 3):
         _pass(journal, MAX_KEPT_BODY_BYTES)
-    assert (fitting, 3) == (len(journal.requests), journal.dropped)
-    assert journal.held_bytes <= MAX_BYTES
+    assert (fitting + 3 - dropped, dropped) == (len(journal.requests), journal.dropped)
 
 
 def test_long_paths_queries_and_headers_count_as_bytes() -> None:
@@ -51,33 +54,25 @@ def test_long_paths_queries_and_headers_count_as_bytes() -> None:
     assert 1000 + 3 + 500 + 70 + 9 == journal.held_bytes
 
 
-def test_a_request_dropped_in_flight_holds_no_bytes_when_it_leaves() -> None:
-    journal = Journal()
-    slow = _arrive(journal)
+def _drop(journal: Journal) -> None:
     for _ in range(MAX_REQUESTS):
         _pass(journal)
-    before = journal.held_bytes
+
+
+@pytest.mark.parametrize("lose", [_drop, Journal.clear])
+def test_a_request_that_is_dropped_in_flight_holds_no_bytes_when_it_leaves(lose: Callable[[Journal], None]) -> None:
+    journal = Journal()
+    slow = _arrive(journal)
+    lose(journal)
+    before = journal.held_bytes, len(journal.requests)
     slow.response_body = b"late"
     _leave(journal, slow)
-    assert before == journal.held_bytes
+    assert before == (journal.held_bytes, len(journal.requests))
 
 
-def test_a_request_in_flight_when_the_journal_is_cleared_leaves_no_trace() -> None:
-    journal = Journal()
-    _pass(journal, 10)
-    slow = _arrive(journal)
-    journal.clear()
-    slow.response_body = b"late"
-    assert not journal.leave(slow, AT, is_timed=True)
-    assert (0, []) == (journal.held_bytes, list(journal.requests))
-
-
-class _Frame:
-    """Something that was looked at where a problem was raised."""
-
-
-def _refused(request: RequestRecord) -> weakref.ref[_Frame]:
-    looked_at = _Frame()
+def test_a_problem_keeps_nothing_alive_of_where_it_was_raised() -> None:
+    journal, looked_at = Journal(), set[str]()
+    request, seen = _arrive(journal), ref(looked_at)
     try:
         try:
             raise KeyError(looked_at)
@@ -85,22 +80,7 @@ def _refused(request: RequestRecord) -> weakref.ref[_Frame]:
             raise Problem("invalid_input", "no") from None
     except Problem as problem:
         request.problem = problem
-    return weakref.ref(looked_at)
-
-
-def test_a_problem_keeps_nothing_alive_of_where_it_was_raised() -> None:
-    journal = Journal()
-    request = _arrive(journal)
-    looked_at = _refused(request)
     _leave(journal, request)
+    del looked_at
     gc.collect()
-    assert looked_at() is None
-    assert "invalid_input" == journal.completed()[0].code
-
-
-def test_a_higher_bound_of_requests_brings_a_higher_bound_of_bytes() -> None:
-    journal = Journal(max_requests=2 * MAX_REQUESTS)
-    fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))
-    for _ in range(fitting + 3):
-        _pass(journal, MAX_KEPT_BODY_BYTES)
-    assert 0 == journal.dropped
+    assert (None, "invalid_input") == (seen(), journal.completed()[0].code)
