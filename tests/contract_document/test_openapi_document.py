@@ -9,9 +9,8 @@ from typing import Any
 
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.scenario.world import NEW_TEAM
-from tests.support.contract_check import ContractChecker, read_contract
+from tests.support.contract_check import STATUSES, ContractChecker, read_contract
 from tests.support.every_operation import SUCCESSES
-from tests.support.specification import STATUSES
 
 DOCUMENT: dict[str, Any] = read_contract("openapi.yaml")
 COMPONENTS: dict[str, Any] = DOCUMENT["components"]

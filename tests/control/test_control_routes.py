@@ -1,8 +1,6 @@
 """The control plane's paths, methods and form of answers, and what it says of itself."""
 
-import orjson
 import pytest
-from jsonschema_rs import Draft202012Validator
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.documents.shipped import shipped_document, shipped_path
@@ -14,16 +12,21 @@ PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 
 
-FILLING = {"sandbox": "default", "team": "Demo", "credential": "none", "request": "1", "scenario": "some-outputs-fail"}
-
-
-def _filled(path: str) -> str:
-    return path.format(**FILLING, file="icon.svg", path="reference/sweep.md", picture=PICTURE)
-
-
 PAGES = {"": ["GET"], "/reference": ["GET"], "/page/{file}": ["GET"]}
 PATHS = read_contract("control-plane.yaml")["paths"]
 OF_A_SANDBOX = {path: item for path, item in PATHS.items() if "servers" not in item}
+
+
+def _filled(path: str) -> str:
+    """A path of what is there."""
+    names = {
+        "sandbox": "default",
+        "team": "Demo",
+        "credential": "none",
+        "request": "1",
+        "scenario": "some-outputs-fail",
+    }
+    return path.format(**names, file="icon.svg", path="reference/sweep.md", picture=PICTURE)
 
 
 def _all_paths() -> list[tuple[str, list[str]]]:
@@ -106,35 +109,24 @@ def test_the_control_plane_costs_no_rate_limit(emulator: EmulatorUnderTest) -> N
     assert [emulator.get("/team").status for _ in range(2)] == [200, 429]
 
 
-def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:
+def test_the_emulator_tells_its_versions_contract_and_schemas(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/health") == {"status": "ok", "version": __version__, "contract_version": "1.0.0"}
-
-
-@pytest.mark.parametrize("path", ["/contract", "/contract.json"])
-def test_the_contract_is_served_as_json_with_the_address_that_was_asked(emulator: EmulatorUnderTest, path: str) -> None:
-    answer = emulator.ask("GET", path, headers={"Host": "localhost:9"})
-    assert answer.headers["content-type"] == "application/json"
-    document = answer.json
-    assert [server["url"] for server in document["servers"]] == ["http://localhost:9/v1"]
-    assert document == {**shipped_document("contract/openapi.yaml"), "servers": document["servers"]}
+    for path in ("/contract", "/contract.json"):
+        answer = emulator.ask("GET", path, headers={"Host": "localhost:9"})
+        assert answer.headers["content-type"] == "application/json"
+        (server,) = answer.json["servers"]
+        assert server["url"] == "http://localhost:9/v1"
+        assert answer.json == {**shipped_document("contract/openapi.yaml"), "servers": [server]}
+    for kind in ("scenario", "world"):
+        answer = emulator.ask("GET", f"/{kind}.schema.json")
+        assert answer.headers["content-type"] == "application/schema+json"
+        assert answer.json == shipped_document(f"contract/{kind}.schema.json")
 
 
 def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(emulator: EmulatorUnderTest) -> None:
     answer = emulator.ask("GET", "/contract.yaml")
     assert answer.headers["content-type"] == "application/yaml"
-    shipped = shipped_path("contract/openapi.yaml").read_text().splitlines()
-    served = answer.body.decode().splitlines()
+    shipped, served = shipped_path("contract/openapi.yaml").read_text().splitlines(), answer.body.decode().splitlines()
     own = [line for line in served if line not in shipped]
-    default = [line for line in shipped if line not in served]
     assert own == ["  - url: http://emulator.test/v1", "    description: This emulator"]
-    assert default == ["  - url: http://127.0.0.1:8038/v1", "    description: The emulator at its default address"]
-
-
-def test_the_schemas_of_scenarios_and_worlds_are_served(emulator: EmulatorUnderTest) -> None:
-    scenario = emulator.ask("GET", "/scenario.schema.json")
-    assert scenario.headers["content-type"] == "application/schema+json"
-    assert scenario.json == orjson.loads(shipped_path("contract/scenario.schema.json").read_bytes())
-    world = Draft202012Validator(emulator.told("GET", "/world.schema.json"))
-    assert world.is_valid({"teams": {"Demo": {"credits": 5}}, "premade": False})
-    assert not world.is_valid({"scenario": "x"})
-    assert not world.is_valid({"teams": {"Demo": {"credits": "many"}}})
+    assert len(served) == len(shipped)

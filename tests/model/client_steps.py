@@ -16,8 +16,8 @@ from tests.model.faults import codes_of
 from tests.model.materials import SCENARIOS, RandomBodies, SampleFile, sample_files
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.service_model import Ask
+from tests.support.contract_check import STATUSES
 from tests.support.emulator_client import Answer
-from tests.support.specification import STATUSES
 
 WRITERS: Final = ("ash_full", "ash_full", "ash_full", "ash_full", "ash_second", "birch_full", "birch_full")
 OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")

@@ -14,7 +14,7 @@ from tests.model.creative_work import ResultOf
 from tests.model.materials import SampleFile
 from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id
 from tests.model.model_state import Identify, Refusal, State, newest_first
-from tests.support.specification import STATUSES
+from tests.support.contract_check import STATUSES
 
 
 @dataclass(slots=True)

@@ -21,8 +21,8 @@ from image_workflow_emulator.settings import OPTIONS
 from tests.packaging.pages import DOCUMENTATION, fences
 from tests.support.contract_check import read_contract
 from tests.support.contract_words import DOCUMENTS as DERIVED
+from tests.support.every_operation import CONTRACT
 from tests.support.served import ROOT
-from tests.support.specification import CONTRACT
 
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
 CODE = re.compile(r"`([^`]+)`")

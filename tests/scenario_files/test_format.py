@@ -22,8 +22,8 @@ from image_workflow_emulator.scenario.world import (
     built_in_world,
     world_names,
 )
+from tests.support.every_operation import CONTRACT
 from tests.support.served import ROOT
-from tests.support.specification import CONTRACT
 
 FILE = "s.yaml"
 

@@ -7,8 +7,8 @@ import pytest
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.world import built_in_world, world_names
+from tests.support.every_operation import CONTRACT
 from tests.support.served import ROOT
-from tests.support.specification import CONTRACT
 
 FOLDER = ROOT / "scenarios"
 NAMES = sorted(file.stem for file in FOLDER.iterdir())

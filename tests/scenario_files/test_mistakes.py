@@ -11,7 +11,7 @@ from image_workflow_emulator.documents.document import document_of, read_documen
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS
 from image_workflow_emulator.scenario.scenario import parse_scenario
 from image_workflow_emulator.scenario.world import WorldNames, built_in_world, world_names, world_of
-from tests.support.specification import CONTRACT
+from tests.support.every_operation import CONTRACT
 
 
 def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:

@@ -1,13 +1,17 @@
 """The connections of a server: how many there may be, how long each may take, and what they lose by pipelining."""
 
 import asyncio
+import inspect
 import re
 import sys
+from hashlib import sha256
 from http.client import HTTPConnection
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from image_workflow_emulator.server.server import (
     ANSWER_SECONDS,
@@ -311,3 +315,13 @@ def test_kept_connections_shut_out_nobody_where_files_are_few() -> None:
             connection.close()
         process.terminate()
         assert process.wait(PATIENCE_SECONDS) == 0
+
+
+READ = "1f0ad26f71ba02a760f1965589e05ae7e93ec5eb5a25b6c0d796f71630a3a051"
+"""Of uvicorn 0.54.0."""
+
+
+def test_the_classes_that_the_server_extends_are_those_that_were_read() -> None:
+    source = "".join(inspect.getsource(each) for each in (HttpToolsProtocol, RequestResponseCycle, FlowControl))
+    digest = sha256(source.encode()).hexdigest()
+    assert digest == READ, "read what has changed in these classes, then write the new digest here"

@@ -309,3 +309,11 @@ def read_contract(name: str) -> Any:
     """Return a document of the contract, which nobody changes."""
     text = (ROOT / "contract" / name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+STATUSES: Mapping[str, int] = {
+    name: example["value"]["status"]
+    for name, example in read_contract("openapi.yaml")["components"]["examples"].items()
+    if "status" in example["value"] and "code" in example["value"]
+}
+"""Each problem code, with its status. 405 and 413 come with invalid_request (D03, D06)."""

@@ -100,6 +100,11 @@ def shared_contract() -> Contract:
     return load_contract()
 
 
+@cache
+def control_checker() -> ControlChecker:
+    return ControlChecker(read_contract("control-plane.yaml"))
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
@@ -490,11 +495,6 @@ class EmulatorUnderTest(Client):
         if answer is not None:
             self.check(call, answer)
         return answer
-
-
-@cache
-def control_checker() -> ControlChecker:
-    return ControlChecker(read_contract("control-plane.yaml"))
 
 
 MakeEmulator = Callable[..., EmulatorUnderTest]

@@ -92,10 +92,10 @@ CALLS: Final[Mapping[str, Build]] = {
     ),
 }
 
-_OPERATIONS: Final = load_contract().operations
+CONTRACT: Final = load_contract()
+_OPERATIONS: Final = CONTRACT.operations
 SUCCESSES: Final[Mapping[str, int]] = {name: _OPERATIONS[name].success for name in CALLS}
 """The status with which each of the calls succeeds."""
-
 WRITES: Final = tuple(name for name in CALLS if _OPERATIONS[name].is_write)
 KEYED: Final = tuple(name for name in CALLS if _OPERATIONS[name].takes_key)
 LISTS: Final = tuple(name for name in CALLS if _OPERATIONS[name].kind == "list")
