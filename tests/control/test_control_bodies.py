@@ -76,7 +76,7 @@ def test_each_field_is_read_by_the_contract(emulator: EmulatorUnderTest, method:
 
 
 @pytest.mark.parametrize(("content", "headers", "status", "told"), MALFORMED, ids=[row[3] for row in MALFORMED])
-def test_a_malformed_body_is_refused(
+def test_malformed_bodies(
     emulator: EmulatorUnderTest, content: bytes, headers: dict[str, str], status: int, told: str
 ) -> None:
     found = emulator.refusal("PUT", "/clock", content=content, headers=headers)
@@ -85,7 +85,7 @@ def test_a_malformed_body_is_refused(
 
 
 @pytest.mark.parametrize(("method", "path", "body", "told"), FAULTY, ids=[f"{row[1]} {row[2]}" for row in FAULTY])
-def test_what_does_not_fit_is_refused_and_nothing_is_done(
+def test_what_does_not_fit_is_refused(
     emulator: EmulatorUnderTest, method: str, path: str, body: Any, told: str
 ) -> None:
     before = emulator.told("GET", "/sandboxes")

@@ -108,7 +108,7 @@ def test_a_bad_scenario_is_refused_with_all_complaints_and_the_running_one_stays
 
 @pytest.mark.parametrize("end", [("DELETE", b""), ("PUT", b"scenario: another")])
 @pytest.mark.parametrize("undo", [("POST", "/reset", b""), ("PUT", "/scenario", SET_BACK)])
-def test_a_pause_outlives_its_scenario_until_it_is_undone(
+def test_a_pause_outlives_its_scenario(
     emulator: EmulatorUnderTest, end: tuple[str, bytes], undo: tuple[str, str, bytes]
 ) -> None:
     emulator.use(CHANGES)
@@ -274,9 +274,7 @@ def test_a_sandbox_begins_with_a_scenario(emulator: EmulatorUnderTest, scenario:
     ids=str,
 )
 @pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
-def test_the_creation_goes_before_its_scenario_and_that_before_the_process(
-    emulator: EmulatorUnderTest, said: Any, now: str, mode: str
-) -> None:
+def test_creation_before_scenario_before_process(emulator: EmulatorUnderTest, said: Any, now: str, mode: str) -> None:
     sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": CLOCKED, **said})
     assert (sandbox["clock"]["now"], sandbox["clock"]["mode"]) == (now, mode)
     assert sandbox["teams"][0]["credits"] == 5

@@ -69,9 +69,7 @@ def test_a_new_team_is_as_it_is_described_with_a_full_and_a_read_only_credential
         ("100 %", "iwe_100_full"),
     ],
 )
-def test_the_keys_of_a_new_team_are_made_from_its_name_by_which_it_is_found(
-    emulator: EmulatorUnderTest, name: str, key: str
-) -> None:
+def test_a_new_team_has_keys_by_its_name_and_is_found_by_it(emulator: EmulatorUnderTest, name: str, key: str) -> None:
     team = emulator.told("POST", "/teams", {"name": name})
     assert team["credentials"][0]["key"] == key
     assert emulator.get("/team", key).json["name"] == name

@@ -250,7 +250,7 @@ def test_an_id_that_none_can_be_is_refused(emulator: EmulatorUnderTest, last_eve
     assert refused[:2] == (400, "invalid_request")
 
 
-def test_a_slow_reader_misses_changes_and_costs_no_memory(
+def test_a_slow_reader_misses_changes(
     emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAX_CHANGES", 10)
@@ -268,9 +268,7 @@ def test_a_slow_reader_misses_changes_and_costs_no_memory(
     assert gap[0].data["missed"] >= 20
 
 
-def test_nobody_is_told_once_a_stream_was_left_and_an_open_one_ends_with_the_emulator(
-    emulator: EmulatorUnderTest, watch: Watch
-) -> None:
+def test_a_stream_ends_when_it_is_left_and_with_the_emulator(emulator: EmulatorUnderTest, watch: Watch) -> None:
     left, stays = watch(), watch()
     assert len(emulator.sandbox.feed.listeners) == 2
     left.leave()
@@ -286,9 +284,7 @@ def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, m
     assert stream.events == []
 
 
-def test_there_is_a_limit_of_streams(
-    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_streams_are_limited(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MAX_STREAMS", 2)
     first, _ = watch(), watch()
     refused = emulator.ask("GET", "/events")

@@ -117,9 +117,7 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
         ("background: {name: b, kind: sea}", '3:33: /given/1/background/kind: found "sea"; expected one of backdrop, location'),
     ],
 )  # fmt: skip
-def test_all_entries_are_checked_before_the_first_is_made(
-    manual: Sandbox, tmp_path: Path, second: str, complaint: str
-) -> None:
+def test_nothing_is_made_of_a_file_with_a_mistake(manual: Sandbox, tmp_path: Path, second: str, complaint: str) -> None:
     file = tmp_path / "g.yaml"
     file.write_text(f"given:\n  - product: {{name: a}}\n  - {second}\n")
     with pytest.raises(EmulatorError) as refused:

@@ -120,9 +120,7 @@ def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
 @pytest.mark.parametrize(
     ("content", "shown", "size"), [(b"{nonsense", "{nonsense", "9 bytes"), (b"\xff", None, "1 byte")]
 )
-def test_a_body_that_is_no_json_is_shown_as_text_if_it_is_text(
-    emulator: EmulatorUnderTest, content: bytes, shown: str | None, size: str
-) -> None:
+def test_a_body_of_text_is_shown(emulator: EmulatorUnderTest, content: bytes, shown: str | None, size: str) -> None:
     emulator.post("/uploads", content=content, headers=JSON)
     entry = newest(emulator)
     assert (shown, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
@@ -211,9 +209,7 @@ def test_a_filter_that_nothing_could_meet_is_refused(emulator: EmulatorUnderTest
     assert (400, "invalid_request", query.partition("=")[0]) == (status, code, detail.partition(":")[0].strip('"'))
 
 
-def test_entries_are_counted_beyond_the_limit_and_a_cleared_journal_goes_on_with_its_numbers(
-    filled: EmulatorUnderTest,
-) -> None:
+def test_entries_are_counted_beyond_the_limit_and_numbered_on_after_clearing(filled: EmulatorUnderTest) -> None:
     told = filled.told("GET", "/requests?limit=1")
     assert (1, 7, 7, 0) == (len(told["data"]), told["total"], told["last_sequence"], told["dropped"])
     assert 204 == filled.ask("DELETE", "/requests").status

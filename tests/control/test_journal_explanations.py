@@ -163,7 +163,7 @@ FREE = "the Idempotency-Key is unchanged: the request may be sent again with it"
         ("refused", ["nothing was changed"], CAUSES["upload_bytes_conflict"]),
     ],
 )  # fmt: skip
-def test_what_a_request_has_changed_is_told(
+def test_changes_by_a_request_are_told(
     emulator: EmulatorUnderTest, outcome: str, effects: list[str], send: Send
 ) -> None:
     send(emulator)
@@ -196,9 +196,7 @@ def test_a_replay_names_the_request_whose_answer_it_is(emulator: EmulatorUnderTe
         ("insufficient_credits", "add Credits and send a new logical request, with a new key"),
     ],
 )
-def test_a_problem_of_a_scenario_says_what_its_client_does_and_names_its_rule(
-    emulator: EmulatorUnderTest, code: str, next_step: str
-) -> None:
+def test_an_injected_problem_names_its_rule_and_remedy(emulator: EmulatorUnderTest, code: str, next_step: str) -> None:
     emulator.rule({"operation": "createUpscaleGeneration"}, {"problem": code})
     answer = emulator.upscale()
     why = _why(emulator, answer)

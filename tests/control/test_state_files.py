@@ -40,9 +40,7 @@ def refused(emulator: EmulatorUnderTest, file: bytes, complaint: str, sandbox: s
     assert before == saved(emulator, sandbox)
 
 
-def test_a_loaded_sandbox_is_saved_as_the_same_file_and_reset_to_the_originals_start(
-    make_emulator: MakeEmulator,
-) -> None:
+def test_a_loaded_sandbox_is_saved_as_the_same_file_and_reset_to_the_same_start(make_emulator: MakeEmulator) -> None:
     original, copy = make_emulator(seed=5), make_emulator(seed=9, clock="auto")
     something_of_everything(original)
     file = saved(original)
@@ -166,9 +164,7 @@ def half_way() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_state_with_impossible_values_is_refused_with_the_field(
-    emulator: EmulatorUnderTest, half_way: bytes, name: str
-) -> None:
+def test_an_impossible_value_is_refused_with_its_field(emulator: EmulatorUnderTest, half_way: bytes, name: str) -> None:
     change, complaint = CHANGES[name]
     emulator.told("PUT", "/state", content=half_way)
     refused(emulator, rewritten(half_way, change), complaint)

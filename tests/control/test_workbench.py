@@ -48,9 +48,7 @@ def test_a_check_names_the_requests_that_each_rule_matches_and_uses_nothing(emul
         ("{operation: listAssets, query: {after: a, limit: '5'}}", []),
     ],
 )
-def test_a_rule_matches_the_requests_that_meet_all_of_its_conditions(
-    emulator: EmulatorUnderTest, match: str, matched: list[int]
-) -> None:
+def test_a_rule_matches_by_all_of_its_conditions(emulator: EmulatorUnderTest, match: str, matched: list[int]) -> None:
     emulator.post("/uploads", UPLOAD, idempotency_key="order-1")
     emulator.get("/assets?limit=5")
     for body in (b'{"name": oops', b"\xff\xfe", b"[" * 3_000):

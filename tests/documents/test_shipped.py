@@ -22,9 +22,7 @@ def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "contract.yaml"
 
 
-def test_a_document_is_parsed_unless_its_compiled_form_is_up_to_date(
-    contract: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_is_parsed_unless_it_is_compiled(contract: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     contract.write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
     content = {"openapi": "3.1.0", "since": "2026-01-01", "switch": "on", "count": 3}
     assert shipped_document(CONTRACT) == content

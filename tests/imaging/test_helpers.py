@@ -82,9 +82,7 @@ def test_nothing_runs_before_the_first_job_and_one_helper_does_many(helpers: Hel
     assert [None] == [process.poll() for process in processes]
 
 
-def test_jobs_are_done_side_by_side_and_a_small_picture_does_not_wait_for_the_large_ones_before_it(
-    helpers: Helpers, processes: Processes
-) -> None:
+def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(helpers: Helpers, processes: Processes) -> None:
     async def done_before_the_small_one() -> tuple[int, int]:
         photos = [asyncio.ensure_future(helpers.run(NORMALIZE_JPEG, [slow_jpeg(WIDE_EDGE)])) for _ in range(12)]
         await asyncio.sleep(0)  # they are in the queue
@@ -144,9 +142,7 @@ def test_a_job_whose_helper_is_ended_is_done_by_another(helpers: Helpers, proces
     assert len(processes) == 2
 
 
-def test_a_helper_that_stands_still_is_given_up(
-    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_helper_is_given_up(helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
     run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0.5)
     processes[0].send_signal(signal.SIGSTOP)

@@ -73,9 +73,7 @@ def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe
 
 @pytest.mark.parametrize("target", FORMATS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_every_picture_has_exactly_the_size_and_format_asked_for_and_no_metadata(
-    size: tuple[int, int], target: PictureFormat
-) -> None:
+def test_every_picture_has_the_size_and_format_asked_for_alone(size: tuple[int, int], target: PictureFormat) -> None:
     for recipe, inputs in recipes(*size, target):
         image = decode(render(recipe, inputs))
         assert (target.upper(), size) == (image.format, image.size)
@@ -213,7 +211,7 @@ def test_an_edit_shows_what_was_and_what_became_of_it() -> None:
         ("a lime mug, with the background in navy", (0, 0, 128), (0, 255, 0)),
     ],
 )
-def test_a_colour_is_the_walls_beside_its_word_and_else_the_subjects(
+def test_a_colour_is_the_walls_or_the_subjects(
     words: str, wall: tuple[int, int, int] | None, subject: tuple[int, int, int]
 ) -> None:
     image = edited(product(RED), instructions=words)

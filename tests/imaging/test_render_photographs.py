@@ -75,9 +75,7 @@ def test_a_transparent_output_has_alpha_zero_outside_of_what_is_cut_out(target: 
 
 
 @pytest.mark.parametrize(("upload", "is_cut_out"), [("CUT_OUT", True), ("ON_PLAIN", True), ("BUSY", False)])
-def test_a_transparent_upload_or_one_on_a_plain_ground_is_cut_out_and_another_is_framed(
-    upload: str, is_cut_out: bool
-) -> None:
+def test_an_upload_that_is_transparent_or_on_a_plain_ground_is_cut_out(upload: str, is_cut_out: bool) -> None:
     image = photograph(globals()[upload], background_kind="color", background_hex="#c0d0c0")
     left, top, _, _ = box_of(image.crop((0, 0, EDGE, EDGE * 2 // 3)), RED, 30)
     assert is_near((0xC0, 0xD0, 0xC0), pixel(image, left - 4, top + 10)) is is_cut_out
@@ -202,9 +200,7 @@ def test_a_chip_has_the_swatch_of_what_was_chosen(chosen: str) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("upload", ["ON_PLAIN", "PRODUCT"])
-def test_a_colorway_gives_the_product_its_colour(
-    colorway: dict[str, object], color: tuple[int, int, int], upload: str
-) -> None:
+def test_a_colorway_colours_the_product(colorway: dict[str, object], color: tuple[int, int, int], upload: str) -> None:
     image = photograph(globals()[upload], **colorway)
     assert count_of(image, color, 12) > 5000
     assert count_of(image, RED, 12) < 50

@@ -17,9 +17,7 @@ def drain(timeline: Timeline, now: int) -> list[tuple[int, str]]:
 
 
 @given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 25)))
-def test_events_come_at_their_instants_in_the_order_of_scheduling_however_often_somebody_looks(
-    dues: list[int], looks: list[int]
-) -> None:
+def test_events_come_at_their_instants_in_the_order_of_scheduling(dues: list[int], looks: list[int]) -> None:
     timeline, seen = Timeline(), list[tuple[int, str]]()
     for index, due in enumerate(dues):
         timeline.schedule(due, "kind", str(index))

@@ -16,9 +16,7 @@ from tests.support.pictures import picture
 pytestmark = pytest.mark.verify
 
 
-def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
-    visit: Visit, service: Service
-) -> None:
+def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(visit: Visit, service: Service) -> None:
     service.post("/products", {"name": "Shirt"})
     region = visit.region("Requests")
     row = region.get_by_role("row").filter(has_text="createProduct")
@@ -35,9 +33,7 @@ def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy_and_leads_to_t
 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
-def test_a_row_is_opened_and_closed_and_the_next_one_reached_by_keyboard_alone(
-    visitor: Any, service: Service, screen: Any
-) -> None:
+def test_rows_are_reached_opened_and_closed_by_keyboard(visitor: Any, service: Service, screen: Any) -> None:
     visit = visitor(**screen)
     for _ in range(3):
         service.get("/team")
@@ -103,9 +99,7 @@ def test_a_search_narrows_the_list_down(visit: Visit, service: Service) -> None:
     expect(field).to_be_focused()
 
 
-def test_rows_hold_still_while_one_is_pointed_at_or_open_and_a_button_brings_what_came(
-    visit: Visit, service: Service
-) -> None:
+def test_rows_hold_still_while_one_is_pointed_at_or_open(visit: Visit, service: Service) -> None:
     service.get("/team")
     region = visit.region("Requests")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
@@ -126,9 +120,7 @@ def test_rows_hold_still_while_one_is_pointed_at_or_open_and_a_button_brings_wha
     expect(region.get_by_role("row").filter(has_text="listPoses")).to_be_visible()
 
 
-def test_filters_live_in_the_address_are_taken_away_by_their_chips_and_the_title_tells_of_failures(
-    visit: Visit, service: Service
-) -> None:
+def test_filters_live_in_the_address_and_the_title_tells_of_failures(visit: Visit, service: Service) -> None:
     expect(visit.page).to_have_title("Image Workflow Emulator")
     service.get("/team")
     service.get("/nowhere")
@@ -245,9 +237,7 @@ def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
     expect(items.first).to_contain_text("admission paused")
 
 
-def test_credits_are_set_with_enter_or_refused_with_an_alert_until_something_succeeds(
-    visit: Visit, service: Service
-) -> None:
+def test_credits_are_set_with_enter_or_refused_with_an_alert(visit: Visit, service: Service) -> None:
     field = visit.region("Teams").get_by_label("Credits", exact=True).first
     field.fill("-1")
     field.press("Enter")
@@ -435,9 +425,7 @@ def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(visit:
     assert service.told("GET", "/work")["data"][0]["team"]["id"] == other["id"]
 
 
-def test_a_changed_request_gets_a_new_key_another_credential_and_a_replay_is_named(
-    visit: Visit, service: Service
-) -> None:
+def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(visit: Visit, service: Service) -> None:
     service.post("/uploads", UPLOAD, idempotency_key="first")
     region = visit.opened_request("createUpload")
     region.get_by_role("button", name="Send again").click()
@@ -573,9 +561,7 @@ def test_a_rule_made_of_a_request_is_checked_and_used(visit: Visit, service: Ser
     assert service.post("/uploads", UPLOAD).status == 500
 
 
-def test_a_scenario_of_the_library_is_edited_with_complaints_and_matches_at_their_lines_and_saved(
-    visit: Visit, service: Service
-) -> None:
+def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(visit: Visit, service: Service) -> None:
     service.get("/team")
     region = visit.region("Scenario")
     region.get_by_role("combobox").select_option("some-outputs-fail")
@@ -617,7 +603,7 @@ def test_a_state_file_is_opened_and_another_is_refused(visit: Visit, service: Se
     expect(visit.region("Work").get_by_role("article")).to_have_count(1)
 
 
-def test_a_journal_and_a_coverage_are_opened_as_the_regions_that_show_them(
+def test_files_of_a_journal_and_of_coverage_are_shown_by_their_regions(
     visit: Visit, service: Service, tmp_path: Path
 ) -> None:
     service.get("/team")
@@ -632,9 +618,7 @@ def test_a_journal_and_a_coverage_are_opened_as_the_regions_that_show_them(
     expect(visit.region("Coverage").locator("summary").filter(has_text="getTeam")).to_contain_text("1 of ")
 
 
-def test_a_session_shows_requests_work_and_pictures_as_they_were_and_cannot_be_changed(
-    visit: Visit, service: Service, tmp_path: Path
-) -> None:
+def test_a_session_is_shown_as_it_was_and_cannot_be_changed(visit: Visit, service: Service, tmp_path: Path) -> None:
     generation = service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
     service.get(f"/generations/{generation['id']}")
@@ -675,9 +659,7 @@ def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visito
     visit.complaints.clear()  # the browser's own note of the 422
 
 
-def test_a_trial_offers_faults_names_what_exists_is_replayed_and_leads_to_its_work(
-    visitor: Any, service: Service
-) -> None:
+def test_a_trial_offers_faults_is_replayed_and_leads_to_its_work(visitor: Any, service: Service) -> None:
     service.photoshoot()
     visit = visitor("/_emulator/reference#createBackground")
     fault = visit.tried_operation("getTeam").get_by_label("Fault (Emulator-Fault)")

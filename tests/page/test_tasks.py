@@ -93,9 +93,7 @@ class Person:
     ids=["by mouse", "on a phone", "by keyboard alone"],
 )
 @pytest.mark.usefixtures("traffic")
-def test_twelve_tasks_of_a_new_user_are_done_under_traffic(
-    visitor: Any, service: Service, tmp_path: Path, screen: Any, by_keyboard: bool
-) -> None:
+def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, screen: Any, by_keyboard: bool) -> None:
     generation = service.photoshoot()
     service.post("/products", {"name": "Shirt"})
     visit = visitor(permissions=["clipboard-read", "clipboard-write"], **screen)

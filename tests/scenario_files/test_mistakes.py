@@ -153,9 +153,7 @@ OF_OTHER_TEAMS: list[tuple[str, str]] = [
     ("only", "text", "expected"),
     [*((None, *row) for row in OF_A_KNOWN_WORLD), *(("Other", *row) for row in OF_OTHER_TEAMS)],
 )
-def test_a_scenario_names_what_its_world_has_and_if_it_is_of_one_team_no_other(
-    only: str | None, text: str, expected: str
-) -> None:
+def test_a_scenario_names_what_its_world_or_its_team_has(only: str | None, text: str, expected: str) -> None:
     check(complaints_of(f"scenario: x\n{text}", structs.replace(world_names(built_in_world()), only=only)), expected)
     parse_scenario(f"scenario: x\n{text}", "s.yaml", CONTRACT)  # nothing is known: nothing is wrong
 

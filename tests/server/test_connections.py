@@ -75,9 +75,7 @@ WHOLE_CHUNKED = CHUNKED + b"1\r\na\r\n0\r\n\r\n"
     ],
     ids=["half a head", "behind an empty line", "behind a chunked body", "half a body", "half of the trailers"],
 )
-def test_a_request_that_stops_is_told_why_after_its_time(
-    emulator: EmulatorUnderTest, sent: list[bytes], part: bytes
-) -> None:
+def test_a_request_that_stops_is_refused_in_time(emulator: EmulatorUnderTest, sent: list[bytes], part: bytes) -> None:
     assert (False, b"") == asyncio.run(_silence(emulator.application, REQUEST_SECONDS - 1, *sent))
     was_closed, said = asyncio.run(_silence(emulator.application, REQUEST_SECONDS + 1, *sent))
     assert (True, True) == (was_closed, said.startswith(b"HTTP/1.1 408 "))
@@ -86,7 +84,7 @@ def test_a_request_that_stops_is_told_why_after_its_time(
 
 @pytest.mark.parametrize("sent", [b"", GET, b"\r\n"], ids=["nothing", "a whole request", "an empty line"])
 @pytest.mark.parametrize(("seconds", "is_closed"), [(IDLE_SECONDS + 1, True), (IDLE_SECONDS - 1, False)])
-def test_an_idle_connection_is_closed_after_its_time(
+def test_an_idle_connection_is_closed(
     emulator: EmulatorUnderTest, sent: bytes, seconds: float, is_closed: bool
 ) -> None:
     async def look() -> bool:
@@ -139,9 +137,7 @@ HEAD = GET[:-2] + b"X: "
 
 @pytest.mark.parametrize("before", [b"", b"\r\n" * 10, WHOLE_CHUNKED], ids=["first", "empty lines", "chunked body"])
 @pytest.mark.parametrize("size", [100_000, 1_000_000])
-def test_a_head_that_is_too_large_is_refused_whatever_comes_before_it(
-    emulator: EmulatorUnderTest, before: bytes, size: int
-) -> None:
+def test_a_head_that_is_too_large_is_refused_anywhere(emulator: EmulatorUnderTest, before: bytes, size: int) -> None:
     sent = before + HEAD + b"x" * size + b"\r\n\r\n"
     pieces = [sent[start : start + 10_000] for start in range(0, len(sent), 10_000)]
     for each in (pieces, [sent]):
@@ -163,7 +159,7 @@ def test_empty_lines_without_end_are_refused(emulator: EmulatorUnderTest) -> Non
 
 @pytest.mark.parametrize("framing", [b"Content-Length: %d\r\n", b"Transfer-Encoding: chunked\r\n"])
 @pytest.mark.parametrize("piece_bytes", [1, 50, 10_000])
-def test_a_request_that_offers_another_protocol_keeps_its_body(
+def test_an_offer_of_another_protocol_keeps_the_body(
     emulator: EmulatorUnderTest, framing: bytes, piece_bytes: int
 ) -> None:
     body = b'{"content_type": "image/png", "size_bytes": 10}' + b" " * 100 + GET
@@ -186,9 +182,7 @@ def test_what_is_no_request_is_refused_after_the_requests_before(emulator: Emula
     assert conversation.was_closed
 
 
-def test_what_is_no_request_is_refused_for_its_own_mistake_whatever_was_refused_before(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_what_is_no_request_is_refused_for_its_own_mistake(emulator: EmulatorUnderTest) -> None:
     refused = b"PUT /_emulator/scenario HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nrulez: []"
     spoiled = GET.replace(b"\r\n\r\n", b"\r\nX-Long: %b\0\r\n\r\n" % (b"x" * 30_000))
     conversation = asyncio.run(converse(emulator.application, [refused + GET + spoiled]))
@@ -205,9 +199,7 @@ def test_what_is_no_request_is_refused_for_its_own_mistake_whatever_was_refused_
         ({"rate": "1KiB"}, {}),
     ],
 )
-def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(
-    emulator: EmulatorUnderTest, fault: Any, more: dict[str, str]
-) -> None:
+def test_a_client_that_leaves_is_noticed(emulator: EmulatorUnderTest, fault: Any, more: dict[str, str]) -> None:
     _play(emulator, fault, **more)
     conversation = asyncio.run(converse(emulator.application, [GET + GET]))  # which tells of a request that goes on
     assert [("GET", "/v1/team")] == [(method, path) for method, path, _ in conversation.requests]
@@ -254,7 +246,7 @@ def test_who_may_not_send_the_body_is_not_taken_to_send_it(emulator: EmulatorUnd
     assert (404, b"close") == (answer.status, dict(answer.headers)[b"connection"])
 
 
-def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
+def test_a_refused_method_leaves_no_advice_in_the_log(
     emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
 ) -> None:
     asyncio.run(converse(emulator.application, [GET.replace(b"GET", b"CONNECT")]))
@@ -273,7 +265,7 @@ def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
         (b"mailto:x@localhost", b"localhost", 400),
     ],
 )
-def test_the_host_of_an_absolute_target_counts(
+def test_an_absolute_target_names_the_host(
     emulator: EmulatorUnderTest, target: bytes, host: bytes, status: int
 ) -> None:
     sent = GET.replace(b"/v1/team", target).replace(b"localhost\r\n", host + b"\r\n")
@@ -288,9 +280,7 @@ def test_a_client_without_a_host_gets_links_to_the_address_that_it_came_to(emula
     assert b'"url":"http://127.0.0.1:8038/direct-uploads/' in answer.body
 
 
-def test_refused_connections_are_logged_with_their_limit(
-    emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_refused_connections_are_logged(emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture) -> None:
     async def look() -> None:
         watched = WatchedServer(emulator.application)
         watched.server_state.refused, watched.server_state.limit = 2, 7

@@ -28,7 +28,7 @@ def send(emulator: EmulatorUnderTest, content: bytes) -> tuple[int, str]:
         )),
     ],
 )  # fmt: skip
-def test_a_body_has_a_media_type_of_json_and_is_not_compressed(
+def test_a_body_is_declared_as_json(
     emulator: EmulatorUnderTest, expected: tuple[int, str], headers: dict[str, str]
 ) -> None:
     assert emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON | headers).outcome == expected
@@ -88,9 +88,7 @@ def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -
         ("/generations/product-photography", {"background": {"type": "automatic", "~/": {}}}, "/background/~0~1: found "),
     ],
 )  # fmt: skip
-def test_the_name_of_a_field_is_escaped_in_its_pointer(
-    emulator: EmulatorUnderTest, path: str, body: Any, where: str
-) -> None:
+def test_the_pointer_to_a_field_is_escaped(emulator: EmulatorUnderTest, path: str, body: Any, where: str) -> None:
     assert where in emulator.post(path, body).json["detail"]
 
 
@@ -108,9 +106,7 @@ def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(emulator: Emulat
 @pytest.mark.parametrize(
     "name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000", "\u200b", "\ufeff \u2060", "\u00ad\u200d", "\0", "a\0b"]
 )
-def test_a_name_without_a_visible_character_or_with_u_0000_is_refused(
-    emulator: EmulatorUnderTest, asset_id: str, name: str
-) -> None:
+def test_a_name_that_cannot_be_seen_is_refused(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
     """D04."""
     body = {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id}
     assert emulator.post("/products", body).outcome == INVALID_INPUT
@@ -126,9 +122,7 @@ def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, asset_id: 
     assert emulator.get(f"/products/{product['id']}").json["name"] == name
 
 
-def test_a_problem_names_every_violation_as_it_was_sent_and_the_field_that_may_be_meant(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_problem_names_every_violation_and_the_field_that_may_be_meant(emulator: EmulatorUnderTest) -> None:
     body = {"size_byte": 1, "content_type": "text/plain", "size_bytes": 0}
     assert emulator.post("/uploads", body).json["detail"] == (
         '/content_type: found "text/plain"; expected one of image/jpeg, image/png, image/gif, image/webp, image/avif. '

@@ -29,9 +29,7 @@ def test_every_object_of_every_operation_has_an_unknown_field(emulator: Emulator
     assert "service-region" in answer.headers
 
 
-def test_ids_and_cursors_are_longer_and_a_list_of_the_usual_length_has_a_second_page(
-    make_emulator: MakeEmulator,
-) -> None:
+def test_ids_and_cursors_are_longer_and_the_usual_list_has_a_second_page(make_emulator: MakeEmulator) -> None:
     plain, evolved = make_emulator(), make_emulator(evolution=True)
     (page, long_page) = (emulator.get("/poses?limit=1").json for emulator in (plain, evolved))
     assert len(page["data"][0]["id"]) + 16 == len(long_page["data"][0]["id"])

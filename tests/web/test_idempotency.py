@@ -71,9 +71,7 @@ def test_the_order_of_the_assets_of_a_product_is_a_part_of_its_intent(emulator: 
     assert emulator.patch(path, change, idempotency_key="p") == changed
 
 
-def test_no_key_is_forgotten_before_24_hours_have_passed(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_key_is_forgotten_within_24_hours(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """D58: new keys are refused instead."""
     for module in ("image_workflow_emulator.domain.idempotency", "image_workflow_emulator.service.sandbox.admission"):
         monkeypatch.setattr(f"{module}.MAX_RECORDS", 2)

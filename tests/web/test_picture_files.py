@@ -41,9 +41,7 @@ def test_the_file_is_what_the_asset_says_and_can_only_be_read(emulator: Emulator
         (f"bytes={'9' * 18}-", None),
     ],
 )
-def test_a_range_is_answered_with_its_part_or_refused(
-    emulator: EmulatorUnderTest, asset: Json, asked: str, part: slice | None
-) -> None:
+def test_a_range_is_sent_or_refused(emulator: EmulatorUnderTest, asset: Json, asked: str, part: slice | None) -> None:
     whole, answer = emulator.fetch(asset["url"]).body, emulator.fetch(asset["url"], headers={"Range": asked})
     if part is None:
         assert (416, f"bytes */{len(whole)}") == (answer.status, answer.headers["content-range"])
@@ -81,7 +79,7 @@ def test_what_is_no_single_range_is_ignored(emulator: EmulatorUnderTest, asset: 
         ("If-Match", '"other"', 206),
     ],
 )
-def test_conditions_are_those_of_the_etag(
+def test_the_etag_decides_conditions(
     emulator: EmulatorUnderTest, asset: Json, name: str, value: str, status: int
 ) -> None:
     etag = emulator.fetch(asset["url"]).headers["etag"]
@@ -99,9 +97,7 @@ def test_an_address_that_was_not_handed_out_leads_to_no_file(emulator: EmulatorU
 
 
 @pytest.mark.emulator(readings="D19=redirects", clock="manual")
-def test_a_file_is_redirected_to_an_address_that_is_signed_and_lives_for_a_minute(
-    emulator: EmulatorUnderTest, asset: Json
-) -> None:
+def test_a_file_is_redirected_to_a_signed_address_for_a_minute(emulator: EmulatorUnderTest, asset: Json) -> None:
     redirect = emulator.fetch(asset["url"])
     target = redirect.headers["location"]
     assert (302, 200) == (redirect.status, emulator.fetch(target).status)
@@ -114,9 +110,7 @@ def test_a_file_is_redirected_to_an_address_that_is_signed_and_lives_for_a_minut
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_pictures_of_ingredients_can_be_fetched_and_each_premade_one_shows_something_else(
-    emulator: EmulatorUnderTest, kind: str
-) -> None:
+def test_each_picture_of_an_ingredient_shows_something_else(emulator: EmulatorUnderTest, kind: str) -> None:
     premade = emulator.items(INGREDIENT_PATHS[kind] + "?scope=global")
     *shown, own = [
         [emulator.fetch(url).body for url in ingredient.get("preview_image_urls") or [ingredient["card_image_url"]]]
@@ -162,7 +156,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Json]:
     return jobs
 
 
-def test_the_pictures_of_a_generation_are_drawn_together_and_identical_recipes_once(
+def test_a_generation_is_drawn_at_once_and_only_once(
     emulator: EmulatorUnderTest, asset: Json, drawn: list[Json]
 ) -> None:
     works = [emulator.photograph(asset_ids=[asset["id"]], image_count=3).json for _ in range(2)]

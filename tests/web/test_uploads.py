@@ -103,9 +103,7 @@ def test_each_header_must_be_there_once_in_whatever_case(emulator: EmulatorUnder
 
 
 @pytest.mark.parametrize(("data", "status"), [(DATA, 201), (b"no picture", 422)], ids=["exchanged", "failed"])
-def test_a_finished_session_is_gone_for_all_bytes_after_its_window(
-    emulator: EmulatorUnderTest, data: bytes, status: int
-) -> None:
+def test_a_finished_session_is_gone_after_its_window(emulator: EmulatorUnderTest, data: bytes, status: int) -> None:
     """D45."""
     session, token = emulator.ready_upload(data)
     assert emulator.complete(session, token).status == status
@@ -115,9 +113,7 @@ def test_a_finished_session_is_gone_for_all_bytes_after_its_window(
     assert [emulator.send_bytes(session, sent).outcome for sent in (data, b"x")] == [(404, "upload_not_found")] * 2
 
 
-def test_bytes_that_are_not_all_there_when_the_window_closes_come_too_late(
-    emulator: EmulatorUnderTest, session: Json
-) -> None:
+def test_bytes_still_coming_when_the_window_closes_are_late(emulator: EmulatorUnderTest, session: Json) -> None:
     before = held_bytes(emulator)
     answer, _ = emulator.together(call_of(session), control_call("POST", "/clock/advance", {"seconds": WINDOW}))
     assert (answer.outcome, held_bytes(emulator)) == ((410, "upload_expired"), before)
@@ -155,9 +151,7 @@ def test_an_upload_whose_asset_finds_no_room_stays_as_it_was(emulator: EmulatorU
 
 
 @pytest.mark.parametrize("meanwhile", ["reset", "deleted"])
-def test_bytes_that_come_while_their_sandbox_is_given_up_are_not_found(
-    emulator: EmulatorUnderTest, meanwhile: str
-) -> None:
+def test_bytes_whose_sandbox_ends_meanwhile_are_not_found(emulator: EmulatorUnderTest, meanwhile: str) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     session = emulator.open_upload(len(DATA), key=f"{FULL}_mine")
     method, path = ("POST", "/reset") if meanwhile == "reset" else ("DELETE", "")
@@ -176,9 +170,7 @@ def test_a_wrong_token_is_refused_and_the_right_one_serves_once(emulator: Emulat
     assert found == [INVALID_INPUT, (201, "asset"), (404, "upload_not_found")]
 
 
-def test_bytes_that_cost_their_helper_are_refused_like_what_is_no_image(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_that_cost_their_helper_are_refused(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     async def lose(*_: object) -> None:
         raise LostHelperError
 
