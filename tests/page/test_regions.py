@@ -172,14 +172,6 @@ def test_a_row_shows_its_whole_operation_beside_a_long_rule(visit: Visit, servic
     expect(row.get_by_text("مجموعة الصور")).to_have_css("direction", "rtl")
 
 
-def test_an_entry_of_a_timeline_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
-    service.told("PUT", "/scenario", {"use": "admission-paused"})
-    service.told("POST", "/clock/advance", {"seconds": 40})
-    service.post("/uploads", UPLOAD)
-    items = visit.opened_request("503").get_by_role("listitem")
-    expect(items.filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
-
-
 def test_work_fills_slot_by_slot_as_the_clock_moves(visit: Visit, service: Service) -> None:
     generation = service.photoshoot()
     region = visit.region("Work")
@@ -226,7 +218,7 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, servi
     assert service.told("GET", "/clock")["mode"] == "auto"
 
 
-def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
+def test_the_timeline_of_a_scenario_marks_the_present_and_is_named_by_refusals(visit: Visit, service: Service) -> None:
     region = visit.region("Scenario")
     region.get_by_role("combobox").select_option("admission-paused")
     visit.press("Scenario", "Use")
@@ -235,6 +227,9 @@ def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
     visit.press("Clock", "+1 min")
     expect(items.nth(1)).to_have_text("now")
     expect(items.first).to_contain_text("admission paused")
+    service.post("/uploads", UPLOAD)
+    causes = visit.opened_request("503").get_by_role("listitem").filter(has_text="Timeline")
+    expect(causes).to_contain_text("admission-paused.yaml, line")
 
 
 def test_credits_are_set_with_enter_or_refused_with_an_alert(visit: Visit, service: Service) -> None:
@@ -548,19 +543,6 @@ def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     expect(region.get_by_role("heading", name="Rules of conduct")).to_be_visible()
 
 
-def test_a_rule_made_of_a_request_is_checked_and_used(visit: Visit, service: Service) -> None:
-    service.post("/uploads", UPLOAD)
-    visit.opened_request("createUpload").get_by_role("button", name="Make a rule").click()
-    service.post("/uploads", UPLOAD | {"size_bytes": 9})
-    region = visit.region("Scenario")
-    visit.press("Scenario", "Check")
-    expect(region.get_by_role("listitem").filter(has_text="as request 1")).to_contain_text("#1")
-    expect(region.get_by_role("listitem")).not_to_contain_text("#2")
-    visit.press("Scenario", "Use file")
-    expect(region.get_by_role("combobox")).to_have_value("my-scenario")
-    assert service.post("/uploads", UPLOAD).status == 500
-
-
 def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(visit: Visit, service: Service) -> None:
     service.get("/team")
     region = visit.region("Scenario")
@@ -638,8 +620,6 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(visit: Visit, servic
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_attribute("src", re.compile("^blob:"))
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
-    work.get_by_role("link", name=generation["id"]).click()
-    expect(visit.page.get_by_role("region", name=f"About {generation['id']}")).to_contain_text("reserved 2")
     expect(visit.region("Gallery").get_by_role("listitem")).to_have_count(5)
     expect(visit.region("Gallery").get_by_role("button", name="First photoshoot")).to_be_hidden()
     visit.page.get_by_role("button", name="Close file").click()
