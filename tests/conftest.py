@@ -42,8 +42,8 @@ def _take_signals() -> None:
     background do.
     """
     for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
-        number = getattr(signal, name, None)  # Windows has one of them
-        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        number = signal.Signals[name]
+        if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 

@@ -82,12 +82,9 @@ def logged(*options: str) -> str:
         return server.stop().complaint
 
 
-def test_the_log_is_lines_that_begin_with_the_time() -> None:
+def test_the_log_is_lines_that_begin_with_the_time_or_lines_of_json() -> None:
     time_and_level, _, message = logged().partition(" Invalid")
     assert (time_and_level[10:11], time_and_level[23:], message) == ("T", "Z warning", " HTTP request received.\n")
-
-
-def test_the_log_can_be_lines_of_json() -> None:
     entry = json.loads(logged("--log-format", "json"))
     assert (entry["level"], entry["message"]) == ("warning", "Invalid HTTP request received.")
 

@@ -73,8 +73,9 @@ def test_a_text_that_means_nothing_is_refused_with_its_name_and_what_was_expecte
     assert f"{option.variable}: found {text!r}, expected {option.kind.expected}" == str(by_variable.value)
 
 
-def test_the_command_line_wins_over_a_variable_which_is_not_even_read() -> None:
+def test_the_command_line_wins_over_a_variable_and_an_empty_one_counts_as_not_given() -> None:
     assert read_settings({"port": "1"}, {"EMULATOR_PORT": "tcp://10.0.0.1:8038"}).port == 1
+    assert read_settings({}, {"EMULATOR_SEED": ""}) == Settings()
 
 
 @pytest.mark.parametrize(
@@ -85,10 +86,6 @@ def test_what_a_state_file_decides_is_refused_beside_it(field: str, text: str, r
         with pytest.raises(SettingError, match=f"expected nothing beside .*{remedy}"):
             read_settings(arguments, environment)
     assert read_settings({"state": "s.zip", "clock": "auto"}, {}).scenario is None
-
-
-def test_an_empty_variable_counts_as_not_given() -> None:
-    assert read_settings({}, {"EMULATOR_SEED": ""}) == Settings()
 
 
 FOUND = "image-workflow.readings.yaml"

@@ -201,7 +201,7 @@ class ClientSteps:
 
     def read(self, chance: Random) -> None:
         kind = chance.choice(observation.LISTED)
-        chance.choice((self._read_one, self._page_through, self._download))(chance, kind)
+        chance.choice((self._read_one, self._page_through))(chance, kind)
 
     def _read_one(self, chance: Random, kind: str) -> None:
         key = self._key(chance)
@@ -226,11 +226,6 @@ class ClientSteps:
                 return
             if answer.retry_after:
                 self.comparison.advance({"seconds": answer.retry_after})
-
-    def _download(self, chance: Random, kind: str) -> None:
-        pictures = [identifier for (identifier, _), known in self.comparison.opaque.items() if "url" in known]
-        if pictures:
-            self.comparison.download(chance.choice(pictures[-8:]), chance.choice(("GET", "HEAD")))
 
     def _page_through(self, chance: Random, kind: str) -> None:
         key, filters = self._key(chance), self._filters(chance, kind)
@@ -297,10 +292,6 @@ class ClientSteps:
         ]
         self.comparison.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
 
-    def change_credential(self, chance: Random) -> None:
-        key, state = chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked"))
-        self.comparison.change_credential(key, state)
-
     def change_scenario(self, chance: Random) -> None:
         """Begin or end scenarios of everyone, of one Team, or of both; then a client of each Team meets them."""
         kind = chance.choice(("rules", "rules", "timeline"))
@@ -339,7 +330,6 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.let_time_pass: 10,
     ClientSteps.change_clock: 2,
     ClientSteps.change_team: 4,
-    ClientSteps.change_credential: 1,
     ClientSteps.change_scenario: 6,
     ClientSteps.save_and_load: 1,
     ClientSteps.reset: 1,

@@ -123,16 +123,6 @@ class Comparison:
         assert token == session.setdefault("token", token)
         return token
 
-    def download(self, asset_id: str, method: str) -> None:
-        """Ask for the file of an Asset, alive or not: its address answers as long as it lives (D19)."""
-        known = self.opaque[asset_id, 0]
-        answer = self.client.fetch(known["url"], method)
-        is_alive = asset_id in self.model.state.things["asset"]
-        self.say(f"{method} the file of {asset_id} -> {answer.status}")
-        assert (200 if is_alive else 404) == answer.status
-        if is_alive:
-            assert str(known["size_bytes"]) == answer.headers["content-length"]
-
     # Changes from outside ---------------------------------------------------------------------------------------------
 
     def advance(self, move: Json) -> None:
@@ -165,12 +155,6 @@ class Comparison:
         self._touched.add(name)
         self.client.told("PATCH", f"/teams/{self.model.state.teams[name]['id']}", change)
         self.model.change_team(name, change)
-
-    def change_credential(self, key: str, state: str) -> None:
-        self.say(f"{key} is now {state}")
-        credential = self.model.state.credentials[key]
-        self.client.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
-        credential["state"] = state
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
         """Let a scenario begin, for a Team or for everyone; one for a Team that names another must be refused."""

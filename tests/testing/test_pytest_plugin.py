@@ -218,16 +218,10 @@ def test_a_failed_test_tells_its_requests_and_what_would_have_helped_and_the_lin
     assert "/emulator/image_workflow_emulator/" not in failed[0]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        " no request came with a key of this sandbox, such as iwe_demo_full_sandbox-",
-        'the rule "second" of the scenario mine never fired (it matched once)\n',
-        "readings: D26=always-a-cursor, D66=silent",
-    ],
-)
-def test_the_report_names_what_else_may_be_the_reason(failed: tuple[str, Path], words: str) -> None:
-    assert words in failed[0]
+def test_the_report_names_what_else_may_be_the_reason(failed: tuple[str, Path]) -> None:
+    assert " no request came with a key of this sandbox, such as iwe_demo_full_sandbox-" in failed[0]
+    assert 'the rule "second" of the scenario mine never fired (it matched once)\n' in failed[0]
+    assert "readings: D26=always-a-cursor, D66=silent" in failed[0]
 
 
 def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report_for_ci_too(
