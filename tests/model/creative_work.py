@@ -331,20 +331,11 @@ def add_asset(
     return state.add("asset", asset_id, team, fields)
 
 
-# What unfinished work keeps from being changed ------------------------------------------------------------------------
-
-
-def check_idle_target(state: State, identifier: str) -> None:
-    """Let nothing change an ingredient while its sources are being replaced (section 3). Raises Refusal."""
-    _check_idle(state, lambda work: work.get("target") == identifier)
-
-
-def check_idle_source(state: State, asset_id: str) -> None:
-    """Let nobody delete what an unfinished Operation works from (D23). Raises Refusal."""
-    _check_idle(state, lambda work: asset_id in work.get("sources", ()))
-
-
-def _check_idle(state: State, is_in_the_way: Callable[[Json], bool]) -> None:
-    active = [work_id for work_id, work in state.unfinished.items() if is_in_the_way(work)]
+def check_idle(state: State, identifier: str) -> None:
+    """Let nothing change an ingredient whose sources are being replaced (section 3), and nobody delete an Asset that an
+    unfinished Operation works from (D23). Raises Refusal.
+    """
+    works = state.unfinished.items()
+    active = [name for name, work in works if identifier in (work.get("target"), *work.get("sources", ()))]
     if active:
         raise Refusal("resource_operation_in_progress", active=active)

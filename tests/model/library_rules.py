@@ -67,7 +67,7 @@ def complete(state: State, team: str, identifier: str, meaning: Json, identify: 
 
 def delete_asset(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
     state.get("asset", identifier, team)
-    creative_work.check_idle_source(state, identifier)
+    creative_work.check_idle(state, identifier)
     faults.check_before_commit(state, team)
     products = [product for product in state.of_team("product", team) if identifier in product["asset_ids"]]
     reassigned, deleted = [], []

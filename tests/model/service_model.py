@@ -298,7 +298,7 @@ class ServiceModel:
             ingredient = state.get(kind, target, team)
             if ingredient["scope"] == "global":
                 raise Refusal("permission_denied")  # D21
-            creative_work.check_idle_target(state, target)
+            creative_work.check_idle(state, target)
             if ask.method == "DELETE":
                 faults.check_before_commit(state, team)
                 del state.things[kind][target]

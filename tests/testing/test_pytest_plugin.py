@@ -92,9 +92,7 @@ def test_readings_are_those_of_the_marker_the_option_the_ini_file_or_a_found_fil
     assert f" {passed} passed" in told(tmp_path, READINGS, *arguments)
 
 
-@pytest.mark.parametrize(
-    ("readings", "complaint"), [("D66=silnt", "D66=silnt"), ("known.yaml", "known.yaml:2:"), ("lost.yaml", "lost.yaml")]
-)
+@pytest.mark.parametrize(("readings", "complaint"), [("known.yaml", "known.yaml:2:"), ("lost.yaml", "lost.yaml")])
 def test_readings_that_cannot_be_used_fail_the_tests(tmp_path: Path, readings: str, complaint: str) -> None:
     (tmp_path / "known.yaml").write_text("readings:\n  D66: silnt\n")
     output = told(tmp_path, READINGS, OPTION, readings)
