@@ -1,4 +1,4 @@
-"""How many instructions the processor needs for a request, counted by callgrind (valgrind): `make bench`.
+"""Counts the instructions that the processor needs for a request, with callgrind (valgrind): `make bench`.
 
 On a busy machine a time says little; this number is the same within 2 % in every run. The emulator and the raw server
 answer the same requests in one process, each with its protocol on a transport that leads nowhere, without garbage

@@ -23,7 +23,7 @@ class UnexpectedAnswerError(RuntimeError):
 
 
 class Answer(NamedTuple):
-    """What came: the body, and how long all of it was."""
+    """The body of an answer, and the length of all of it."""
 
     body: bytes
     length: int
@@ -72,7 +72,7 @@ class Connection:
 
 
 class Answers(NamedTuple):
-    """What a load found."""
+    """Result of a load."""
 
     number: int
     p99_ms: float

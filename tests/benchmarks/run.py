@@ -38,7 +38,7 @@ NUMBERS_PER_ROUND = 1_000_000
 
 
 class Load(NamedTuple):
-    """What a server did under load, and the microseconds of processor time that each answer cost it."""
+    """Answers of a server under load, and the microseconds of processor time for each."""
 
     answers: load.Answers
     cost_us: float
@@ -54,7 +54,7 @@ class Figures:
     emulator: list[float] = field(default_factory=list)
     raw: list[float] = field(default_factory=list)
     is_rate: bool = False
-    """Whether the ratio is that of rates, which are one by the cost."""
+    """Whether the ratio is that of rates, the inverse of costs."""
 
     def add(self, emulator: float, raw: float | None = None) -> None:
         """Take note of a round."""
@@ -84,7 +84,7 @@ class Bench:
     rounds: int
     seconds: float
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
-    """For Idempotency-Keys."""
+    """Numbers for Idempotency-Keys."""
 
     def away(self, measure: Callable[..., Any], *arguments: Any) -> Any:
         """Measure from another process, and wait for it."""

@@ -22,7 +22,7 @@ CLAIM: Final = re.compile(
 )
 TIMEOUT_SECONDS: Final = 3_600
 OF_MAKE: Final = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "OPTIONS")
-"""What `make claims OPTIONS=...` hands down, which would be the options of a claim's own command."""
+"""Variables of `make claims OPTIONS=...`, which would otherwise become options of a claim's own command."""
 
 
 def claims(page: str) -> dict[str, re.Match[str]]:

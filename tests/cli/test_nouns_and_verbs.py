@@ -34,7 +34,7 @@ def run(server: Server, line: str, **variables: str) -> Outcome:
 
 
 def told(server: Server, line: str, **variables: str) -> str:
-    """What a command prints that succeeds."""
+    """Run a command, which must succeed, and return its output."""
     outcome = run(server, line, **variables)
     assert (0, "") == (outcome.status, outcome.complaint)
     return outcome.output

@@ -21,7 +21,7 @@ def run(server: Server, *arguments: str) -> Outcome:
 
 
 def shown(outcome: Outcome) -> dict[str, str]:
-    """What is told of a clock, by its column."""
+    """Return the columns of a clock's table."""
     assert (outcome.status, outcome.complaint) == (0, "")
     heads, row = outcome.output.replace("NEXT EVENT AT", "NEXT").splitlines()
     return dict(zip(heads.lower().split(), row.split(), strict=True))

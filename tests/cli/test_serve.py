@@ -76,7 +76,7 @@ def test_the_public_address_is_the_one_that_is_told() -> None:
 
 
 def logged(*options: str) -> str:
-    """What a server logs of bytes that are no request."""
+    """Return the log of a server that got bytes which are no request."""
     with serving(*options) as server:
         server.converse(b"hello\r\n")
         return server.stop().complaint
@@ -271,7 +271,7 @@ def test_no_wait_of_a_scenario_delays_the_stop(request_line: str, body: str, ans
 
 
 STOP_SECONDS = 10
-"""What the README promises, and what containers are given."""
+"""The limit in the documentation, and that of containers."""
 
 
 def test_a_long_decode_does_not_delay_the_stop() -> None:

@@ -1,4 +1,4 @@
-"""What the tests of clients share: one folder with the packages from npm."""
+"""Fixture of the tests of clients: one folder with the packages from npm."""
 
 import shutil
 from pathlib import Path

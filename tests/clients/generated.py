@@ -24,7 +24,7 @@ CONTRACT = ROOT / "contract" / "openapi.yaml"
 CLIENTS = Path(__file__).parent
 TOURS = CLIENTS / "tours"
 PACKAGE = "service_client"
-"""How the generated Python clients are called."""
+"""Name of the generated Python clients."""
 TIME_LIMIT_SECONDS = 300
 
 

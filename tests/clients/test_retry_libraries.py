@@ -29,7 +29,7 @@ Errand = Callable[[Sandbox], str]
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
-    """What starts the client on a library, in an environment of its own that is made when it is first needed."""
+    """Return the command of a library's client, in an environment that is made when it is first needed."""
     folder = tmp_path_factory.mktemp("retries")
 
     def command(library: str) -> list[str]:

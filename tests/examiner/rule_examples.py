@@ -1,4 +1,4 @@
-"""What clients do that break each rule of conduct, and what those do that keep it: the examples of the rules.
+"""Examples of the rules of conduct: for each rule a client that breaks it, and one that keeps it.
 
 `ExampleClient` sends the requests, on a manual clock.
 """
@@ -176,13 +176,13 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((Ask("GET", "/poses"),), (_DEPRECATED,)),
     ),
 }
-"""By rule: a client that breaks it, and one that keeps it."""
+"""For each rule a client that breaks it, and one that keeps it."""
 
 
 LIBRARY: Final = sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml"))
 """The names of all scenarios that are shipped."""
 SLOW: Final = ("silent-service", "slow-service")
-"""Those under which a client waits in earnest: they belong to the long verification."""
+"""Scenarios with waits in real time: they belong to `make verify`."""
 
 
 def rules_found(service: EmulatorUnderTest, query: str = "?ended=true") -> list[str]:

@@ -10,7 +10,7 @@ from image_workflow_emulator.examiner.rules.retries import does_not_grow, has_no
 
 CHAINS: Final = 30_000
 LENGTHS: Final = (3, *(pytest.param(length, marks=pytest.mark.verify) for length in (4, 5, 7, 8, 12)))
-"""How many pauses a chain has."""
+"""Number of pauses in a chain."""
 Style = Callable[[random.Random, int], list[float]]
 
 
@@ -48,7 +48,7 @@ STYLES: Final[dict[str, Style]] = {
     "resilience4j": lambda chance, length: [500 * 1.5**number * chance.uniform(0.5, 1.5) for number in range(length)],
     "urllib3, with a first retry at once": lambda _, length: [0.0, *(1000.0 * 2**n for n in range(1, length))],
 }
-"""By library or style: the pauses of a chain, in milliseconds."""
+"""Pauses of a chain, in milliseconds, by library or style."""
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)

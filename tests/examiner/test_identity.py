@@ -18,7 +18,7 @@ from tests.support.served_client import ServedClient
 MISSING: Final = "/products/prd_none"
 WORK: Final = "the path of admitted work"
 LEFT_OPEN: Final = "abandoned-upload"
-"""What these programs leave undone besides."""
+"""A finding about all of these programs, which is not the point here."""
 EARLY, POLLS_EARLY, HOPELESS = "retry-before-retry-after", "poll-before-retry-after", "retry-of-the-hopeless"
 
 

@@ -19,9 +19,9 @@ EVERY_RULE = pytest.mark.parametrize("rule", PLAYED, ids=lambda rule: rule.name)
 
 
 ERRORS = {"double-spend", "credential-sent-to-bytes", "credential-in-request", "retry-before-retry-after"}
-"""What costs money, leaks a credential or gets a client banned: here a 429 is not waited for."""
+"""Misdeeds that cost money, leak a credential or get a client banned: in its example, a 429 is not waited for."""
 NOTES = {"poll-after-terminal", "abandoned-upload", "abandoned-work", "hedged", "unfetched-pictures", "cut-subjects"}
-"""What is wasteful, or doubtful: here the client reads no work at all, so another system may."""
+"""Wasteful or doubtful acts: in the examples the client reads no work, so another system may."""
 
 
 @EVERY_RULE

@@ -1,4 +1,4 @@
-"""How many cases a fuzz test tries, and the chance that each is made from: the same every time, and known by a number.
+"""The number of cases of a fuzz test, and the chance that each is made from: the same every time, known by a number.
 
 `make test` tries some of each, `make verify` many; the some are the first of the many. A failure names the case, so
 that it can be looked at by itself.

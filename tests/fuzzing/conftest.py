@@ -1,4 +1,4 @@
-"""What the fuzz tests share: an emulator without request rates, and an ear for what its log calls an error."""
+"""Fixtures of the fuzz tests: an emulator without request rates, and a check that it logs no error."""
 
 import logging
 from collections.abc import Iterator

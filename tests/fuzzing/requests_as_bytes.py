@@ -13,7 +13,7 @@ Header = tuple[bytes, bytes]
 _CREDENTIAL: Header = (b"Authorization", b"Bearer " + FULL.encode())
 _JSON: Header = (b"Content-Type", b"application/json")
 DATA = picture()
-"""What the upload sessions are for."""
+"""Content of the upload sessions."""
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ SEPARATORS = (
     *(b"ffffffffffffffff\r\n", b"-1\r\n", b"GET / HTTP/1.1\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),
     *(b"Content-Length: 5\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
 )
-"""What a parser of HTTP looks for, and other languages that servers are spoken to in."""
+"""Texts that a parser of HTTP looks for, and the beginnings of other protocols."""
 
 
 def spoil(request: WireRequest, chance: Random) -> None:

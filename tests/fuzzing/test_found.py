@@ -1,4 +1,4 @@
-"""What the fuzz tests have found, one by one."""
+"""Defects that fuzz tests found, one by one."""
 
 import orjson
 import pytest

@@ -15,7 +15,7 @@ from tests.support.served import ROOT
 
 COMPLAINT = re.compile(r"^scenario(:\d+:\d+)?: .*found .*expected .+")
 KEPT_FROM_RUNNING = (b"hold", b"latency", b"rate:")
-"""What takes time on a real clock."""
+"""Words of rules that take real time."""
 BREAKS_ANSWERS = (b"network", b"internal_error")
 
 

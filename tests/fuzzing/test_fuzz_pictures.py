@@ -18,7 +18,7 @@ from tests.support.emulator_client import EmulatorUnderTest, Json
 from tests.support.pictures import decode, encode, png_chunk
 
 STORED_AS = {"jpeg": ["jpeg"], "png": ["png"], "gif": ["png"], "webp": ["webp"], "avif": ["jpeg", "png"]}
-"""By the format of an upload, those in which it may be kept."""
+"""Formats in which an upload of each format may be kept."""
 
 
 @pytest.mark.parametrize("amount", amounts(25, 2_000))
@@ -70,7 +70,7 @@ LONGEST = 300_000
 """Bytes of a file; more is cut off."""
 EDGES = (0, 1, 2, 7, 0x7F, 0xFF, 256, 4_000, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF)
 HEAD_BYTES = 400
-"""Where most of a small file's numbers are."""
+"""Length of the part in which most numbers of a small file are."""
 _PNG_START = b"\x89PNG\r\n\x1a\n"
 
 

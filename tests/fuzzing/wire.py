@@ -19,7 +19,7 @@ TURNS = 60
 """Turns of the event loop in which everything must happen that needs no more bytes: many times what it takes."""
 
 THREAD_SECONDS = 0.5
-"""How long the control plane may take to read a file in a thread."""
+"""Time limit for the control plane to read a file in a thread."""
 
 
 Message = MutableMapping[str, Any]
@@ -27,7 +27,7 @@ AsgiApplication = Callable[[Message, Callable[[], Awaitable[Message]], Callable[
 
 
 class BrokenAnswerError(AssertionError):
-    """What was written is no sequence of HTTP/1.1 responses."""
+    """The bytes written are no sequence of HTTP/1.1 responses."""
 
 
 class HungError(AssertionError):
@@ -52,9 +52,9 @@ class Conversation:
     """Method, path and status of each request that the application answered."""
     written: bytes = b""
     was_closed: bool = False
-    """Whether the server ended it."""
+    """Whether the server closed the connection."""
     most_waiting: int = 0
-    """How many requests waited for those before them at a time."""
+    """Largest number of requests that waited at a time for those before them."""
 
     def responses(self) -> list[Response]:
         """Read what was written, strictly. Raises BrokenAnswerError."""

@@ -1,4 +1,4 @@
-"""What a refused request must leave as it was: everything that a sandbox is, and which sandboxes there are.
+"""Everything that a refused request must leave as it was: the sandboxes, and all state of each.
 
 Left out is what tells of the requests themselves: the journal, and the number of the next Request-Id. Reads the state
 as state files do, so that nothing is forgotten here that is remembered there.

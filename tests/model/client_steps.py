@@ -1,4 +1,4 @@
-"""What random clients do: steps of several keys of two Teams, each drawn from a source of chance.
+"""Steps of random clients, with several keys of two Teams, each drawn from a source of chance.
 
 Mostly right requests with some flaws, repeated ones, moves of the clock, and changes from outside. A step says
 nothing of what must come of it: `Comparison` does.
@@ -25,7 +25,7 @@ OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
 WORK: Final = ("operation", "generation")
 COME_AGAIN: Final = (402, 403, 429, 500, 503)
 SUBMITTED: Final = ("/products", "/poses", "/backgrounds", "/generations/upscale", "/generations/product-photography")
-"""Where clients try out what a scenario does."""
+"""Paths of the writes that try out a scenario."""
 
 SPANS: Final = (0.4, 1, 1, 3, 3, 5, 8, 8, 8, 30, 30)
 """Usual moves of the clock, in seconds."""
@@ -43,7 +43,7 @@ class ClientSteps:
         self._sent: list[Ask] = []
         """Requests with a key, to be sent again."""
         self._refused: list[Ask] = []
-        """Those of which a repetition may be let in."""
+        """Refused requests of which a repetition may be admitted."""
         self._cursors: list[Ask] = []
         """Requests for a further page."""
 
@@ -334,7 +334,7 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.save_and_load: 1,
     ClientSteps.reset: 1,
 }
-"""How often each step is taken, compared to the others."""
+"""Weight of each step."""
 
 
 def other_filters(ask: Ask) -> dict[str, str]:

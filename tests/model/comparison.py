@@ -35,7 +35,7 @@ teams:
       - {key: birch_observer, name: Observer, profile: read_only}
 """
 OBSERVERS: Final = {"Ash": "ash_observer", "Birch": "birch_observer"}
-"""By Team: a key that only looks."""
+"""A key of each Team that only reads."""
 LOOK_AT_ALL: Final = 5
 """Every so many looks, both Teams are looked at, whatever happened."""
 
@@ -53,9 +53,9 @@ class Comparison:
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
         self.opaque: dict[tuple[str, int], Json] = {}
-        """By id and version: what only the service can know of a resource."""
+        """Fields that only the service can know, by id and version."""
         self.scenarios: dict[str | None, Json] = {}
-        """By Team, and under None for everyone: the running scenarios."""
+        """Running scenarios by Team, and for everyone under None."""
         self._request_ids: set[str] = set()
         self._looks = 0
         self._touched: set[str] = set(OBSERVERS)

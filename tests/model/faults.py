@@ -20,7 +20,7 @@ CHECKS: Final = {
     "pause": {"service_unavailable"},
     "subscription": {"subscription_required"},
 }
-"""By check, the codes that it decides; all others are decided later (D01)."""
+"""The codes that each check decides; all others are decided later (D01)."""
 RATE_WAIT: Final = 5 * SECOND
 
 

@@ -123,6 +123,6 @@ RULES: dict[str, tuple[int, Rule]] = {
     "updateProduct": (200, change_product),
     "deleteProduct": (204, delete_product),
 }
-"""By operation: the status of its success, and what it does."""
+"""Status of success and rule of each operation."""
 WITH_LOCATION = {"completeUpload": "assets", "createProduct": "products"}
-"""By operation: below which collection the Location of its answer is (D38)."""
+"""Collection in the Location of an operation's answer (D38)."""

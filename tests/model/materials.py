@@ -1,4 +1,4 @@
-"""What random clients send: files, the scenarios that they meet, and bodies, right ones and the same made wrong."""
+"""Files, scenarios and bodies for random clients; bodies are right, or spoiled on purpose."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ SCENARIOS: Final[tuple[Json, ...]] = (
 TEXTS: Final = ("Linen shirt", "Ärmel", "x")
 COLORS: Final = ("#CC0011", "cc0011")
 MAX_REFERENCES: Final = 4
-"""In a list that may have any number, or more than those."""
+"""Most references in a list that may have more."""
 
 
 def without(name: str) -> Callable[[Json], Json]:

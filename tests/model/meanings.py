@@ -1,4 +1,4 @@
-"""What a request asks for: its operation, and the meaning of its body (D14), with defaults filled in.
+"""Operation of a request, and meaning of its body (D14), with defaults filled in.
 
 Two bodies with the same meaning are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
 """
@@ -25,7 +25,7 @@ KINDS = {
 COLLECTIONS = {kind: collection for collection, kind in KINDS.items()}
 INGREDIENTS = ("photography_style", "background", "pose", "fashion_model")
 WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_images", "upscale": "upscale"}
-"""By the last step of a path."""
+"""Workflow by the last step of a path."""
 
 
 @cache

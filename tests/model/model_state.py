@@ -1,4 +1,4 @@
-"""What the model knows of the service: plain dicts, and the questions that all of its rules ask.
+"""The state of the service in the model: plain dicts, and the questions that all of its rules ask.
 
 A resource is kept as it looks on the wire, without what only the service can make up (addresses, texts, sizes in
 bytes).
@@ -39,33 +39,33 @@ class Refusal(Exception):
 class State:
     now: int
     teams: dict[str, Json]
-    """By name: id, name, credits (those free to spend), granted (all that were ever given), subscription, limit."""
+    """Teams by name: id, name, credits (free to spend), granted (all that were ever given), subscription, limit."""
     credentials: dict[str, Json]
-    """By key: team, id, name, profile, state, expires_at (an instant)."""
+    """Credentials by key: team, id, name, profile, state, expires_at (an instant)."""
     skips_waits: bool = False
     """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
     things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
-    """By kind and id. An Upload Session has type, size, file (that it took, or None), expires_at, is_open."""
+    """Resources by kind and id. An Upload Session has type, size, file (that it took, or None), expires_at, is_open."""
     owner: dict[str, str | None] = field(default_factory=dict)
-    """By id, of what is gone as well: the Team's name, None for a premade ingredient."""
+    """Name of the Team by id, deleted resources included; None for a premade ingredient."""
     versions: dict[str, int] = field(default_factory=dict)
-    """By ingredient: how often its sources were replaced."""
+    """Number of replacements of each ingredient's sources."""
     scenes: dict[str, str] = field(default_factory=dict)
-    """By Asset: `clean` or `foreground`."""
+    """Scene of each Asset: `clean` or `foreground`."""
     unfinished: dict[str, Json] = field(default_factory=dict)
-    """By Operation or Generation: what will become of it, decided when it was admitted."""
+    """Outcome of each unfinished Operation or Generation, decided at admission."""
     records: dict[tuple[str, ...], Json] = field(default_factory=dict)
-    """What Idempotency-Keys are bound to, by credential, method, path and key."""
+    """Answers that Idempotency-Keys are bound to, by credential, method, path and key."""
     pauses: dict[str | None, Json] = field(default_factory=dict)
-    """By Team, and under None for everyone: whether new writes are refused (is_paused), and the seconds to wait."""
+    """Pauses by Team, and for everyone under None: whether new writes are refused, and the seconds to wait."""
     rules: dict[str | None, list[Json]] = field(default_factory=dict)
-    """By Team, and under None for everyone: the rules of the running scenario, each with its matches so far."""
+    """Rules of the running scenario by Team, and for everyone under None, each with its matches so far."""
     timeline: list[Json] = field(default_factory=list)
     """The changes that running scenarios have still to make: at, order, whose (a Team or None), set."""
     fault: Json = field(default_factory=dict)
-    """What is to go wrong with the present request, as a scenario or its header says."""
+    """Fault of the present request, from a scenario or its header."""
     planned: int = 0
-    """How many things were planned: at one instant they happen in the order in which they were planned."""
+    """Number of planned events: at one instant they happen in the order in which they were planned."""
 
     def next_order(self) -> int:
         self.planned += 1

@@ -1,4 +1,4 @@
-"""What can be seen of the emulator, in the model's form, and what must always be true of it."""
+"""Observation of the emulator in the model's form, and invariants that hold whatever the model says."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ OPAQUE = {
     "pose": ("card_image_url", "description"),
     "fashion_model": ("card_image_url",),
 }
-"""By kind: what only the service can know. It must stay as it was first seen."""
+"""Fields of each kind that only the service can know. They must stay as they were first seen."""
 TERMINAL = ("completed", "failed")
 LISTED = tuple(kind for kind in COLLECTIONS if kind != "upload")
 

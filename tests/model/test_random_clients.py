@@ -33,7 +33,7 @@ _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "png": ("L", {"compress_level": 1}),
     "webp": ("RGB", {"method": 0, "lossless": True}),
 }
-"""How a large picture of one colour is made in the least time: its mode, and how it is encoded."""
+"""Mode and encoding that make a large picture of one colour in the least time."""
 
 
 @pytest.fixture(autouse=True)

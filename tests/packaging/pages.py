@@ -10,7 +10,7 @@ from tests.support.served import ROOT
 
 DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 ANYTHING = "…"
-"""In what a block is said to print: what is not said within a line, or from the end of one on for any lines."""
+"""Placeholder in a printed block: any text within a line, or any lines where it ends one."""
 
 
 def fences(page: Path, *languages: str) -> list[tuple[str, str]]:

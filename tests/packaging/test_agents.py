@@ -1,4 +1,4 @@
-"""What programs read first: `llms.txt`, the skill, and the documentation that a running emulator has."""
+"""Texts for programs: `llms.txt`, the skill, and the documentation that a running emulator serves."""
 
 import re
 import shutil

@@ -24,20 +24,11 @@ from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
 from tests.support.served_client import ServedClient
 
-NOT_RUN = {
-    "make": "starts what the other tests test, and these tests themselves",
-    "docker": "needs Docker, which not every machine has",
-    "uvx": "needs uv, and fetches from a package index",
-    "npm": "fetches from a package registry",
-    "pip": "fetches from a package index; test_wheel installs the wheel without one",
-    "git": "makes a release, which is for maintainers",
-    "gh": "looks at a release, which needs the network",
-    "openapi-python-client": "run by `make verify`, with the other generators of docs/reference/clients.md",
-    "openapi-generator-cli": "run by `make verify`",
-    "datamodel-codegen": "run by `make verify`",
-    "openapi-typescript": "run by `make verify`",
-}
-"""Commands that are not run here, and why. The first word of a line tells."""
+BY_VERIFY = ("openapi-python-client", "openapi-generator-cli", "datamodel-codegen", "openapi-typescript")
+NOT_RUN = ("make", "docker", "uvx", "npm", "pip", "git", "gh", *BY_VERIFY)
+"""First words of the lines that are not run here: they start these tests, need Docker, the network or a maintainer, or
+are run by `make verify`, in tests/clients.
+"""
 AS_RUN = {
     DEFAULT_URL: "{url}",
     "requests/REQUEST_ID": "requests/1",
@@ -53,7 +44,7 @@ AS_RUN = {
     "drift session.har": "drift --fail-on bug session.har",
     "createProduct#2:lost-after-commit": "getTeam#1:lost-before-commit",
 }
-"""What is run in place of some words."""
+"""Words of the pages, and the words that are run instead."""
 
 OWN_PROGRAM = """\
 # Stands in for the reader's own program or tests: one call, which is tried again.
@@ -91,7 +82,7 @@ echo "$1" >>"{folder}/waits"
 exec curl -o /dev/null -sS -H "Content-Type: application/json" --data '{{"seconds": '"$1"'}}' "{url}/_emulator/clock/advance"
 """
 EARLIER_REQUEST = "curl -sS -o answer.json -H 'Authorization: Bearer iwe_demo_revoked' {url}/v1/team\n"
-"""What a page that makes no request itself looks at."""
+"""A request for pages that look at one and make none."""
 TEST_FILE = """\
 import urllib.request
 
@@ -104,7 +95,7 @@ PAGES = {path.relative_to(ROOT).as_posix(): fences(path) for path in (*DOCUMENTA
 
 
 def commands(text: str) -> str:
-    """What is run of a block: without the lines that are not, and with other words for some."""
+    """Return the lines of a block that are run, with some words replaced."""
     kept = [line for line in text.replace("\\\n", " ").splitlines() if line.split(" ", 1)[0] not in NOT_RUN]
     found = "".join(f"{line}\n" for line in kept)
     for words, others in AS_RUN.items():
@@ -225,7 +216,7 @@ def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
 
 PYTHON = [(page, text) for page, found in PAGES.items() for language, text in found if language == "python"]
 SUITES = [(page, text) for page, text in PYTHON if re.search(r"\bimage_workflow(_emulator)?[,)]", text)]
-"""Those that need a fixture of the plugin."""
+"""Blocks that need a fixture of the plugin."""
 
 
 def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
@@ -240,11 +231,5 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
 def test_a_program_that_is_shown_runs(text: str) -> None:
     shown: dict[str, Any] = {}
     exec(text, shown)
-    for name, value in shown.items():
-        if name.startswith("test_"):
-            run_shown(value)
-
-
-def run_shown(function: Any) -> None:
-    """Run a test that is shown, asynchronous or not."""
-    asyncio.run(function()) if inspect.iscoroutinefunction(function) else function()
+    for function in [value for name, value in shown.items() if name.startswith("test_")]:
+        asyncio.run(function()) if inspect.iscoroutinefunction(function) else function()

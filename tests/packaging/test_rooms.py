@@ -17,7 +17,7 @@ ROOMS = {
     "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_settings.py", "tests/domain"]),
     "sweep": (["docs/reference/sweep.md"], ["tests/cli/test_emitters.py", "tests/testing", "tests/domain"]),
 }
-"""By room: its pages, and tests of others that must pass without it."""
+"""Pages of each room, and tests of others that must pass without it."""
 
 
 @pytest.fixture(params=ROOMS)

@@ -28,7 +28,7 @@ def _able(emulator: EmulatorUnderTest, code: str) -> str:
 
 
 def _form(answer: Answer) -> Json:
-    """What the problems of one code have in common, whatever brought them about."""
+    """Return the parts that all problems of one code share, injected or real."""
     problem = answer.json
     return {
         "headers": sorted(name for name, _ in answer.raw_headers),

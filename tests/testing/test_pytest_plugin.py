@@ -197,7 +197,7 @@ def test_sandbox(image_workflow_emulator): image_workflow_emulator.sandbox(clock
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What pytest prints of tests that fail, and its file for CI."""
+    """The output of pytest for tests that fail, and its file for CI."""
     folder = tmp_path_factory.mktemp("failed")
     return told(folder, FAILING, "--junitxml", "report.xml"), folder / "report.xml"
 
