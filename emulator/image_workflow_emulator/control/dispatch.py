@@ -22,20 +22,14 @@ from starlette.types import Message, Receive, Scope, Send
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND, is_own_file
 from image_workflow_emulator.documents.complaints import DocumentError, clause
+from image_workflow_emulator.documents.document import MAX_BYTES
 from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
 from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.requests import (
-    MAX_BODY_BYTES,
-    Body,
-    ClientDisconnectedError,
-    Request,
-    Stop,
-    read_query,
-)
+from image_workflow_emulator.http.requests import Body, ClientDisconnectedError, Request, Stop, read_query
 from image_workflow_emulator.http.responses import not_allowed, problem_response
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
@@ -280,7 +274,7 @@ async def _read_body(plane: ControlPlane, action: Action, head: Request, body: B
     if not body.has_more:
         return b""
     limits = {"image/png": MAX_IMAGE_BYTES, STATE_FILE: plane.settings.max_memory}
-    limit_bytes = next((limits[name] for name in action.body if name in limits), MAX_BODY_BYTES)
+    limit_bytes = next((limits[name] for name in action.body if name in limits), MAX_BYTES)
     content = await body.read(limit_bytes) if head.announced_bytes() <= limit_bytes else None
     if not action.body:
         check_no_body(content)

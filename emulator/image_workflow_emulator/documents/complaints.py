@@ -19,9 +19,6 @@ class Position(Struct, frozen=True):
     column: int = 0
 
 
-NOWHERE: Final = Position()
-
-
 class Complaint(Struct, frozen=True):
     """One thing that is wrong, in words; `file` is empty, and line and column are 0, where there are none.
 

@@ -15,15 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from image_workflow_emulator.documents.complaints import (
-    NOWHERE,
-    Complaint,
-    DocumentError,
-    Position,
-    choice_of,
-    clause,
-    nearest,
-)
+from image_workflow_emulator.documents.complaints import Complaint, DocumentError, Position, choice_of, clause, nearest
 from image_workflow_emulator.documents.schemas import MAX_COMPLAINTS, Schemas, Steps, place_of
 from image_workflow_emulator.kernel.wording import excerpt
 
@@ -111,7 +103,7 @@ class Document:
             if path[:length] in self.places:
                 value, key = self.places[path[:length]]
                 return key if at_key and length == len(path) else value
-        return NOWHERE
+        return Position()
 
     def raise_complaints(self) -> None:
         """Raise the first complaints, in the order of the file, as one DocumentError; return if there are none."""
@@ -174,7 +166,7 @@ def _decoded(text: str | bytes, filename: str) -> str:
     """Return the text, which is checked for size and for characters that YAML allows."""
     encoded = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(encoded) > MAX_BYTES:
-        raise _error(filename, NOWHERE, f"{len(encoded)} bytes", f"at most {MAX_BYTES}")
+        raise _error(filename, Position(), f"{len(encoded)} bytes", f"at most {MAX_BYTES}")
     decoded = encoded.decode(errors="surrogateescape").removeprefix("\ufeff")
     if forbidden := re.search(_FORBIDDEN, decoded):
         before, character = decoded[: forbidden.start()], forbidden.group()
@@ -244,7 +236,7 @@ class _Reader:
         return entries
 
     def _error(self, mark: "Mark | None", found: str, expected: str) -> DocumentError:
-        return _error(self._filename, NOWHERE if mark is None else _position(mark), found, expected)
+        return _error(self._filename, _position(mark), found, expected)
 
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> DocumentError:
@@ -260,5 +252,5 @@ def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> Documen
     return _error(filename, _position(mark), "text that is not YAML", expected)
 
 
-def _position(mark: "Mark") -> Position:
-    return Position(mark.line + 1, mark.column + 1)
+def _position(mark: "Mark | None") -> Position:
+    return Position() if mark is None else Position(mark.line + 1, mark.column + 1)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from itertools import count
-from typing import Any, Final, Literal, Self, TypeAlias, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,15 +29,7 @@ from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.wording import excerpt, first_of
 from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, NO_FAULT, Fault
-from image_workflow_emulator.scenario.world import (
-    World,
-    WorldCredential,
-    WorldNames,
-    WorldTeam,
-    read_change,
-    read_readings,
-    read_world,
-)
+from image_workflow_emulator.scenario.world import TeamChange, World, WorldNames, read_change, read_readings, read_world
 
 # Matching: which requests and which work a rule means, and on which of them it is due ---------------------------------
 
@@ -257,9 +249,6 @@ class AdmissionChange(Struct, frozen=True):
     retry_after: int | None = None
 
 
-Change: TypeAlias = AdmissionChange | WorldTeam | WorldCredential
-
-
 class After(Struct, frozen=True):
     """The answer to the nth request of those that match."""
 
@@ -272,7 +261,7 @@ class TimedChange(Struct, frozen=True):
 
     when: int | After
     """Milliseconds, or a request."""
-    change: Change
+    change: AdmissionChange | TeamChange
     line: int
     """Its line in the file; 0 if it was not read from text."""
     spelling: Mapping[str, Any]

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeAlias
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -177,7 +177,10 @@ def read_world(given: Mapping[str, Any]) -> World:
     return World(tuple(starmap(read_team, given.get("teams", {}).items())), timings, given.get("premade"))
 
 
-def read_change(given: Mapping[str, Any]) -> WorldTeam | WorldCredential:
+TeamChange: TypeAlias = WorldTeam | WorldCredential
+
+
+def read_change(given: Mapping[str, Any]) -> TeamChange:
     """Make a change of a Team or of a credential of what a timeline sets."""
     if "team" in given:
         return read_team(given["team"], given)
