@@ -61,7 +61,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("columns", ["80", "50"])
-def test_the_text_names_each_finding_with_its_remedy_within_the_terminal(
+def test_the_text_has_each_finding_and_fits_the_terminal(
     run: Run, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -111,9 +111,7 @@ def test_junit_has_a_case_for_each_rule(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("ok", "severity", "failed"), [(True, "error", None), (False, "warning", "outcome")])
-def test_junit_fails_exactly_if_the_report_is_bad(
-    run: Run, tmp_path: Path, ok: bool, severity: Any, failed: str | None
-) -> None:
+def test_junit_fails_if_the_report_does(run: Run, tmp_path: Path, ok: bool, severity: Any, failed: str | None) -> None:
     file = tmp_path / "report.xml"
     finding = ReportFinding(rule="no-backoff", severity=severity, where=None, message="no pauses")
     run(a_report(ok=ok, findings=[finding]), file)

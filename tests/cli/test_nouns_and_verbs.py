@@ -243,7 +243,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("clock --sandbox a/../b", 1, '"a/../b": there is no such sandbox'),
     ],
 )
-def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_with_1(
+def test_bad_usage_ends_with_2_and_a_missing_thing_with_1(
     server: Server, line: str, status: int, complaint: str
 ) -> None:
     outcome = run(server, line)
@@ -251,9 +251,7 @@ def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_wit
     assert outcome.complaint.startswith(f"image-workflow-emulator: {complaint}")
 
 
-def test_a_name_means_a_scenario_of_the_library_else_a_file(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_means_the_library_else_a_file(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("answer-lost", "mine"):
         (tmp_path / name).write_text("scenario: from-a-file\n")
@@ -322,9 +320,7 @@ class Screen(io.StringIO):
     "line",
     ["requests", "contract operations", "contract readings", "teams", "sandboxes", "credentials", "scenario list"],
 )
-def test_a_table_fits_the_terminal_and_loses_nothing(
-    server: Server, line: str, columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_fits_the_terminal(server: Server, line: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ask(server, "/v1/team")
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("EMULATOR_URL", server.url)

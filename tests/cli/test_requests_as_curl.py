@@ -40,7 +40,7 @@ def as_curl(server: Server) -> str:
     ("POST", "/v1/products", KEY, b"{}"),
     ("POST", "/v1/products", KEY, None),
 ])  # fmt: skip
-def test_the_command_sends_the_same_request(
+def test_it_sends_the_same(
     server: Server, method: str, target: str, headers: dict[str, str], body: bytes | None
 ) -> None:
     ServedClient(server.url).send(Call(method, target, content=body, idempotency_key=None, headers=headers))

@@ -196,9 +196,7 @@ def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
             assert "Demo" == ask(server, "/v1/team")["name"]
 
 
-def test_lines_that_are_not_read_in_time_are_counted(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_that_nobody_reads_are_counted(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     with full_pipe() as (reader, writer), open(writer, "w", closefd=False) as unread:
         monkeypatch.setattr(sys, "stderr", unread)
         log = AccessLog(as_json=False, max_waiting=60)  # a line has 50 bytes

@@ -63,9 +63,7 @@ READS: Final = {
 
 
 @pytest.mark.parametrize("reads", READS.values(), ids=READS)
-def test_reads_of_one_path_accuse_a_program_only_if_no_several_would_make_them(
-    sandbox: Sandbox, client: ServedClient, reads: Reads
-) -> None:
+def test_reads_accuse_a_program_only_if_it_is_one(sandbox: Sandbox, client: ServedClient, reads: Reads) -> None:
     if reads.scenario:
         sandbox.use(reads.scenario)
     path = f"/generations/{client.admitted_upscale()['id']}" if reads.path == WORK else reads.path
@@ -224,7 +222,7 @@ def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, mo
 
 
 @pytest.mark.parametrize("orders", [(("one", 0.2), ("one", 5.0)), (("one", 5.0), ("two", 5.0))])
-def test_a_repeated_key_and_two_orders_one_after_the_other_are_clean(
+def test_a_repeated_key_and_two_orders_in_turn_are_clean(
     sandbox: Sandbox, orders: tuple[tuple[str, float], ...]
 ) -> None:
     body = late(sandbox, "1")
@@ -240,9 +238,7 @@ def test_a_repeated_key_and_two_orders_one_after_the_other_are_clean(
     [(False, ["double-spend"]), (True, ["hedged"])],
     ids=["forgets the first", "reads both"],
 )
-def test_a_timeout_that_does_not_end_the_request_and_a_new_key_pay_twice(
-    sandbox: Sandbox, reads_the_first: bool, found: list[str]
-) -> None:
+def test_an_unended_request_and_a_new_key_pay_twice(sandbox: Sandbox, reads_the_first: bool, found: list[str]) -> None:
     body = late(sandbox, "1-2", network={"latency": "1200ms"})
     with ThreadPoolExecutor(2) as pool:
         sent = [pool.submit(send, sandbox, body, "one")]

@@ -25,9 +25,7 @@ NOTES = {"poll-after-terminal", "abandoned-upload", "abandoned-work", "hedged", 
 
 
 @EVERY_RULE
-def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(
-    emulator: EmulatorUnderTest, rule: ConductRule
-) -> None:
+def test_a_client_that_breaks_a_rule_is_found_with_it_alone(emulator: EmulatorUnderTest, rule: ConductRule) -> None:
     ExampleClient(emulator).play(EXAMPLES[rule.name][0])
     found = emulator.told("GET", "/conduct?ended=true")
     severity = "error" if rule.name in ERRORS else "note" if rule.name in NOTES else "warning"
@@ -56,9 +54,7 @@ def test_the_manual_says_of_each_rule_how_bad_it_is_and_what_to_do() -> None:
 
 
 @EVERY_RULE
-def test_the_manual_shows_the_requests_of_the_client_that_breaks_a_rule(
-    emulator: EmulatorUnderTest, rule: ConductRule
-) -> None:
+def test_the_manual_shows_the_requests_that_break_a_rule(emulator: EmulatorUnderTest, rule: ConductRule) -> None:
     section = next(section for section in SECTIONS if section.startswith(f"`{rule.name}`"))
     shown = re.findall(r"^```text\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[0]
     plain = "\n".join(" ".join(line.partition("    #")[0].split()) for line in shown.splitlines())
@@ -74,9 +70,7 @@ def test_the_manual_shows_the_requests_of_the_client_that_breaks_a_rule(
         ("shop/1.0", None),
     ],
 )
-def test_a_remedy_for_retries_names_what_the_library_calls_it(
-    emulator: EmulatorUnderTest, user_agent: str, words: str | None
-) -> None:
+def test_a_remedy_speaks_the_librarys_language(emulator: EmulatorUnderTest, user_agent: str, words: str | None) -> None:
     broken, _ = EXAMPLES["retry-before-retry-after"]
     asks = [step for step in broken.steps if isinstance(step, Ask)]
     steps = tuple(structs.replace(ask, headers={"User-Agent": user_agent}) for ask in asks)

@@ -56,9 +56,7 @@ def test_a_trailer_is_no_header(control: EmulatorUnderTest) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
-def test_no_more_is_read_while_many_requests_wait_for_those_before_them(
-    control: EmulatorUnderTest, body: bytes
-) -> None:
+def test_no_more_is_read_while_many_requests_wait_for_earlier_ones(control: EmulatorUnderTest, body: bytes) -> None:
     piece = (head(b"Content-Length: %d" % len(body), method=b"POST", target=b"/v1/products") + body) * 50
     conversation = talk(control, *[piece] * 20)
     assert 16 <= conversation.most_waiting < 150

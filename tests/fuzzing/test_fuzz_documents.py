@@ -27,9 +27,7 @@ def beginning(control: EmulatorUnderTest) -> bytes:
 
 
 @pytest.mark.parametrize("amount", amounts(80, 6_000))
-def test_a_scenario_is_used_or_refused_and_a_refused_one_changes_nothing(
-    control: EmulatorUnderTest, beginning: bytes, amount: int
-) -> None:
+def test_a_refused_scenario_changes_nothing(control: EmulatorUnderTest, beginning: bytes, amount: int) -> None:
     used = 0
     before = witness.everything(control)
     for case in cases("scenarios", amount):

@@ -23,9 +23,7 @@ STORED_AS = {"jpeg": ["jpeg"], "png": ["png"], "gif": ["png"], "webp": ["webp"],
 
 @pytest.mark.parametrize("amount", amounts(25, 2_000))
 @pytest.mark.parametrize("content_type", CONTENT_TYPES)
-def test_a_spoiled_picture_becomes_an_asset_or_leaves_nothing(
-    control: EmulatorUnderTest, content_type: str, amount: int
-) -> None:
+def test_a_spoiled_picture_is_an_asset_or_nothing(control: EmulatorUnderTest, content_type: str, amount: int) -> None:
     accepted = 0
     for case in cases(content_type, amount):
         if case.begins_an_episode:

@@ -69,7 +69,7 @@ def check_said(step: int, *outcomes: Outcome) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("step", [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))])
-def test_a_client_fails_before_a_step_as_the_page_says_and_passes_after_it(
+def test_a_client_fails_before_a_step_and_passes_after_it(
     step: int, language: str, request: pytest.FixtureRequest
 ) -> None:
     before, after = (follow(step, client, language, request) for client in (step - 1, step))
@@ -90,9 +90,7 @@ def test_the_types_of_the_course_are_right(typescript: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_client_of_the_beginning_does_on_a_good_day_what_the_page_says(
-    language: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_first_client_does_on_a_good_day_what_the_page_says(language: str, request: pytest.FixtureRequest) -> None:
     check_said(0, follow(0, 0, language, request))
 
 

@@ -174,9 +174,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
 
 
 @NEEDS_SHELL
-def test_the_blocks_of_the_readme_work_when_they_are_pasted_in_order_after_make_serve(
-    emulator: Server, tmp_path: Path
-) -> None:
+def test_the_blocks_of_the_readme_work_when_pasted_in_order(emulator: Server, tmp_path: Path) -> None:
     command = tmp_path / ".venv/bin" / PROGRAM
     command.parent.mkdir(parents=True)
     command.symlink_to(Path(sys.executable).parent / PROGRAM)
@@ -195,7 +193,7 @@ def test_the_blocks_of_the_readme_work_when_they_are_pasted_in_order_after_make_
     ("clock", "waited_seconds"),
     [("manual", (1 + 6) + (1 + 5 + 3 * 2)), pytest.param("auto", 0, marks=pytest.mark.verify)],
 )
-def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
+def test_the_tour_prints_and_waits_as_it_says_and_ends_with_pictures(
     clock: str, waited_seconds: int, folder: Path
 ) -> None:
     assert any(f"EMULATOR={DEFAULT_URL}\n" in text for _, text in PAGES["docs/tour.md"])  # where `make serve` serves

@@ -108,9 +108,7 @@ def test_it_serves_without_a_checkout(installation: Path) -> None:
 
 
 @pytest.mark.parametrize("own", ["emulator/core.py", "emulator.py"])
-def test_a_project_with_an_emulator_of_its_own_is_tested_beside_it(
-    installation: Path, tmp_path: Path, own: str
-) -> None:
+def test_a_project_with_its_own_emulator_is_tested_beside_it(installation: Path, tmp_path: Path, own: str) -> None:
     module = tmp_path / own
     module.parent.mkdir(exist_ok=True)
     module.write_text("ANSWER = 42\n")

@@ -75,9 +75,7 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(emula
 @pytest.mark.parametrize(
     "then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=["reset", "problem"]
 )
-def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
-    emulator: EmulatorUnderTest, then: Json
-) -> None:
+def test_a_write_lost_after_the_commit_is_done_and_its_key_bound(emulator: EmulatorUnderTest, then: Json) -> None:
     calls = _calls(emulator)
     _send_all(emulator, calls, then)
     emulator.without_scenario()
@@ -109,9 +107,7 @@ def test_a_real_402_that_is_lost_has_bound_its_key(emulator: EmulatorUnderTest, 
     assert 202 == emulator.send(upscale_call(asset_id, "k2")).status
 
 
-def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_beginning(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(emulator: EmulatorUnderTest) -> None:
     first_id = emulator.open_upload(5)["id"]
     pieces = [UPLOAD_CONTENT[:5], UPLOAD_CONTENT[5:]]
     opening = Call("POST", "/uploads", pieces=pieces, headers=JSON)
@@ -158,9 +154,7 @@ def test_requests_without_a_key_can_be_held_too(emulator: EmulatorUnderTest, ass
 
 
 @pytest.mark.emulator(clock="auto")
-def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_request(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_auto_clock_ends_each_hold_by_itself(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "_AUTO_HOLD_SECONDS", 0.5)
     (asset_id,) = emulator.assets(1)
     rules = [
@@ -176,9 +170,7 @@ def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_
 
 
 @pytest.mark.emulator(clock="auto")
-def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_by_itself(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_auto_clock_ends_a_hold_unasked(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "_AUTO_HOLD_SECONDS", 0.01)
     (asset_id,) = emulator.assets(1)
     emulator.rule(UPSCALE, {"hold": "10m"})

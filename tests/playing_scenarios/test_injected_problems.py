@@ -77,7 +77,7 @@ def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(emulator: Em
 
 
 @pytest.mark.parametrize("operation", CALLS)
-def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_no_other(
+def test_a_request_can_ask_for_the_codes_of_its_operation(
     prepared: tuple[EmulatorUnderTest, Things], operation: str
 ) -> None:
     emulator, things = prepared
@@ -94,9 +94,7 @@ def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_
     assert before == emulator.library_of()
 
 
-def test_the_header_goes_before_the_scenario_and_does_nothing_where_no_operation_is(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_the_header_precedes_the_scenario_and_does_nothing_without_an_operation(emulator: EmulatorUnderTest) -> None:
     emulator.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
     assert 429 == emulator.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
     assert {"the rule": (0, 0)} == emulator.rules()
@@ -127,9 +125,7 @@ def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(emulator: EmulatorU
     [{"problem": "internal_error", "at": "after_commit"}, {"network": {"latency": "1ms"}, "at": "after_commit"}],
     ids=["replaced", "late"],
 )
-def test_a_rule_is_named_by_the_answer_that_it_made_and_not_by_the_true_one_after_it(
-    emulator: EmulatorUnderTest, then: Json
-) -> None:
+def test_a_rule_is_named_by_its_own_answer_and_not_by_the_true_one(emulator: EmulatorUnderTest, then: Json) -> None:
     call = upscale_call(emulator.assets(1)[0], "k")
     emulator.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
     first, second = emulator.send(call), emulator.send(call)

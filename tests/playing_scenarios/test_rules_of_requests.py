@@ -55,7 +55,7 @@ def test_an_nth_counts_the_requests_that_match(emulator: EmulatorUnderTest, fail
     ],
     ids=["window", "bursts"],
 )
-def test_spans_count_from_the_beginning_of_the_scenario_on_the_emulators_clock(
+def test_spans_count_from_the_scenarios_beginning(
     emulator: EmulatorUnderTest, when: Json, failing_at: list[float]
 ) -> None:
     emulator.advance(1000)
@@ -93,9 +93,7 @@ def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
         (202, {"resolution": "1k"}),  # a default that the body does not name
     ],
 )
-def test_a_body_is_matched_by_a_subset_of_what_was_sent(
-    emulator: EmulatorUnderTest, asset_id: str, status: int, body: Json
-) -> None:
+def test_a_body_is_matched_by_a_subset(emulator: EmulatorUnderTest, asset_id: str, status: int, body: Json) -> None:
     emulator.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
     red = {"type": "color", "color": "#ff0000"}
     assert status == emulator.photograph(asset_ids=[asset_id], image_count=2, background=red).status
@@ -156,9 +154,7 @@ def test_a_rule_matches_a_credential_a_query_or_a_glob_of_idempotency_keys(
     assert failing == [number for number, status in enumerate(statuses, start=1) if status == 500]
 
 
-def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(
-    emulator: EmulatorUnderTest, asset_id: str
-) -> None:
+def test_a_resource_keeps_its_place_and_a_premade_one_has_none(emulator: EmulatorUnderTest, asset_id: str) -> None:
     products = [emulator.product(asset_id)["id"] for _ in range(3)]
     emulator.rule({"operation": "getProduct", "resource": "second"}, FAILS)
     assert [emulator.get(f"/products/{product}").status for product in products] == [200, 500, 200]
@@ -282,9 +278,7 @@ def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(emulator: 
     ("defect", "outcome"),
     [("drop-key", (400, "invalid_request")), ("drop-authorization", (401, "authentication_required"))],
 )
-def test_a_client_that_drops_a_header_is_refused(
-    emulator: EmulatorUnderTest, defect: str, outcome: tuple[int, str]
-) -> None:
+def test_a_dropped_header_is_missed(emulator: EmulatorUnderTest, defect: str, outcome: tuple[int, str]) -> None:
     emulator.rule({}, {"client": defect})
     assert [outcome] * 2 == [emulator.post("/uploads", UPLOAD).outcome for _ in range(2)]
     assert emulator.rules()["the rule"] == (2, 2)
@@ -293,9 +287,7 @@ def test_a_client_that_drops_a_header_is_refused(
 @pytest.mark.parametrize(
     ("defect", "keys", "same"), [("new-key", "aa", False), ("one-key", "ab", True), ("drop-query", "aa", True)]
 )
-def test_another_key_makes_another_upload_and_the_same_key_the_same(
-    emulator: EmulatorUnderTest, defect: str, keys: str, same: bool
-) -> None:
+def test_keys_are_changed_on_their_way(emulator: EmulatorUnderTest, defect: str, keys: str, same: bool) -> None:
     emulator.rule({}, {"client": defect})
     first, second = (emulator.post("/uploads", UPLOAD, idempotency_key=key).json["id"] for key in keys)
     assert same == (first == second)

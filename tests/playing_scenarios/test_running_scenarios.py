@@ -193,16 +193,14 @@ def _finished_after(emulator: EmulatorUnderTest, work: Json) -> list[float]:
 @pytest.mark.parametrize(
     ("instants", "duration"), [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")]
 )
-def test_a_duration_is_the_time_from_the_start_of_the_work_to_its_end(
+def test_a_duration_counts_from_the_start_of_work(
     emulator: EmulatorUnderTest, instants: list[float], duration: str
 ) -> None:
     emulator.rule({"work": "upscale"}, {"duration": duration})
     assert instants == _finished_after(emulator, emulator.send(upscale_call(emulator.assets(1)[0], "k")).json)
 
 
-def test_slots_share_a_duration_in_the_proportions_of_their_usual_times_and_may_fail(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_slots_share_a_duration_in_proportion_to_their_usual_times(emulator: EmulatorUnderTest) -> None:
     emulator.rule(PHOTOGRAPHY, {"duration": "22s", "outputs": {"4": "timed_out"}})
     admitted = emulator.photograph(image_count=4).json
     assert [11, 15, 19, 23] == _finished_after(emulator, admitted)  # 5, 7, 9 and 11, twice as long
@@ -210,9 +208,7 @@ def test_slots_share_a_duration_in_the_proportions_of_their_usual_times_and_may_
     assert ({None}, "timed_out") == ({output["error"] for output in completed}, last["error"]["code"])
 
 
-def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_to_the_next_rule(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_rule_fails_the_outputs_there_are_and_leaves_other_work_alone(emulator: EmulatorUnderTest) -> None:
     rules = [
         {"name": "slots", "match": PHOTOGRAPHY, "then": {"outputs": {"2": "timed_out", "4": "timed_out"}}},
         {"name": "rest", "match": PHOTOGRAPHY, "when": {"nth": 2}, "then": {"fail": "content_rejected"}},
@@ -227,9 +223,7 @@ def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_t
     assert ["slots", "rest"] == [rule["name"] for rules in explained for rule in rules]
 
 
-def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_later(
-    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_later_changes_accepted_work(make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
     stalling: Json = {"match": {"work": "*"}, "then": {"stall": True}}
     slower: Json = {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}
     courses: list[list[Any]] = []

@@ -89,9 +89,7 @@ def test_an_answer_can_come_late_and_slowly_and_break_off(play: Play) -> None:
 
 @pytest.mark.parametrize(("at", "expected"), [("before_commit", 0), ("after_commit", 1)])
 @pytest.mark.parametrize("network", ["reset", "truncate", "stall", "garbage", "corrupt", NEVER], ids=str)
-def test_what_is_lost_or_waits_on_the_wire_was_carried_out_only_after_the_commit(
-    play: Play, network: Any, at: str, expected: int
-) -> None:
+def test_only_after_the_commit_a_lost_write_was_carried_out(play: Play, network: Any, at: str, expected: int) -> None:
     client = play(("createProduct", {"network": network, "at": at}))
     (asset_id,) = client.assets(1)
     body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}

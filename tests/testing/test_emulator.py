@@ -204,7 +204,7 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     assert "credential_expired" in str(second)
 
 
-def test_a_session_hides_the_key_and_says_how_many_pictures_are_not_in_it(
+def test_a_session_hides_the_key_and_counts_what_it_leaves_out(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = sandbox.given.product(sandbox.api_key, photos=3)

@@ -83,7 +83,7 @@ OPTION = "--image-workflow-readings"
         ("image_workflow_readings = D66=silent", [OPTION, "plain"], 2),
     ],
 )
-def test_readings_are_those_of_the_marker_the_option_the_ini_file_or_a_found_file_in_this_order(
+def test_readings_of_marker_option_ini_and_file_in_order(
     tmp_path: Path, ini: str, arguments: list[str], passed: int
 ) -> None:
     (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}\n")
@@ -202,9 +202,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return told(folder, FAILING, "--junitxml", "report.xml"), folder / "report.xml"
 
 
-def test_a_failed_test_tells_its_requests_and_what_would_have_helped_and_the_line_that_was_refused(
-    failed: tuple[str, Path],
-) -> None:
+def test_a_failed_test_shows_its_requests_their_remedies_and_the_refused_line(failed: tuple[str, Path]) -> None:
     first, second, why, remedy = failed[0].partition("- image workflow requests -")[2].splitlines()[1:5]
     assert first.split()[1:3] == ["200", "getTeam"]
     assert second.split()[1:4] == ["401", "getTeam", "credential_expired"]
@@ -222,9 +220,7 @@ def test_the_report_names_what_else_may_be_the_reason(failed: tuple[str, Path]) 
     assert "readings: D26=always-a-cursor, D66=silent" in failed[0]
 
 
-def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report_for_ci_too(
-    failed: tuple[str, Path],
-) -> None:
+def test_the_requests_to_a_sandbox_of_wider_scope_are_in_the_report_for_ci_too(failed: tuple[str, Path]) -> None:
     section = failed[0].partition("- image workflow requests (shop) -")[2].splitlines()
     assert ["401", "getTeam", "credential_expired"] == section[1].split()[1:4]
     properties = {one.get("name"): str(one.get("value")) for one in ET.parse(failed[1]).iterfind(".//property")}
