@@ -283,10 +283,7 @@ def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_b
     file = tmp_path / "reports" / "report.json"
     file.parent.mkdir()
     outcome = run_exec(["--quiet", "--report", str(file)], ["rmdir", str(file.parent)])
-    assert (outcome.status, outcome.complaint) == (
-        2,
-        f"--report: cannot write {file}: no such file or directory\n",
-    )
+    assert (outcome.status, outcome.complaint) == (2, f"--report: cannot write {file}: no such file or directory\n")
 
 
 def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted(tmp_path: Path) -> None:

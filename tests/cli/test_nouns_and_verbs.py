@@ -17,16 +17,7 @@ from image_workflow_emulator.cli.main import main
 from tests.cli.command import ask, run_command, run_here
 from tests.support.contract_check import read_contract
 from tests.support.emulator_client import UPLOAD
-from tests.support.served import (
-    EMULATOR,
-    PATIENCE_SECONDS,
-    ROOT,
-    Outcome,
-    Server,
-    next_line,
-    started,
-    unused_port,
-)
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, Server, next_line, started, unused_port
 
 
 def run(server: Server, line: str, **variables: str) -> Outcome:

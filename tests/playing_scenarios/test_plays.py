@@ -357,10 +357,7 @@ PLAYS: Final[dict[str, Play]] = {
         ("2", it.count("/assets")),
     ],
     "upload-bytes-conflict": lambda it: [("upload_bytes_conflict", it.complete()), ("201", it.complete())],
-    "upload-expired": lambda it: [
-        *[("upload_expired", it.complete()) for _ in range(3)],
-        ("0", it.count("/assets")),
-    ],
+    "upload-expired": lambda it: [*[("upload_expired", it.complete()) for _ in range(3)], ("0", it.count("/assets"))],
     "upload-window-missed": lambda it: [
         ("upload_expired, idempotency_in_progress", it.twice(it.completion_call(idempotency_key="k"), 960)),
         ("201", it.complete()),

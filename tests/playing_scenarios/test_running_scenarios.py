@@ -130,10 +130,7 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(em
     (asset_id,) = emulator.assets(1)
     world: Json = {
         "teams": {
-            "Demo": {
-                "credits": 3,
-                "credentials": [{"key": READ_ONLY, "name": "Renamed"}, {"key": "iwe_demo_second"}],
-            },
+            "Demo": {"credits": 3, "credentials": [{"key": READ_ONLY, "name": "Renamed"}, {"key": "iwe_demo_second"}]},
             "Other": {"subscription": "inactive"},
             "Fresh": {"credits": 9, "credentials": [{"key": "iwe_fresh"}]},
         },

@@ -289,8 +289,6 @@ def test_misbehaves(image_workflow):
     assert "1 failed" in told(tmp_path, passing, "-o", "image_workflow_conduct=fail")
     assert "- image workflow conduct -" in told(tmp_path, failing)
     assert "- image workflow conduct -" not in told(tmp_path, failing, "-o", "image_workflow_conduct=off")
-    refused = told(tmp_path, passing, "-o", "image_workflow_conduct=loud")
-    assert re.search("expected one of off, report, fail\n  in .*, or the ini option image_workflow_conduct\n", refused)
 
 
 def test_the_coverage_of_all_sandboxes_is_written_as_one(tmp_path: Path) -> None:
@@ -307,8 +305,6 @@ def test_other(image_workflow):
     assert {"200": 1, "401 credential_revoked": 1} == {
         point["point"]: point["covered"] for point in points if point["covered"]
     }
-    assert "2 passed" in told(tmp_path, text, "--image-workflow-coverage", "coverage.html")
-    assert (tmp_path / "coverage.html").read_text().startswith("<!doctype html>")
 
 
 def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(tmp_path: Path) -> None:
