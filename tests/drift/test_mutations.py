@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from typing import Any
 
 import pytest
@@ -40,14 +41,14 @@ def body(change: Callable[[Any], object]) -> Change:
     return changed
 
 
-def members(**values: object) -> Change:
-    """Return a change that sets members of the answer."""
-    return body(lambda value: value.update(values))
+def members(*steps: str | int, **values: object) -> Change:
+    """Return a change that sets members of the answer, or of what is at a place in it."""
+    return body(lambda answer: reduce(getitem, steps, answer).update(values))
 
 
-def without(name: str) -> Change:
-    """Return a change that removes a member of the answer."""
-    return body(lambda value: value.pop(name))
+def without(*steps: str | int) -> Change:
+    """Return a change that removes what is at a place in the answer."""
+    return body(lambda answer: reduce(getitem, steps[:-1], answer).__delitem__(steps[-1]))
 
 
 def headers(**values: str | None) -> Change:
@@ -76,14 +77,6 @@ def refused(code: str) -> Spot:
     return lambda call: call.code == code
 
 
-def listed(change: Callable[[dict[str, Any]], object]) -> Change:
-    return body(lambda value: change(value["data"][0]))
-
-
-def first_output(**values: object) -> Change:
-    return body(lambda value: value["outputs"][0].update(values))
-
-
 def tampered(spot: Spot, change: Change) -> list[RecordedExchange]:
     """Return the recording with a change of the last exchange that fits."""
     place = [where for where, call in calls().items() if spot(call)][-1]
@@ -91,6 +84,8 @@ def tampered(spot: Spot, change: Change) -> list[RecordedExchange]:
 
 
 finished = succeeded("getGeneration", status="completed", workflow="product_photography")
+made = succeeded("getOperation", status="completed")
+error = {"code": "processing_failed", "message": "x", "retryable": True}
 PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "an answer without Request-Id": (succeeded("getTeam"), headers(request_id=None)),
     "an Asset without Location": (succeeded("completeUpload"), headers(location=None)),
@@ -106,14 +101,11 @@ PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "a Team without credits": (succeeded("getTeam"), without("credits")),
     "Credits as text": (succeeded("getTeam"), members(credits="100")),
     "Credits that nothing explains": (succeeded("getTeam"), members(credits=7)),
-    "an unknown profile": (succeeded("getTeam"), body(lambda team: team["credential"].update(profile="owner"))),
+    "an unknown profile": (succeeded("getTeam"), members("credential", profile="owner")),
     "an unknown kind of resource": (succeeded("createProduct"), members(object="item")),
     "another name of a Product": (succeeded("createProduct"), members(name="Another")),
-    "another primary photo": (
-        succeeded("createProduct"),
-        body(lambda product: product.update(primary_asset_id=product["asset_ids"][-1] + "x")),
-    ),
-    "a photo too few": (succeeded("createProduct", name="Probe"), body(lambda product: product["asset_ids"].pop())),
+    "another primary photo": (succeeded("createProduct"), members(primary_asset_id="ast_other")),
+    "a photo too few": (succeeded("createProduct", name="Probe"), without("asset_ids", -1)),
     "a time that is none": (succeeded("createProduct"), members(created_at="yesterday")),
     "an Asset of an unknown source": (succeeded("getAsset"), members(source="camera")),
     "an Asset of another source": (succeeded("getAsset"), members(source="upload")),
@@ -124,48 +116,36 @@ PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "an unknown status of work": (finished, members(status="done")),
     "work that failed though its outputs did not": (finished, members(status="failed")),
     "work without outputs": (finished, members(outputs=[])),
-    "an output too few": (finished, body(lambda work: work["outputs"].pop())),
-    "an output with an unknown status": (finished, first_output(status="ready")),
-    "a completed output without an Asset": (finished, body(lambda work: work["outputs"][-1].update(asset=None))),
-    "a failed output without an error": (finished, first_output(error=None)),
-    "a charge that nothing explains": (finished, body(lambda work: work["credits"].update(charged=9))),
-    "a price that nothing explains": (
-        succeeded("createUpscaleGeneration"),
-        body(lambda work: work["credits"].update(reserved=1)),
-    ),
+    "an output too few": (finished, without("outputs", -1)),
+    "an output with an unknown status": (finished, members("outputs", 0, status="ready")),
+    "a completed output without an Asset": (finished, members("outputs", -1, asset=None)),
+    "a failed output without an error": (finished, members("outputs", 0, error=None)),
+    "a charge that nothing explains": (finished, members("credits", charged=9)),
+    "a price that nothing explains": (succeeded("createUpscaleGeneration"), members("credits", reserved=1)),
     "an echo of something else": (
         succeeded("createProductPhotographyGeneration"),
-        body(lambda work: work["request"].update(resolution="4k")),
+        members("request", resolution="4k"),
     ),
-    "a default page of 30": (
-        succeeded("listProducts"),
-        body(lambda page: page.update(data=page["data"] * 30)),
-    ),
-    "an Asset whose size changes": (succeeded("listAssets"), listed(lambda asset: asset.update(size_bytes=5))),
+    "a default page of 30": (succeeded("listProducts"), body(lambda page: page.update(data=page["data"] * 30))),
+    "an Asset whose size changes": (succeeded("listAssets"), members("data", 0, size_bytes=5)),
     "finished work without its end": (finished, members(finished_at=None)),
     "another workflow": (finished, members(workflow="upscale")),
     "an Operation of another type": (succeeded("createPose"), members(type="pose.update")),
     "an Operation of an unknown type": (succeeded("createPose"), members(type="pose.paint")),
-    "a finished Operation without a result": (succeeded("getOperation", status="completed"), members(result=None)),
-    "a finished Operation with an error": (
-        succeeded("getOperation", status="completed"),
-        members(error={"code": "processing_failed", "message": "x", "retryable": True}),
-    ),
+    "a finished Operation without a result": (made, members(result=None)),
+    "a finished Operation with an error": (made, members(error=error)),
     "a list without page": (succeeded("listProducts"), without("page")),
     "a list in another order": (
         lambda call: call.name == "listProducts" and len(call.answer["data"]) > 1,
         body(lambda page: page["data"].reverse()),
     ),
-    "a list that says there is more": (
-        succeeded("listProducts"),
-        body(lambda page: page["page"].update(has_more=True)),
-    ),
-    "a listed Asset of another source": (succeeded("listAssets"), listed(lambda asset: asset.update(source="camera"))),
-    "a session without an address": (succeeded("createUpload"), body(lambda session: session["upload"].pop("url"))),
+    "a list that says there is more": (succeeded("listProducts"), members("page", has_more=True)),
+    "a listed Asset of another source": (succeeded("listAssets"), members("data", 0, source="camera")),
+    "a session without an address": (succeeded("createUpload"), without("upload", "url")),
     "a session in another state": (succeeded("createUpload"), members(status=7)),
     "a session with a window that no reading has": (
         succeeded("createUpload"),
-        body(lambda session: session["upload"].update(expires_at="2027-01-01T00:00:00.000Z")),
+        members("upload", expires_at="2027-01-01T00:00:00.000Z"),
     ),
     "bytes that are refused": (lambda call: call.name == "upload", status(422)),
     "a file that is not found": (lambda call: call.name == "download", status(404)),
@@ -204,11 +184,7 @@ def renamed(pattern: str, replacement: str) -> Change:
 
 
 def when_json(change: Callable[[Any], object]) -> Change:
-    return lambda exchange: body(change)(exchange) if _is_object(exchange) else exchange
-
-
-def _is_object(exchange: RecordedExchange) -> bool:
-    return (exchange.response_body or b"").startswith(b"{")
+    return lambda exchange: body(change)(exchange) if (exchange.response_body or b"")[:1] == b"{" else exchange
 
 
 def _add_to_all(value: Any) -> None:
