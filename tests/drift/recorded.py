@@ -8,7 +8,7 @@ import asyncio
 import base64
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -70,11 +70,13 @@ class RecordedService:
         """Move the clock."""
         self.control("POST", "/clock/advance", {"seconds": seconds})
 
-    def control(self, method: str, path: str, body: Mapping[str, Any]) -> None:
-        """Ask the control plane, which is not recorded."""
-        headers = {"content-type": "application/json"}
-        answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", headers, orjson.dumps(body)))
+    def control(self, method: str, path: str, body: Mapping[str, Any] | bytes = b"") -> bytes:
+        """Ask the control plane, which is not recorded, with JSON or a state file; return its answer."""
+        form, content = ("zip", body) if isinstance(body, bytes) else ("json", orjson.dumps(body))
+        headers = {"content-type": f"application/{form}"}
+        answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", headers, content))
         assert answered.status < 400, answered.body
+        return answered.body
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
         """Send one request to the emulator, and keep the exchange."""
@@ -148,46 +150,53 @@ def png(width: int, height: int) -> bytes:
 
 
 def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedExchange]:
-    """Record what tells all readings apart, failures, a pause and a key of the day before included."""
+    """Record what tells all readings apart."""
     service = RecordedService(readings, evolution=evolution)
-    service.control("PATCH", f"/teams/{_team(service)}", {"credits": 500})
-    for stop in STOPS:
-        stop(service)
-        service.wait(60)
-    for stop in (_upscale, _failures, _pause, _old_key, _no_credits):
-        stop(service)
+    travel(service)
     return service.exchanges
 
 
-def judged(exchanges: Sequence[RecordedExchange]) -> Report:
-    """Judge a recording."""
-    return judge(Traffic(exchanges, CONTRACT), NO_READINGS, (), FAILURES)
-
-
-def found(exchanges: Sequence[RecordedExchange]) -> list[str]:
-    """Judge a recording, and return what was found: readings by their names (`D37=None` where no reading explains the
-    service), and each other finding as its verdict and place (`breach Request-Id`).
-    """
-    report = judged(exchanges)
-    rows = [row for row in report.details["decisions"] if row.verdict in ("other", "neither")]
-    others = [f"{one.rule} {one.where}" for one in report.findings[len(rows) :]]
-    return [f"{row.decision}={row.reading}" for row in rows] + [
-        " ".join((one.split()[0], one.split()[-1])) for one in others
+def travel(service: RecordedService) -> None:
+    """Ask for what tells all readings apart, failures, a pause and a key of the day before included."""
+    team = service.call("getTeam").json["id"]
+    service.control("PATCH", f"/teams/{team}", {"credits": 500})
+    for stop in STOPS:
+        stop(service)
+        service.wait(60)
+    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
+    upscaled = {"asset_id": service.upload(2_500, 900).json["id"], "target_resolution": "4k", "output_format": "png"}
+    service.finished(service.call("createUpscaleGeneration", upscaled))
+    for failing in ("1", "12", "123"):
+        rule = {
+            "match": {"work": "product_photography"},
+            "then": {"outputs": dict.fromkeys(failing, "content_rejected")},
+        }
+        service.control("PUT", "/scenario", {"scenario": "failing", "rules": [rule]})
+        service.finished(service.call("createProductPhotographyGeneration", photoshoot_of(asset)))
+    paused = [
+        {"at": "0s", "set": {"admission": "paused", "retry_after": 5}},
+        {"at": "10s", "set": {"admission": "open"}},
     ]
+    service.control("PUT", "/scenario", {"scenario": "paused", "timeline": paused})
+    service.product("Paused", [asset])
+    service.wait(10)
+    service.control("PUT", "/scenario", {"scenario": "nothing"})
+    service.product("Daily", [asset], key="daily")
+    service.wait(DAY_MS / 1000 + 60)
+    service.product("Daily", [asset], key="daily")
+    service.control("PATCH", f"/teams/{team}", {"credits": 0})
+    for _ in range(2):
+        service.call("createUpscaleGeneration", upscaled, key="poor")
 
 
-def _team(service: RecordedService) -> str:
-    return str(service.call("getTeam").json["id"])
+def photoshoot_of(asset: str) -> dict[str, Any]:
+    """The body of an order of four pictures of a photo, with nothing left to defaults."""
+    return {**SHOOT, "asset_ids": [asset], "aspect_ratio": "1:1", "output_format": "png"}
 
 
 def _lists(service: RecordedService) -> None:
-    service.call("getTeam")
     service.call("listAssets", limit=101)
     service.call("listPoses", limit=100)
-
-
-def _upload(service: RecordedService) -> None:
-    service.send("GET", service.upload().json["url"], {})
 
 
 def _refused_twice(service: RecordedService) -> None:
@@ -216,9 +225,9 @@ def _pose(service: RecordedService) -> None:
     service.call("getTeam")
 
 
-STOPS = (
+STOPS: Sequence[Callable[[RecordedService], object]] = (
     _lists,
-    _upload,
+    lambda service: service.send("GET", service.upload().json["url"], {}),
     lambda service: service.upload(6_000, 5_000),
     lambda service: service.product("n" * 150, service.photos(1)),
     _refused_twice,
@@ -233,54 +242,19 @@ STOPS = (
 )
 
 
-def photoshoot_of(asset: str) -> dict[str, Any]:
-    """The body of an order of four pictures of a photo, with nothing left to defaults."""
-    return {**SHOOT, "asset_ids": [asset], "aspect_ratio": "1:1", "output_format": "png"}
+def judged(exchanges: Sequence[RecordedExchange]) -> Report:
+    """Judge a recording."""
+    return judge(Traffic(exchanges, CONTRACT), NO_READINGS, (), FAILURES)
 
 
-def _asset(service: RecordedService) -> str:
-    return str(service.call("listAssets", limit=1).json["data"][0]["id"])
-
-
-def _failures(service: RecordedService) -> None:
-    """Order photoshoots of which one, two and three outputs fail."""
-    body = photoshoot_of(_asset(service))
-    for failing in (1, 2, 3):
-        outputs = {str(slot): "content_rejected" for slot in range(1, failing + 1)}
-        rule = {"match": {"work": "product_photography"}, "then": {"outputs": outputs}}
-        service.control("PUT", "/scenario", {"scenario": "failing", "rules": [rule]})
-        service.finished(service.call("createProductPhotographyGeneration", body))
-
-
-def _pause(service: RecordedService) -> None:
-    asset = _asset(service)
-    paused = [
-        {"at": "0s", "set": {"admission": "paused", "retry_after": 5}},
-        {"at": "10s", "set": {"admission": "open"}},
-    ]
-    service.control("PUT", "/scenario", {"scenario": "paused", "timeline": paused})
-    service.product("Paused", [asset])
-    service.wait(10)
-    service.control("PUT", "/scenario", {"scenario": "nothing"})
-
-
-def _no_credits(service: RecordedService) -> None:
-    body = {"asset_id": _asset(service), "target_resolution": "4k", "output_format": "png"}
-    service.control("PATCH", f"/teams/{_team(service)}", {"credits": 0})
-    for _ in range(2):
-        service.call("createUpscaleGeneration", body, key="poor")
-
-
-def _upscale(service: RecordedService) -> None:
-    body = {"asset_id": service.upload(2_500, 900).json["id"], "target_resolution": "4k", "output_format": "png"}
-    service.finished(service.call("createUpscaleGeneration", body))
-
-
-def _old_key(service: RecordedService) -> None:
-    asset = _asset(service)
-    service.product("Daily", [asset], key="daily")
-    service.wait(DAY_MS / 1000 + 60)
-    service.product("Daily", [asset], key="daily")
+def found(exchanges: Sequence[RecordedExchange]) -> list[str]:
+    """Judge a recording, and return what was found: readings by their names (`D37=None` where no reading explains the
+    service), and each other finding as its verdict and place (`breach Request-Id`).
+    """
+    report = judged(exchanges)
+    rows = [row for row in report.details["decisions"] if row.verdict in ("other", "neither")]
+    others = [f"{one.rule} {str(one.where).split()[-1]}" for one in report.findings[len(rows) :]]
+    return [f"{row.decision}={row.reading}" for row in rows] + others
 
 
 # As a file ------------------------------------------------------------------------------------------------------------
@@ -292,23 +266,15 @@ def as_har(exchanges: Sequence[RecordedExchange]) -> dict[str, Any]:
 
 
 def _har_entry(one: RecordedExchange) -> dict[str, Any]:
-    def headers(pairs: Mapping[str, str]) -> list[dict[str, str]]:
-        return [{"name": name, "value": value} for name, value in pairs.items()]
+    def message(headers: Mapping[str, str]) -> dict[str, Any]:
+        return {"headers": [{"name": name, "value": value} for name, value in headers.items()]}
 
     def content(body: bytes) -> dict[str, Any]:
-        try:
-            return {"size": len(body), "text": body.decode()}
-        except UnicodeDecodeError:
-            return {"size": len(body), "text": base64.b64encode(body).decode(), "encoding": "base64"}
+        encoded = {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+        return {"size": len(body), **(encoded if b"\0" in body else {"text": body.decode()})}
 
+    request = message(one.request_headers) | {"method": one.method, "url": one.url}
     sent = {"postData": content(one.request_body)} if one.request_body else {}
-    return {
-        "startedDateTime": format_timestamp(one.at or 0),
-        "time": one.took_ms,
-        "request": {"method": one.method, "url": one.url, "headers": headers(one.request_headers), **sent},
-        "response": {
-            "status": one.status,
-            "headers": headers(one.response_headers),
-            "content": content(one.response_body or b""),
-        },
-    }
+    answer = message(one.response_headers) | {"status": one.status, "content": content(one.response_body or b"")}
+    began = {"startedDateTime": format_timestamp(one.at or 0), "time": one.took_ms}
+    return {**began, "request": request | sent, "response": answer}

@@ -21,20 +21,22 @@ def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
     assert exchanges[3].status is None
 
 
-def test_a_browsers_har_tells_readings_though_it_has_no_key() -> None:
-    exchanges = read_recordings([str(RECORDINGS / "browser.har")])
-    assert ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"] == found(exchanges)
-    assert 2 == judged(exchanges).details["noise"]  # the font, and the request without an answer
-
-
-def test_a_cassette_tells_readings_though_it_has_no_times() -> None:
-    assert ["D02=clamps", "D27=target-at-once"] == found(read_recordings([str(RECORDINGS / "cassette.yaml")]))
-
-
-def test_a_journal_is_read_oldest_first() -> None:
-    exchanges = read_recordings([str(RECORDINGS / "journal.json")])
-    assert ["D66=silent"] == found(exchanges)
-    assert 2 == judged(exchanges).details["compared"]
+@pytest.mark.parametrize(
+    ("file", "compared", "noise", "readings"),
+    [
+        # Left aside: a font, and a request without an answer.
+        ("browser.har", 2, 2, ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"]),
+        ("cassette.yaml", 2, 0, ["D02=clamps", "D27=target-at-once"]),
+        ("journal.json", 2, 0, ["D66=silent"]),
+    ],
+)
+def test_a_recording_tells_readings_though_it_lacks_keys_or_times(
+    file: str, compared: int, noise: int, readings: list[str]
+) -> None:
+    exchanges = read_recordings([str(RECORDINGS / file)])
+    assert readings == found(exchanges)
+    report = judged(exchanges)
+    assert (compared, noise) == (report.details["compared"], report.details["noise"])
 
 
 @pytest.mark.parametrize(

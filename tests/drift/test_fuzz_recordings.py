@@ -2,7 +2,6 @@
 read.
 """
 
-import asyncio
 import json
 from argparse import Namespace
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from image_workflow_emulator.drift.judgement import drift
 from image_workflow_emulator.drift.recorded_conduct import conduct
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.settings import UsageError
-from image_workflow_emulator.testing.emulator import ask
 from tests.drift.recorded import ORDER, SHOOT, RecordedService, as_har
 
 STRANGE: list[Any] = [
@@ -42,8 +40,7 @@ def recordings() -> tuple[str, str]:
     service.order(SHOOT)
     service.order({**ORDER, "image_count": 2})
     service.product("Fuzz", ["ast_absent"])
-    journal = asyncio.run(ask(service.application, "GET", "/_emulator/requests?limit=1000", {})).body
-    return json.dumps(as_har(service.exchanges)), journal.decode()
+    return json.dumps(as_har(service.exchanges)), service.control("GET", "/requests?limit=1000").decode()
 
 
 def holders(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -90,12 +87,8 @@ def as_cassette(document: Any) -> str:
             request, response = entry["request"], entry["response"]
             sent = {"method": request["method"], "uri": request["url"], "body": request.get("postData", {}).get("text")}
             headers = {one["name"]: [one["value"]] for one in response["headers"]}
-            got = {
-                "status": {"code": response["status"]},
-                "headers": headers,
-                "body": {"string": response["content"]["text"]},
-            }
-            interactions.append({"request": sent, "response": got})
+            got = {"status": {"code": response["status"]}, "body": {"string": response["content"]["text"]}}
+            interactions.append({"request": sent, "response": {**got, "headers": headers}})
         except (KeyError, TypeError, AttributeError):
             interactions.append(entry)
     return yaml.safe_dump({"interactions": interactions})

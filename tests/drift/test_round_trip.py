@@ -9,7 +9,7 @@ from image_workflow_emulator.domain.readings import DECISIONS, READINGS, chosen,
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.kernel.seed import Seed
-from tests.drift.recorded import CONTRACT, ORDER, RecordedService, found, judged, tour
+from tests.drift.recorded import CONTRACT, ORDER, STOPS, RecordedService, found, judged, tour
 from tests.support.contract_check import ContractChecker, Exchange, read_contract
 
 PAIRS = [(one, other) for one, other in combinations(READINGS, 2) if READINGS[one].decision != READINGS[other].decision]
@@ -110,3 +110,21 @@ def mixture(seed: int) -> str:
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.verify) for seed in range(2, 100))])
 def test_every_hidden_reading_of_a_mixture_is_found(seed: int) -> None:
     check(mixture(seed))
+
+
+def answers_of(service: RecordedService) -> list[object]:
+    """Make every stop of the tour once more, and return the answers."""
+    begun = len(service.exchanges)
+    for stop in STOPS:
+        stop(service)
+        service.wait(60)
+    return [(one.url, one.status, one.response_headers, one.response_body) for one in service.exchanges[begun:]]
+
+
+@pytest.mark.parametrize("readings", ["other", "stingy"])
+def test_a_state_that_was_saved_under_readings_goes_on_under_them_with_the_same_bytes(readings: str) -> None:
+    original, copy = RecordedService(readings), RecordedService()
+    answers_of(original)
+    copy.control("PUT", "/state", original.control("GET", "/state"))
+    copy.exchanges = list(original.exchanges)  # whose number is part of the next Idempotency-Key
+    assert answers_of(original) == answers_of(copy)
