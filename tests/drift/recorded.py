@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -265,13 +266,19 @@ def as_har(exchanges: Sequence[RecordedExchange]) -> dict[str, Any]:
     return {"log": {"version": "1.2", "entries": [_har_entry(exchange) for exchange in exchanges]}}
 
 
+def written(exchanges: Sequence[RecordedExchange], file: Path) -> str:
+    """Write exchanges as a HAR, and return the name of the file."""
+    file.write_text(json.dumps(as_har(exchanges)))
+    return str(file)
+
+
 def _har_entry(one: RecordedExchange) -> dict[str, Any]:
     def message(headers: Mapping[str, str]) -> dict[str, Any]:
         return {"headers": [{"name": name, "value": value} for name, value in headers.items()]}
 
     def content(body: bytes) -> dict[str, Any]:
         encoded = {"text": base64.b64encode(body).decode(), "encoding": "base64"}
-        return {"size": len(body), **(encoded if b"\0" in body else {"text": body.decode()})}
+        return encoded if b"\0" in body else {"text": body.decode()}
 
     request = message(one.request_headers) | {"method": one.method, "url": one.url}
     sent = {"postData": content(one.request_body)} if one.request_body else {}

@@ -9,14 +9,9 @@ from msgspec import structs
 
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from tests.cli.command import run_command
-from tests.drift.recorded import KEY, as_har, tour
+from tests.drift.recorded import KEY, tour, written
 
 CANARY = "canary"
-
-
-def written(exchanges: list[RecordedExchange], file: Path) -> str:
-    file.write_text(json.dumps(as_har(exchanges)))
-    return str(file)
 
 
 def foreign(path: str, status: int, answer: Any) -> RecordedExchange:

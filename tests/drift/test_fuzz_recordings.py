@@ -75,7 +75,6 @@ def changed(number: int) -> Any:
                 inner[name] = STRANGE[draw(f"value {step}", len(STRANGE))]
         if holder:
             holder["text"] = json.dumps(target)
-            holder.pop("size", None)
     return document
 
 

@@ -11,9 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from image_workflow_emulator.domain.readings import chosen, parse_readings
-from image_workflow_emulator.drift.recordings import RecordedExchange
+from image_workflow_emulator.drift.recordings import RecordedExchange, read_recording
 from image_workflow_emulator.drift.traffic import RecordedCall, Traffic
-from tests.drift.recorded import CONTRACT, RecordedService, found, judged, tour
+from image_workflow_emulator.kernel.timestamps import DAY_MS
+from tests.drift.recorded import CONTRACT, RecordedService, as_har, found, judged, tour
 
 Change = Callable[[RecordedExchange], RecordedExchange]
 Spot = Callable[[RecordedCall], bool]
@@ -161,26 +162,9 @@ def everywhere(change: Change) -> list[RecordedExchange]:
     return [change(exchange) for exchange in recording()]
 
 
-def renamed(pattern: str, replacement: str) -> Change:
-    """Return a change of every text of an exchange that fits, such as all ids of a kind."""
-
-    def text(value: str) -> str:
-        return re.sub(pattern, replacement, value)
-
-    def data(value: bytes | None) -> bytes | None:
-        return value if value is None or b"\0" in value else text(value.decode("latin-1")).encode("latin-1")
-
-    def changed(exchange: RecordedExchange) -> RecordedExchange:
-        return replace(
-            exchange,
-            url=text(exchange.url),
-            request_headers={name: text(value) for name, value in exchange.request_headers.items()},
-            request_body=data(exchange.request_body),
-            response_headers={name: text(value) for name, value in exchange.response_headers.items()},
-            response_body=data(exchange.response_body),
-        )
-
-    return changed
+def renamed(pattern: str, replacement: str) -> list[RecordedExchange]:
+    """Return the recording with every text that fits changed, such as all ids of a kind."""
+    return read_recording(re.sub(pattern, replacement, json.dumps(as_har(recording()))).encode(), "renamed.har")
 
 
 def when_json(change: Callable[[Any], object]) -> Change:
@@ -203,29 +187,38 @@ def _problem(value: dict[str, Any]) -> None:
         value |= {"title": "Anders", "detail": "Auch anders", "type": "https://errors.example.com/x", "trace": "1"}
 
 
+def keyless(exchange: RecordedExchange) -> RecordedExchange:
+    kept = {name: value for name, value in exchange.request_headers.items() if name != "authorization"}
+    return replace(exchange, request_headers=kept)
+
+
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "ids of Assets": (r"\bast_0000(\w+)", r"asset-\1"),
+    "ids of Products": (r"\bprd_0000(\w+)", r"p\1"),
+    "ids of Operations": (r"\bop_0000(\w+)", r"operation_\1"),
+    "ids of Generations": (r"\bgen_0000(\w+)", r"\1"),
+    "ids of uploads": (r"\bupl_0000(\w+)", r"u-\1"),
+    "Request-Ids": (r"\breq_(\w+)", r"\1-\1"),
+    "host": (r"http://testserver", "https://api.example.com"),
+    "path before /v1": (r"http://testserver/v1", "https://example.com/images/api/v1"),
+    "upload tokens": (r"\bupt_(\w+)", r"token.\1"),
+}
 HARMLESS: Mapping[str, Change] = {
-    "other ids of Assets": renamed(r"\bast_0000(\w+)", r"asset-\1"),
-    "other ids of Products": renamed(r"\bprd_0000(\w+)", r"p\1"),
-    "other ids of Operations": renamed(r"\bop_0000(\w+)", r"operation_\1"),
-    "other ids of Generations": renamed(r"\bgen_0000(\w+)", r"\1"),
-    "other ids of uploads": renamed(r"\bupl_0000(\w+)", r"u-\1"),
-    "other Request-Ids": renamed(r"\breq_(\w+)", r"\1-\1"),
-    "another host": renamed(r"http://testserver", "https://api.example.com"),
-    "a path before /v1": renamed(r"http://testserver/v1", "https://example.com/images/api/v1"),
-    "another year": renamed(r"\b2026-", "2031-"),
+    "a client whose clock is a year late": lambda exchange: replace(exchange, at=(exchange.at or 0) - 365 * DAY_MS),
     "more members everywhere": when_json(_add_to_all),
     "other words in problems": when_json(_problem),
-    "other upload tokens": renamed(r"\bupt_(\w+)", r"token.\1"),
     "more headers": headers(server="cloud", x_cache="HIT", via="1.1 edge", date="Mon, 02 Mar 2026 10:00:00 GMT"),
     "headers of an ETag": headers(etag='"other"'),
     "slower answers": lambda exchange: replace(exchange, took_ms=4_000.0),
-    "a later start": lambda exchange: replace(exchange, at=(exchange.at or 0) + 120),
     "other names of exchanges": lambda exchange: replace(exchange, where=f"x {exchange.where}"),
     "JSON in another form": when_json(lambda _: None),
-    "no Authorization": lambda exchange: replace(
-        exchange, request_headers={n: v for n, v in exchange.request_headers.items() if n != "authorization"}
-    ),
+    "no Authorization": keyless,
 }
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_another_text_without_meaning_is_not_noticed(name: str) -> None:
+    assert [] == found(renamed(*TEXTS[name]))
 
 
 @pytest.mark.parametrize("name", HARMLESS)
