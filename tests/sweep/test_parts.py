@@ -11,7 +11,7 @@ from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.scenario.scenario import parse_scenario
-from image_workflow_emulator.sweep.cells import Cell, Plan, cells_of, choose
+from image_workflow_emulator.sweep.cells import Cell, Plan, by_urgency, cells_of, choose
 from image_workflow_emulator.sweep.evidence import calls_of, lives_of, made_twice
 from image_workflow_emulator.sweep.runs import Outcome, Run, agreed
 from image_workflow_emulator.sweep.sweep_report import Gate, Strictness, Swept, merged, read_expectations
@@ -81,11 +81,8 @@ def test_a_cell_is_a_scenario_with_one_rule(cell: str, match: object, nth: str, 
 def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
     from msgspec import json
 
-    for cell in cells_of([[entry(name) for name in CONTRACT.operations]], CODES):
+    for cell in cells_of({"": [[entry(name) for name in CONTRACT.operations]]})[""]:
         parse_scenario(json.encode(cell.scenario({})), "cell", CONTRACT)
-
-
-CODES = {name: operation.all_codes for name, operation in CONTRACT.operations.items()}
 
 
 # What a journal shows -------------------------------------------------------------------------------------------------
@@ -105,7 +102,7 @@ def test_calls_are_counted_as_a_scenario_counts_them() -> None:
 
 
 def test_a_call_that_was_refused_is_not_refused_by_a_later_check() -> None:
-    faults = {cell.fault for cell in cells_of([[entry("createPose", 422, code="invalid_input")]], CODES)}
+    faults = {cell.fault for cell in cells_of({"": [[entry("createPose", 422, code="invalid_input")]]})[""]}
     assert ("insufficient_credits" in faults, "rate_limited" in faults) == (False, True)
 
 
@@ -158,27 +155,27 @@ def test_one_cell_of_each_class_is_tried_money_first_and_what_nobody_mends_once(
     found = cells("getTeam#1", "getTeam#2", "createPose#1", "createPose#2") + cells(
         "getTeam#1", "createPose#1", fault="credential_expired"
     )
-    plan = choose({"": found}, CONTRACT.operations, None, ())
+    plan = choose({"": found}, None, ())
     expected = ["createPose#1:rate_limited", "getTeam#1:rate_limited", "createPose#1:credential_expired"]
     assert expected == [str(trial) for trial in plan.cells]
     assert cells("getTeam#1", "getTeam#2") == plan.classes["getTeam:rate_limited"]
     assert cells("getTeam#1", fault="credential_expired") == plan.left_out
-    assert len(found) == len(choose({"": found}, CONTRACT.operations, None, ("all",)).cells)
-    assert cells("getTeam#2") == list(choose({"": found}, CONTRACT.operations, "getTeam#2:rate*", ()).cells)
+    assert len(found) == len(choose({"": found}, None, ("all",)).cells)
+    assert cells("getTeam#2") == list(choose({"": found}, "getTeam#2:rate*", ()).cells)
 
 
 def test_each_fault_that_lasts_is_tried_at_one_call_and_one_at_each_operation() -> None:
     calls = ("getTeam#1+", "createPose#1+")
-    plan = choose({"": cells(*calls) + cells(*calls, fault="internal_error")}, CONTRACT.operations, None, ())
+    plan = choose({"": cells(*calls) + cells(*calls, fault="internal_error")}, None, ())
     assert set(cells(*calls) + cells(calls[1], fault="internal_error")) == set(plan.cells)
 
 
 def test_each_class_goes_to_the_test_that_has_fewest_and_with_a_glob_to_every_test() -> None:
     one, two = cells("getTeam#1"), cells("getTeam#1", fault="internal_error")
     both = {"a": one + two, "b": one, "c": one}
-    plan = choose(both, CONTRACT.operations, None, ())
+    plan = choose(both, None, ())
     assert {"internal_error": "a", "rate_limited": "b"} == {trial.fault: trial.test for trial in plan.cells}
-    assert ["a", "b", "c"] == [trial.test for trial in choose(both, CONTRACT.operations, "*:rate_limited", ()).cells]
+    assert ["a", "b", "c"] == [trial.test for trial in choose(both, "*:rate_limited", ()).cells]
 
 
 # The results ----------------------------------------------------------------------------------------------------------
@@ -194,7 +191,6 @@ def swept(*runs: Run, gate: Gate | None = None, not_run: Sequence[str] = ()) -> 
         ["pytest"],
         (),
         gate or Gate(),
-        clean_seconds=0.2,
         why_stopped="since it was stopped",
     )
 
@@ -316,7 +312,8 @@ def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
         *(run(f"createProduct#1:{fault}", "damaged", TWICE) for fault in faults),
         *(run(f"getTeam#1:{fault}", "failed", test="test_a") for fault in faults),
     )
-    whole.plan.order(CONTRACT.operations)
+    whole.plan.cells = by_urgency(whole.plan.cells)
+    whole.number = 8
     files = []
     for number in range(1, 9):
         plan = whole.plan.shard(number, 8)
@@ -327,7 +324,6 @@ def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
             (),
             Gate(),
             f"{number}/8",
-            clean_seconds=0.2,
         )
         assert shard.percent() == 100
         file = tmp_path / f"{number}.json"

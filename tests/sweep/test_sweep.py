@@ -122,7 +122,7 @@ def test_runs_that_failed_are_told_the_mendable_first_each_with_the_line_that_re
     assert "rate_limited" in mendable
     assert mendable == faults[: len(mendable)] != faults
     for fault in faults:
-        again = f"image-workflow-emulator sweep --seed 7 --only 'getTeam#1:{fault}' -- {sys.executable} -c"
+        again = f"image-workflow-emulator sweep --seed=7 --only 'getTeam#1:{fault}' -- {sys.executable} -c"
         assert again in found.output
     assert f"{len(faults)} cells to try" in found.complaint
     assert (

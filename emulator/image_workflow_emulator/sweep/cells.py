@@ -15,8 +15,8 @@ from typing import Any, Final, Self
 
 from msgspec import Struct, field, structs
 
-from image_workflow_emulator.contract import OperationContract
-from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
+from image_workflow_emulator.contract import OperationContract, load_contract
+from image_workflow_emulator.domain.problems import BYTE_CODES, CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, FAILURE_CODES
 from image_workflow_emulator.sweep.evidence import Entry, calls_of, works_of
 
@@ -24,7 +24,6 @@ GROUPS: Final = ("problems", "network", "outputs")
 """The kinds of faults of the service that can be chosen."""
 CLIENT: Final = "client"
 """The kind of faults of the client, which stands for an operation in their cells: `client:drop-key`."""
-LOST_BEFORE: Final = "lost-before-commit"
 LOST_AFTER: Final = "lost-after-commit"
 FAILED_AFTER: Final = "internal_error-after-commit"
 SLOW_SECONDS: Final = 30
@@ -33,7 +32,7 @@ _AFTER: Final = {"at": "after_commit"}
 _FAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     LOST_AFTER: {"network": "reset", **_AFTER},
     FAILED_AFTER: {"problem": "internal_error", **_AFTER},
-    LOST_BEFORE: {"network": "reset"},
+    "lost-before-commit": {"network": "reset"},
     "cut": {"network": "truncate", **_AFTER},
     "garbled": {"network": "garbage", **_AFTER},
     "stall": {"network": "stall", **_AFTER},
@@ -49,7 +48,6 @@ RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
 """The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
 _MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {"invalid_reference"}
 """The problems after which a client may make anew what it refers to."""
-_CALL: Final = re.compile(r"(?P<operation>\w+)(#(?P<number>\d+)(?P<lasts>\+?))?:(?P<fault>[\w-]+)")
 
 
 class Cell(Struct, frozen=True, order=True):
@@ -71,10 +69,9 @@ class Cell(Struct, frozen=True, order=True):
     @classmethod
     def read(cls, text: str, test: str = "") -> Self:
         """Parse a cell, which is tried in a `test`. Raises ValueError."""
-        found = _CALL.fullmatch(text)
-        if found is None:
-            raise ValueError(text)
-        return cls(found["operation"], int(found["number"] or 0), found["fault"], bool(found["lasts"]), test)
+        call, _, fault = text.rpartition(":")
+        operation, _, number = call.partition("#")
+        return cls(operation, int(number.rstrip("+") or 0), fault, number.endswith("+"), test)
 
     @property
     def class_name(self) -> str:
@@ -131,17 +128,22 @@ DEFECTS: Final[Mapping[str, str]] = {
 """What each fault of the client is, in words."""
 
 
-def cells_of(journals: Iterable[Sequence[Entry]], all_codes: Mapping[str, Iterable[str]]) -> list[Cell]:
-    """Return all cells that journals of sandboxes show. `all_codes`: what each operation can return."""
-    cells = {cell for journal in journals for cell in (*_of_calls(journal, all_codes), *_of_works(journal))}
-    return [*sorted(cells), *(Cell(CLIENT, 0, defect) for defect in DEFECTS if cells)]
+def cells_of(journals: Mapping[str, Iterable[Sequence[Entry]]]) -> dict[str, list[Cell]]:
+    """Return all cells that the journals of sandboxes show, by test."""
+    codes = {name: operation.all_codes for name, operation in load_contract().operations.items()}
+    codes.update(dict.fromkeys(BYTE_SURFACES, BYTE_CODES))
+    found: dict[str, list[Cell]] = {}
+    for test, sandboxes in journals.items():
+        cells = {cell for journal in sandboxes for cell in (*_of_calls(journal, codes), *_of_works(journal))}
+        found[test] = [*sorted(cells), *(Cell(CLIENT, 0, defect) for defect in DEFECTS if cells)]
+    return found
 
 
-def _of_calls(journal: Sequence[Entry], all_codes: Mapping[str, Iterable[str]]) -> Iterator[Cell]:
+def _of_calls(journal: Sequence[Entry], codes: Mapping[str, Iterable[str]]) -> Iterator[Cell]:
     for call in calls_of(journal):
         # A read commits nothing: where its answer is lost, it does not matter when.
-        codes = filter(call.can_return, all_codes[call.operation])
-        for fault in (*codes, *(_FAULTS.keys() - {FAILED_AFTER, LOST_AFTER} if call.is_read else _FAULTS)):
+        faults = _FAULTS.keys() - {FAILED_AFTER, LOST_AFTER} if call.is_read else _FAULTS
+        for fault in (*filter(call.can_return, codes[call.operation]), *faults):
             yield Cell(call.operation, call.number, fault)
             if fault in RECOVERABLE:
                 yield Cell(call.operation, call.number, fault, lasts=True)
@@ -169,22 +171,13 @@ class Plan(Struct, eq=False):
     classes: dict[str, list[Cell]] = field(default_factory=dict)
     left_out: list[Cell] = field(default_factory=list)
 
-    def order(self, operations: Mapping[str, OperationContract]) -> None:
-        """Sort the cells by what matters most. `operations`: those of the contract."""
-        self.cells.sort(key=lambda cell: (_urgency(cell, operations), cell.test))
-
     def shard(self, number: int, shards: int) -> "Plan":
         """Return the part of it that is one of some shards, counted from 1."""
         return Plan(self.cells[number - 1 :: shards], self.classes, self.left_out)
 
 
-def choose(
-    found: Mapping[str, Iterable[Cell]],
-    operations: Mapping[str, OperationContract],
-    only: str | None,
-    faults: Sequence[str],
-) -> Plan:
-    """Choose what is tried. `found`: by test, its cells; `operations`: those of the contract.
+def choose(found: Mapping[str, Iterable[Cell]], only: str | None, faults: Sequence[str]) -> Plan:
+    """Choose what is tried. `found`: by test, its cells.
 
     `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every
     test.
@@ -197,10 +190,10 @@ def choose(
         for cell in cells:
             if cell.group in groups and fnmatchcase(str(cell), only or "*"):
                 tests.setdefault(cell, []).append(test)
-    for cell in sorted(tests, key=lambda cell: _urgency(cell, operations)):
+    for cell in by_urgency(tests):
         marks = {f"{cell.operation}+", f"{cell.fault}+"} if cell.lasts else {cell.fault}
-        is_similar = marks <= tried and cell.class_name not in plan.classes and cell.group not in kinds
-        if is_similar and not is_whole:
+        is_new = is_whole or cell.group in kinds or not marks <= tried
+        if not is_new and cell.class_name not in plan.classes:
             plan.left_out.append(cell)
             continue
         if not cell.is_recoverable:
@@ -213,20 +206,25 @@ def choose(
             test = min(tests[cell], key=lambda test: load[test, cell.is_silent])
             load[test, cell.is_silent] += 1
             plan.cells.append(structs.replace(cell, test=test))
-    plan.order(operations)
+    plan.cells = by_urgency(plan.cells)
     return plan
 
 
-def _urgency(cell: Cell, operations: Mapping[str, OperationContract]) -> tuple[int, ...]:
-    """Return by what cells are ordered; among equals, what costs most goes first, then other writes."""
+def by_urgency(cells: Iterable[Cell]) -> list[Cell]:
+    """Sort cells by what matters most; among equals, what costs most goes first, then other writes."""
+    operations = load_contract().operations
+    return sorted(cells, key=lambda cell: _urgency(cell, operations))
+
+
+def _urgency(cell: Cell, operations: Mapping[str, OperationContract]) -> tuple[int | str, ...]:
     operation = operations.get(cell.operation)
     price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
     is_write = operation is not None and operation.is_write
+    stage = 3 if cell.lasts else 4
     if cell.group == "outputs":
         stage = 1
     elif cell.is_recoverable:
         stage = 0 if is_write else 2
-    else:
-        stage = 3 if cell.lasts else 4
     fault = _FAULTS_BY_COST.index(cell.fault) if cell.fault in _FAULTS_BY_COST else 0
-    return stage, -price, not is_write, fault, [*operations, cell.operation].index(cell.operation), cell.number
+    place = [*operations, cell.operation].index(cell.operation)
+    return stage, -price, not is_write, fault, place, cell.number, cell.test

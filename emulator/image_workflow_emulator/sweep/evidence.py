@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field, json
 
-from image_workflow_emulator.domain.problems import CATALOGUE, Check
+from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 
 FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
@@ -29,8 +29,6 @@ Entry: TypeAlias = Mapping[str, Any]
 """A request of the journal, as `requests` shows it."""
 MADE_TWICE: Final = "made-twice"
 """The rule that is broken where more was made than in the clean run."""
-_UNCOUNTED: Final = (Check.ROUTE, Check.CREDENTIAL, Check.RATE)
-_ORDER: Final = tuple(Check)
 
 
 class Place(Struct):
@@ -86,7 +84,8 @@ class Call(Struct, eq=False):
         """Tell whether a scenario could have caused a problem: an earlier refusal still comes first."""
         if self.refusal is None or code == "internal_error":
             return True
-        return _ORDER.index(CATALOGUE[code].check) <= _ORDER.index(CATALOGUE[self.refusal].check)
+        order = [*Check]
+        return order.index(CATALOGUE[code].check) <= order.index(CATALOGUE[self.refusal].check)
 
 
 class Work(Struct, eq=False):
@@ -105,8 +104,8 @@ def calls_of(journal: Sequence[Entry]) -> Iterator[Call]:
         name, credential = entry["operation"] or entry["bytes"], entry["credential"]
         team = credential["team"]["id"] if credential else ""
         numbers[team, name] += 1
-        is_read = entry["method"] in ("GET", "HEAD")
-        yield Call(name, numbers[team, name], is_read, None if entry["rule"] else entry["code"])
+        refusal = None if entry["rule"] else entry["code"]
+        yield Call(name, numbers[team, name], entry["method"] in ("GET", "HEAD"), refusal)
 
 
 def works_of(journal: Sequence[Entry]) -> Iterator[Work]:
@@ -136,10 +135,11 @@ def made_twice(clean: Sequence[Sequence[Entry]], run: Sequence[Sequence[Entry]])
     """
     if max(len(clean), len(run)) > 1 and len(clean) != len(run):
         return  # tests shared sandboxes in another way
-    (usual, usually_left), (made, left) = _made(clean), _made(run)
-    names = [name for name in left if left[name] > usually_left[name] and made[name] > usual[name]]
-    if names:
-        excess = ", ".join(f"{name} {left[name]} times instead of {usually_left[name]}" for name in names)
+    usual, made = _made(clean), _made(run)
+    more = made - usual
+    more["createProduct"] -= more.pop("deleteProduct", 0)
+    excess = ", ".join(f"{name} {made[name]} times instead of {usual[name]}" for name in +more)
+    if excess:
         yield {
             "rule": MADE_TWICE,
             "severity": "error",
@@ -148,15 +148,12 @@ def made_twice(clean: Sequence[Sequence[Entry]], run: Sequence[Sequence[Entry]])
         }
 
 
-def _made(journals: Sequence[Sequence[Entry]]) -> tuple[Counter[str], Counter[str]]:
-    """Return how many Products and works each operation made, in the sandbox that had most; and how many are left."""
-    most, most_left = Counter[str](), Counter[str]()
+def _made(journals: Sequence[Sequence[Entry]]) -> Counter[str]:
+    """Return how many Products and works each operation made or deleted, in the sandbox that had most."""
+    most = Counter[str]()
     for journal in journals:
-        made = Counter(filter(None, map(_made_by, journal)))
-        gone = Counter({"createProduct": made.pop("deleteProduct", 0)})
-        most |= made
-        most_left |= made - gone
-    return most, most_left
+        most |= Counter(filter(None, map(_made_by, journal)))
+    return most
 
 
 def _is_counted(entry: Entry) -> bool:
@@ -164,7 +161,7 @@ def _is_counted(entry: Entry) -> bool:
     is_bytes, code = bool(entry["bytes"]), entry["code"]
     if entry["emulator_fault"] or not (is_bytes or (entry["operation"] and entry["credential"])):
         return False
-    return entry["rule"] is not None or code not in CATALOGUE or CATALOGUE[code].check not in _UNCOUNTED
+    return entry["rule"] is not None or code not in CATALOGUE or CATALOGUE[code].check not in ENTRANCE_CHECKS
 
 
 def _made_by(entry: Entry) -> str | None:

@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -33,7 +34,6 @@ from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CLIENT_VARIABLES, OPTIONS, UsageError
 from image_workflow_emulator.sweep import evidence
 from image_workflow_emulator.sweep.cells import CLIENT, SLOW_SECONDS, Cell
-from image_workflow_emulator.sweep.evidence import Place
 from image_workflow_emulator.testing.emulator import Emulator
 
 Outcome = Literal["survived", "unnoticed", "noticed", "failed", "hung", "damaged"]
@@ -43,15 +43,12 @@ WHOLE: Final = ""
 """The place of a command that has no tests with sandboxes of their own."""
 _PLUGIN: Final = {"IMAGE_WORKFLOW_PYTEST": "image_workflow_emulator.sweep.in_pytest"}
 """The variable by which the plugin of pytest loads another."""
-_LEAST_TIMEOUT_SECONDS: Final = 10.0
-_TIMEOUT_FACTOR: Final = 3
 _PAUSES: Final = 20
 """How many of its longest pauses a client may make at the second attempt."""
 _STOP_SECONDS: Final = 5.0
 """How long a run may take to end after SIGTERM."""
 _START_SECONDS: Final = 10.0
 """How much longer than the clean run the first test may take to begin."""
-_POLL_SECONDS: Final = 0.05
 _NOTING: Final = "import os, sys; open(sys.argv[1], 'w').write(str(os.getpid())); os.execvp(sys.argv[2], sys.argv[2:])"
 """Notes the process group of a command that `exec` runs, and becomes the command: one that ignores signals outlives
 `exec`."""
@@ -84,85 +81,76 @@ class Run(Struct, frozen=True):
 
 
 class Runner:
-    """Starts the runs of a command; to be closed. `options` are those of the emulator, as they were typed.
-
-    `timeout_seconds`: how long a test or a command may take; None: three times the longest so far, and at least 10 s.
+    """Starts the runs of a command; to be closed. `options` are those of the sweep, `given` those of the emulator, as
+    they were typed.
     """
 
-    def __init__(
-        self,
-        options: Mapping[str, Any],
-        ignored: Sequence[str],
-        words: Sequence[str],
-        timeout_seconds: float | None,
-        environment: Mapping[str, str],
-    ) -> None:
+    def __init__(self, options: Namespace, given: Mapping[str, Any], environment: Mapping[str, str]) -> None:
         self._variables = {name: value for name, value in environment.items() if name not in CLIENT_VARIABLES}
-        self._options, self._ignored, self._words = {"clock": "auto", **options}, frozenset(ignored), words
-        self._timeout_seconds, self._longest_seconds = timeout_seconds, 0.0
+        self._words, self._ignored, self._options = options.words, options.ignore, {"clock": "auto", **given}
+        self.timeout_seconds: float | None = None
+        """How long a test or a command may take; None: three times the longest so far, and at least 10 s."""
+        self.first: dict[Cell, Run] = {}
+        """How trials that are to be tried again ended the first time."""
         self._pauses_seconds: dict[Cell, float] = {}
         """Of trials that did not end in time: how long a client may pause at the next attempt."""
-        self.output: int | None = None
-        """Where the output of runs goes, as `subprocess` takes it; None: to that of this process."""
-        self._folder = tempfile.TemporaryDirectory("sweep", ignore_cleanup_errors=True)
-        self._is_stopped = threading.Event()
-        self._emulator: Emulator | None = None
-        """The one beside all runs, if tests have sandboxes of their own."""
-        self.places: Mapping[str, Place] = {}
-        """What happened without a fault."""
-        self.clean_seconds = 0.0
-
-    def stop(self) -> None:
-        """End the runs that are under way."""
-        self._is_stopped.set()
+        self.output: int | None = 2
+        """Where the output of runs goes, as `subprocess` takes it: at first to standard error; None: to that of this
+        process.
+        """
+        self._resources = contextlib.ExitStack()
+        folder = tempfile.TemporaryDirectory("sweep", ignore_cleanup_errors=True)
+        self._folder = self._resources.enter_context(folder)
+        self.stopped = threading.Event()
+        """Ends the runs that are under way."""
 
     def close(self) -> None:
         """End the emulator, and remove all files. No run may be under way."""
-        if self._emulator is not None:
-            self._emulator.close()
-        self._folder.cleanup()
+        self._resources.close()
 
     def clean(self) -> None:
         """Run the command as it is. Raises UsageError if it fails, EmulatorError if no emulator starts."""
-        with self._run_folder() as folder:
-            file = folder / "output"
-            with file.open("wb") as output:
-                self.output = output.fileno()
-                whole = self._execute(folder, self._options, math.inf)
-                self.output = subprocess.DEVNULL
+        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            whole = self._execute(folder, self._options, math.inf)
             if status := whole.tests[WHOLE]["failed"]:
-                sys.stderr.write(file.read_text("utf-8", "replace"))
                 raise UsageError(f"the command must succeed without a fault; its clean run exited with status {status}")
             self.places = evidence.places_of(folder)[0] or {WHOLE: whole}
+            """What happened without a fault."""
+        self.output = subprocess.DEVNULL
         if WHOLE not in self.places:
-            self._emulator = Emulator.start(**self._options)
-            self._variables |= self._emulator.default.env
+            emulator = self._resources.enter_context(Emulator.start(**self._options))
+            self._variables |= emulator.default.env
             if "control_token" in self._options:
                 self._variables["EMULATOR_CONTROL_TOKEN"] = self._options["control_token"]
         journals = [journal for place in self.places.values() for journal in place.journals]
         self._kinds = {work.operation: work.kind for journal in journals for work in evidence.works_of(journal)}
-        self.clean_seconds = whole.seconds
+        self._clean_seconds = whole.seconds
         self._longest_seconds = max(place.seconds for place in self.places.values())
 
-    def run(self, trials: Sequence[Cell], *, is_repetition: bool) -> dict[Cell, Run | None]:
+    def run(self, trials: Sequence[Cell]) -> dict[Cell, Run | None]:
         """Run the command once, with the cells of some trials, each of another test.
 
         Return how each ended; None if it has to be tried again, as the run was ended because of another.
         """
-        limit_seconds = max(self._limit_seconds(trial, is_repetition=is_repetition) for trial in trials)
-        with self._run_folder() as folder:
-            if self._emulator is None:
+        limit_seconds = max(map(self._limit_seconds, trials))
+        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            if WHOLE in self.places:
                 (trial,) = trials
                 options = {**self._options, "scenario": self._scenario(folder, trial)}
                 places = {WHOLE: self._execute(folder, options, limit_seconds)}
                 begun = {WHOLE} - places[WHOLE].tests.keys()
                 has_ended = not begun
             else:
-                has_ended = self._execute_tests(folder, trials, limit_seconds)
+                tasks = {trial.test: self._task(trial) for trial in trials}
+                (folder / evidence.TASKS).write_bytes(json.encode(tasks))
+                late_seconds = self._clean_seconds + _START_SECONDS
+                has_ended = self._run(folder, self._words, limit_seconds, late_seconds) is not None
                 places, begun = evidence.places_of(folder)
         runs: dict[Cell, Run | None] = {}
         for trial in trials:
-            place, tests = places.get(trial.test, Place()), self.places[trial.test].tests.keys()
+            place, tests = places.get(trial.test, evidence.Place()), self.places[trial.test].tests.keys()
             is_cut_off = bool(begun & tests)
             if not is_cut_off and place.tests.keys() < tests:
                 runs[trial] = None
@@ -173,41 +161,37 @@ class Runner:
                 runs[trial] = self._judged(trial, place, status, place.seconds)
         return runs
 
-    def _limit_seconds(self, trial: Cell, *, is_repetition: bool) -> float:
-        """Return how long a test or command may take: when it is repeated, or tried once only, three times as long.
-        Its pauses do not count, nor does an answer that is late.
+    def _limit_seconds(self, trial: Cell) -> float:
+        """Return how long a test or command may take: when it is tried again, or only once, three times as long. Its
+        pauses do not count, nor does an answer that is late.
         """
-        usual = max(_LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
-        waits = (3 if trial.lasts else 1) * (SLOW_SECONDS + 1) if trial.is_silent else 0
-        more = waits + self._pauses_seconds.get(trial, 0)
-        return self._timeout_seconds or usual * (3 if is_repetition or trial.is_silent else 1) + more
+        usual = max(10.0, 3 * self._longest_seconds) * (3 if trial.is_silent or trial in self.first else 1)
+        late = (3 if trial.lasts else 1) * (SLOW_SECONDS + 1) if trial.is_silent else 0
+        return self.timeout_seconds or usual + late + self._pauses_seconds.get(trial, 0)
 
-    def _execute_tests(self, folder: Path, trials: Sequence[Cell], seconds: float) -> bool:
-        """Run the tests of some trials beside the emulator; return whether they ended in time."""
-        tasks = {
-            trial.test: {"scenario": trial.scenario(self._kinds), "tests": [*self.places[trial.test].tests]}
-            for trial in trials
-        }
-        (folder / evidence.TASKS).write_bytes(json.encode(tasks))
-        return self._run(folder, self._words, seconds, self.clean_seconds + _START_SECONDS) is not None
+    def _task(self, trial: Cell) -> Mapping[str, Any]:
+        return {"scenario": trial.scenario(self._kinds), "tests": [*self.places[trial.test].tests]}
 
-    def _execute(self, folder: Path, options: Mapping[str, Any], seconds: float) -> Place:
+    def waits(self, trial: Cell) -> bool:
+        """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
+        return trial.is_silent or trial in self._pauses_seconds  # it hung
+
+    def _execute(self, folder: Path, options: Mapping[str, Any], seconds: float) -> evidence.Place:
         """Run the command by `exec`; return what happened. It has no test if it took too long."""
-        report, journal, group = folder / "report.json", folder / "journal.json", folder / "group"
-        files = ["--quiet", "--report", str(report), "--journal", str(journal)]
-        noting = [sys.executable, "-I", "-S", "-c", _NOTING, str(group)]
+        files = ["--quiet", f"--report={folder}/report.json", f"--journal={folder}/journal.json"]
+        noting = [sys.executable, "-I", "-S", "-c", _NOTING, f"{folder}/group"] if seconds < math.inf else []
         words = [*flags(options), *files, "--", *noting, *self._words]
         program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
-        place, began_ms = Place(), host_elapsed_ms()
+        place, began_ms = evidence.Place(), host_elapsed_ms()
         status = self._run(folder, program, seconds)
         if status is not None:
             place.tests[WHOLE] = {"failed": status, "seconds": (host_elapsed_ms() - began_ms) / 1000}
         else:
             with contextlib.suppress(FileNotFoundError, ValueError):  # the command did not begin
-                _kill_group(int(group.read_text()))
+                _kill_group(int((folder / "group").read_text()))
         with contextlib.suppress(OSError, ValueError):  # it was killed before it could write them
-            place.journals += evidence.lives_of(json.decode(journal.read_bytes())["data"])
-            place.findings = json.decode(report.read_bytes())["findings"]
+            place.journals += evidence.lives_of(json.decode((folder / "journal.json").read_bytes())["data"])
+            place.findings = json.decode((folder / "report.json").read_bytes())["findings"]
         return place
 
     def _scenario(self, folder: Path, cell: Cell) -> str:
@@ -221,11 +205,6 @@ class Runner:
         file = folder / "scenario.json"
         file.write_bytes(json.encode(scenario))
         return str(file)
-
-    @contextlib.contextmanager
-    def _run_folder(self) -> Iterator[Path]:
-        with tempfile.TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
 
     def _run(self, folder: Path, words: Sequence[str], seconds: float, late_seconds: float = 0) -> int | None:
         """Run a program, and end all that it leaves; return its status, None if it did not end in time.
@@ -243,7 +222,7 @@ class Runner:
         ends_at_ms, notes, size = host_elapsed_ms() + 1000 * (seconds + late_seconds), folder / evidence.NOTES, 0
         try:
             while process.poll() is None and host_elapsed_ms() < ends_at_ms:
-                if self._is_stopped.wait(_POLL_SECONDS):
+                if self.stopped.wait(0.05):
                     break
                 if notes.exists() and notes.stat().st_size > size:
                     ends_at_ms, size = host_elapsed_ms() + 1000 * seconds, notes.stat().st_size
@@ -256,7 +235,7 @@ class Runner:
             _kill_group(process.pid)
             process.wait()
 
-    def _judged(self, trial: Cell, place: Place, status: int | None, seconds: float) -> Run:
+    def _judged(self, trial: Cell, place: evidence.Place, status: int | None, seconds: float) -> Run:
         """Judge what happened in a place. `status` is None where it did not end in time."""
         findings = [one for one in place.findings if one["rule"] not in self._ignored]
         if trial.is_answered_once and not any(one["severity"] == "error" for one in findings):
@@ -290,11 +269,10 @@ def agreed(first: Run, second: Run) -> Run:
 
 def flags(options: Mapping[str, Any]) -> list[str]:
     """Return options of the emulator as they are typed."""
-    words: list[str] = []
-    for option in OPTIONS:
-        value = options.get(option.field, ())
-        words += [word for text in ([value] if isinstance(value, str) else value) for word in (option.flag, text)]
-    return words
+    given = {option.flag: options.get(option.field, ()) for option in OPTIONS}
+    return [
+        f"{flag}={text}" for flag, value in given.items() for text in ([value] if isinstance(value, str) else value)
+    ]
 
 
 def _kill_group(group: int) -> None:

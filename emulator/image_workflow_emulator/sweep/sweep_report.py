@@ -5,31 +5,28 @@ A cause is an operation and the habit that its client lacks there, one of docs/s
 catalogue's recovery. Must not know how a run is made.
 """
 
+import contextlib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from msgspec import Meta, Struct, convert, json, structs
+from msgspec import Struct, convert, json, structs
 
 from image_workflow_emulator.client.local_files import read_file
-from image_workflow_emulator.contract import load_contract
 from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.documents.schemas import Schemas
 from image_workflow_emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import SettingError
-from image_workflow_emulator.sweep.cells import DEFECTS, Cell, Plan
+from image_workflow_emulator.sweep.cells import DEFECTS, Cell, Plan, by_urgency
 from image_workflow_emulator.sweep.runs import OUTCOMES, Outcome, Run
 
 Strictness = Literal["recoverable", "all", "off"]
 EXPECTED_FILE: Final = "sweep.expected.yaml"
 """The file that is read where it lies in the working directory."""
-INCOMPLETE: Final = 3
-"""The exit status where nothing is wrong in what was tried, but not everything was."""
-_Text = Annotated[str, Meta(min_length=1)]
 _ONE_KEY, _RETRY, _GIVE_UP, _TIMEOUT, _POLL, _WAIT, _NEW_UPLOAD = 1, 2, 5, 6, 7, 9, 11
 """The habits of docs/survive.md, whose sections have these numbers."""
 _REMEDIES: Final = {
@@ -42,9 +39,9 @@ _REMEDIES: Final = {
 class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
     """An outcome that is accepted of the cells that a glob fits, and why. Nothing excuses damage."""
 
-    cell: _Text
+    cell: str
     outcome: Literal["survived", "failed", "hung"]
-    reason: _Text
+    reason: str
 
     def fits(self, run: Run) -> bool:
         """Tell whether it is about the cell of a run."""
@@ -91,7 +88,6 @@ def read_expectations(name: str | None) -> tuple[Expectation, ...]:
     file = name or EXPECTED_FILE
     document = read_document(read_file(file), file)
     document.check(Schemas(json.schema(list[Expectation]), formats={}))
-    document.raise_complaints()
     return tuple(convert(document.value, list[Expectation]))
 
 
@@ -120,10 +116,9 @@ class Swept(Struct, eq=False):
     repeat: Sequence[str]
     gate: Gate
     shard: str | None = None
-    clean_seconds: float = 0.0
     why_stopped: str = ""
-    number: int = 0
-    """How many runs there were."""
+    number: int = 1
+    """How many runs there were, with the clean one."""
     missing: Sequence[str] = ()
     """The shards whose reports were not merged."""
 
@@ -140,9 +135,8 @@ class Swept(Struct, eq=False):
     def line_to_repeat(self, cell: str, test: str) -> str:
         """Return the command line that repeats a cell."""
         in_test = ["--test", test] if test else []
-        return shlex.join(
-            ["image-workflow-emulator", "sweep", *self.repeat, "--only", cell, *in_test, "--", *self.words]
-        )
+        words = ["sweep", *self.repeat, "--only", cell, *in_test, "--", *self.words]
+        return shlex.join(["image-workflow-emulator", *words])
 
     @property
     def causes(self) -> list[Cause]:
@@ -158,7 +152,7 @@ class Swept(Struct, eq=False):
             if habit == _WAIT and (operation, _RETRY) in groups:  # who never tries again does not either after a wait
                 groups[operation, _RETRY] += groups.pop((operation, habit))
         causes = sorted(groups.items(), key=lambda group: (-ranks[group[1][0].trial], -len(group[1])))
-        return [self._cause(habit, runs) for (_, habit), runs in causes] + [*map(self._unnoticed, self.unnoticed)]
+        return [self._cause(habit, runs) for (_, habit), runs in causes] + [*self._unnoticed()]
 
     def _cause(self, habit: int, runs: Sequence[Run]) -> Cause:
         faults: dict[str, dict[str, None]] = {}
@@ -177,18 +171,15 @@ class Swept(Struct, eq=False):
             command=self.line_to_repeat(first.cell, first.test),
         )
 
-    def _unnoticed(self, cell: str) -> Cause:
-        defect, command = DEFECTS[Cell.read(cell).fault], self.line_to_repeat(cell, "")
-        remedy = f"add a test that fails if {defect}, or fail it by its conduct"
-        summary = f"no test of yours would notice if {defect}"
-        return Cause(summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], command)
-
-    @property
-    def unnoticed(self) -> list[str]:
-        """The cells of a broken client that no test noticed, although requests were changed."""
-        cells = dict.fromkeys(run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck)
-        noticed = {run.cell for run in self.ended if run.outcome == "noticed"}
-        return [cell for cell in cells if cell not in noticed.union(map(str, self.not_run))]
+    def _unnoticed(self) -> Iterator[Cause]:
+        """Iterate over what no test noticed of a broken client, although requests were changed."""
+        noticed = {run.cell for run in self.ended if run.outcome == "noticed"}.union(map(str, self.not_run))
+        struck = [run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck]
+        for cell in dict.fromkeys(one for one in struck if one not in noticed):
+            defect, command = DEFECTS[Cell.read(cell).fault], self.line_to_repeat(cell, "")
+            remedy = f"add a test that fails if {defect}, or fail it by its conduct"
+            summary = f"no test of yours would notice if {defect}"
+            yield Cause(summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], command)
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
@@ -200,9 +191,10 @@ class Swept(Struct, eq=False):
         """Return the report."""
         causes, failing = self.causes, {run.cell for run in self.ended if self.gate.fails(run)}
         if self.gate.strict == "all":
-            failing.update(self.unnoticed)
+            failing.update(cell for cause in causes if cause.outcome == "unnoticed" for cell in cause.cells)
         least, columns = self.gate.least_percent, ("operation", "outcome", "faults")
         is_short = self.percent() < least or (least == 100 and bool(self.not_run or self.missing))
+        counts: dict[str, int] = {outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
         findings = [
             ReportFinding(
                 rule=cause.outcome,
@@ -217,9 +209,9 @@ class Swept(Struct, eq=False):
         return Report(
             kind="sweep",
             ok=not failing and not is_short,
-            summary=self._summary(),
+            summary=self._summary(counts),
             findings=findings,
-            counts={**self._counts, "not_run": len(self.not_run), "runs": self.number},
+            counts={**counts, "not_run": len(self.not_run), "runs": self.number},
             checked={outcome: len(self.ended) for outcome in OUTCOMES[1:]},
             tables=[ReportTable(title="Calls by outcome", columns=columns, rows=self._rows())],
             next=[cause.command for cause in causes[:1]],
@@ -236,24 +228,19 @@ class Swept(Struct, eq=False):
                 "not_run": [{"cell": str(trial), "test": trial.test} for trial in self.not_run],
                 "command": list(self.words),
                 "options": list(self.repeat),
-                "clean_seconds": round(self.clean_seconds, 3),
                 "shard": self.shard,
             },
-            status=1 if failing else INCOMPLETE if is_short else 0,
+            status=1 if failing else 3 if is_short else 0,
         )
-
-    @property
-    def _counts(self) -> dict[str, int]:
-        return {outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
 
     def _outcome(self, cells: Sequence[Cell]) -> Outcome | None:
         """Return the worst outcome of some cells."""
         names = set(map(str, cells))
         return max((run.outcome for run in self.ended if run.cell in names), key=OUTCOMES.index, default=None)
 
-    def _summary(self) -> str:
+    def _summary(self, counts: Mapping[str, int]) -> str:
         """Return the number of runs by outcome, and what was not run, each in a sentence."""
-        words = ", ".join(f"{count} {one}" for one, count in self._counts.items() if count or "noticed" not in one)
+        words = ", ".join(f"{count} {one}" for one, count in counts.items() if count or "noticed" not in one)
         sentences = [f"{count_of(len(self.ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"]
         if self.not_run:
             left = f"{count_of(len(self.not_run), 'cell')} not tried, {self.why_stopped}"
@@ -276,15 +263,14 @@ def merged(files: Sequence[str], gate: Gate) -> Swept:
     reports = [_read(name) for name in files]
     first = reports[0]
     for name, report in zip(files, reports, strict=True):
-        if any(report[key] != first[key] for key in ("command", "options")) or _classes(report) != _classes(first):
+        if any(report[key] != first[key] for key in ("command", "options", "left_out")):
             raise SettingError("--merge", name, f"the report of a shard of the same sweep as {files[0]}")
     runs = {run.trial: run for report in reports for run in convert(report["cells"], list[Run])}
     left = {Cell.read(row["cell"], row["test"]) for report in reports for row in report["not_run"]}
-    plan = Plan([*runs, *(left - runs.keys())])
-    plan.classes = _classes(first)
+    plan = Plan(by_urgency({*runs, *left}))
+    plan.classes = {row["class"]: [*map(Cell.read, row["stands_for"])] for row in first["classes"]}
     plan.left_out = [Cell.read(row["cell"]) for row in first["left_out"]]
-    plan.order(load_contract().operations)
-    swept = Swept(plan, runs, first["command"], first["options"], gate, None, first["clean_seconds"])
+    swept = Swept(plan, runs, first["command"], first["options"], gate)
     swept.number = sum(report["counts"]["runs"] for report in reports)
     shards = {report["shard"] for report in reports} - {None}
     number = int(max(shards, default="/0").partition("/")[2])
@@ -293,16 +279,12 @@ def merged(files: Sequence[str], gate: Gate) -> Swept:
     return swept
 
 
-def _classes(report: Mapping[str, Any]) -> dict[str, list[Cell]]:
-    return {row["class"]: list(map(Cell.read, row["stands_for"])) for row in report["classes"]}
-
-
 def _read(name: str) -> dict[str, Any]:
-    try:
-        report: dict[str, Any] = json.decode(read_file(name))
-        _ = report["cells"], report["not_run"], _classes(report)
-    except (ValueError, TypeError, KeyError):
-        raise SettingError("--merge", name, "a JSON report of sweep") from None
+    report: Any = None
+    with contextlib.suppress(ValueError):
+        report = json.decode(read_file(name))
+    if not isinstance(report, dict) or report.get("kind") != "sweep" or "not_shown" in report:
+        raise SettingError("--merge", name, "a whole JSON report of sweep")
     return report
 
 

@@ -11,30 +11,23 @@ import re
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from types import FrameType
 from typing import Final
 
-from image_workflow_emulator.contract import load_contract
-from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 from image_workflow_emulator.documents.values import parse_span_ms
-from image_workflow_emulator.domain.problems import BYTE_CODES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
-from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
 from image_workflow_emulator.sweep.cells import CHOICES, Cell, Plan, cells_of, choose
 from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
 from image_workflow_emulator.sweep.sweep_report import Gate, Strictness, Swept, merged, read_expectations
 
-_USUAL_BUDGET_SECONDS: Final = 60.0
 _WAITING_RUNS: Final = 8
 """How many runs may wait for an answer that does not come, beside those that work."""
 _STEP_SECONDS: Final = 1.0
 """How long after one of them the next may begin, so that the first findings come early."""
-_Running = dict[Future[dict[Cell, Run | None]], Sequence[Cell]]
 
 
 def sweep(options: Namespace, environment: Mapping[str, str]) -> Report:
@@ -66,16 +59,12 @@ class _Sweeping:
     def __init__(self, options: Namespace, environment: Mapping[str, str]) -> None:
         """Read the options. Raises UsageError, and DocumentError or UnusableFileError for files."""
         self._options = options
-        self._first: dict[Cell, Run] = {}
-        """How trials that are to be tried again ended the first time."""
-        timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
-        self._shard = _shard(options.shard) if options.shard else None
+        self._shard = _shard(options.shard or "1/1")
         self._faults = tuple(options.faults.split(",")) if options.faults else ()
         if set(self._faults) - set(CHOICES):
             raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
         budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
-        usual = _USUAL_BUDGET_SECONDS if sys.stdout.isatty() else math.inf
-        self._budget_seconds = usual if budget_ms is None else budget_ms / 1000
+        self._budget_seconds = (budget_ms or (60_000 if sys.stdout.isatty() else math.inf)) / 1000
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
         usual_strictness: Strictness = "recoverable" if is_ci else "off"
         gate = Gate(options.strict or usual_strictness, read_expectations(options.expected), options.least)
@@ -84,43 +73,35 @@ class _Sweeping:
         self._jobs = 1 if settings.port else int(jobs)  # all runs want the same port
         typed = {one.field: value for one in OPTIONS if (value := vars(options).get(one.field))}
         given = {one.field: value for one in OPTIONS if (value := environment.get(one.variable))} | typed
-        repeat = [*flags(typed), *(["--timeout", options.timeout] if timeout_seconds else [])]
+        repeat = [*flags(typed), *(["--timeout", options.timeout] if options.timeout else [])]
         repeat += [word for rule in options.ignore for word in ("--ignore", rule)]
-        self.runner = Runner(given, options.ignore, options.words, timeout_seconds, environment)
+        self.runner = Runner(options, given, environment)
+        self.runner.timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
         self.swept = Swept(Plan(), {}, options.words, repeat, gate, options.shard)
 
     def begin(self) -> None:
         """Do the clean run, and choose what is to be run. Raises UsageError if it fails, or there is nothing."""
         self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
         self.runner.clean()
-        plan, swept = self._plan(), self.swept
-        swept.plan = plan.shard(*self._shard) if self._shard else plan
-        if self._options.merge:
-            swept.runs = merged(self._options.merge, swept.gate).runs
-        swept.clean_seconds, swept.number = self.runner.clean_seconds, 1
-
-    def _plan(self) -> Plan:
-        only, test = self._options.only, self._options.test
-        operations = load_contract().operations
-        codes = dict.fromkeys(BYTE_SURFACES, BYTE_CODES) | {name: one.all_codes for name, one in operations.items()}
-        found = {
-            name: cells_of(place.journals, codes)
-            for name, place in self.runner.places.items()
-            if test is None or test == name or test in place.tests
-        }
-        if not found:
-            raise SettingError("--test", test, "a test that has a sandbox", list(self.runner.places))
+        only, test, places = self._options.only, self._options.test, self.runner.places
+        journals = {name: place.journals for name, place in places.items() if test in (None, name, *place.tests)}
+        if not journals:
+            raise SettingError("--test", test, "a test that has a sandbox", list(places))
+        found = cells_of(journals)
         if not any(found.values()):
             raise UsageError("the command called no operation: does it use IMAGE_WORKFLOW_BASE_URL?")
-        chosen = choose(found, operations, only, self._faults)
-        if chosen.cells:
-            return chosen
-        hint = did_you_mean(nearest(only or "", [str(cell) for cells in found.values() for cell in cells]))
-        raise UsageError(f"--only {only!r} fits no cell of the faults {', '.join(self._faults) or 'all'}{hint}")
+        plan = choose(found, only, self._faults)
+        if not plan.cells:
+            kinds, known = ", ".join(self._faults) or "all", [str(cell) for cells in found.values() for cell in cells]
+            raise SettingError("--only", only or "*", f"a glob that fits a cell of the faults {kinds}", known)
+        self.swept.plan = plan.shard(*self._shard)
+        if self._options.merge:
+            self.swept.runs = merged(self._options.merge, self.swept.gate).runs
 
     def run(self) -> None:
         """Run what has not been run, until all has ended or the time is over."""
-        swept, running, self._began_at_ms = self.swept, _Running(), host_elapsed_ms()
+        swept, self._began_at_ms = self.swept, host_elapsed_ms()
+        running: dict[Future[dict[Cell, Run | None]], Sequence[Cell]] = {}
         waiting = sorted(swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts))  # these wait longest
         if len(swept.plan.cells) == 1 and self._options.format == "text":
             self.runner.output = None
@@ -130,9 +111,8 @@ class _Sweeping:
         pool = ThreadPoolExecutor(self._jobs + _WAITING_RUNS)
         try:
             while waiting or running:
-                while batch := self._batch(waiting, running):
-                    is_repetition = any(trial in self._first for trial in batch)
-                    running[pool.submit(self.runner.run, batch, is_repetition=is_repetition)] = batch
+                while batch := self._batch(waiting, running.values()):
+                    running[pool.submit(self.runner.run, batch)] = batch
                     swept.number += 1
                 left_seconds = (self._ends_at_ms - host_elapsed_ms()) / 1000
                 if left_seconds <= 0:
@@ -142,42 +122,40 @@ class _Sweeping:
                     del running[future]
                     waiting[:0] = self._take(future.result())
         finally:
-            self.runner.stop()
+            self.runner.stopped.set()
             pool.shutdown(cancel_futures=True)
 
     def _take(self, runs: Mapping[Cell, Run | None]) -> Iterator[Cell]:
         """Note and print how trials ended; yield those that have to be tried again."""
+        first = self.runner.first
         for trial, run in runs.items():
             if run is None:
                 if any(runs.values()):  # the run ended with another test; else no test began
                     yield trial
-            elif trial in self._first or is_sure(run):
-                self.swept.runs[trial] = agreed(self._first[trial], run) if trial in self._first else run
+            elif trial in first or is_sure(run):
+                self.swept.runs[trial] = agreed(first[trial], run) if trial in first else run
                 self._tell(self.swept.runs[trial])
             else:
-                self._first[trial] = run
+                first[trial] = run
                 yield trial
 
-    def _waits(self, trial: Cell) -> bool:
-        """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
-        return trial.is_silent or (trial in self._first and self._first[trial].outcome == "hung")
-
-    def _batch(self, waiting: list[Cell], running: _Running) -> list[Cell]:
+    def _batch(self, waiting: list[Cell], running: Collection[Sequence[Cell]]) -> list[Cell]:
         """Take the trials of the next run, one of each test; empty if none may begin beside those that are `running`.
 
         Those whose client waits have runs of their own.
         """
-        working = sum(not self._waits(batch[0]) for batch in running.values())
-        works = [trial for trial in waiting if not self._waits(trial)]
-        waits = [trial for trial in waiting if self._waits(trial)]
+        waits = [trial for trial in waiting if self.runner.waits(trial)]
+        works = [trial for trial in waiting if trial not in waits]
+        idle = sum(self.runner.waits(batch[0]) for batch in running)
         steps = (host_elapsed_ms() - self._began_at_ms) // (1000 * _STEP_SECONDS)
-        trials, most = works, len(works)
-        if not works or working >= self._jobs:
-            may_wait = len(running) - working < min(steps if works else _WAITING_RUNS, _WAITING_RUNS)
-            trials = waits if may_wait else []
-            most = 1 if waits and waits[0].lasts else self._most_waiting
+        if works and len(running) - idle < self._jobs:
+            trials, most = works, len(works)
+        elif waits and idle < (min(steps, _WAITING_RUNS) if works else _WAITING_RUNS):
+            trials, most = waits, 1 if waits[0].lasts else self._most_waiting
+        else:
+            return []
         first = {trial.test: trial for trial in reversed(trials)}
-        batch = [trial for trial in trials if trial == first[trial.test]][:most]
+        batch = [trial for trial in trials if trial is first[trial.test]][:most]
         waiting[:] = [trial for trial in waiting if trial not in batch]
         return batch
 
@@ -215,7 +193,7 @@ def _stop_at_signals() -> None:
     ones.
     """
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(number: int, _frame: object) -> None:
         for further in numbers:  # timeout(1) sends two at once
             signal.signal(further, signal.SIG_IGN)
         raise KeyboardInterrupt(128 + number)
