@@ -7,7 +7,6 @@ import pytest
 
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import FULL, JSON, Call
-from tests.support.pictures import picture
 from tests.support.served import Server, run_program
 from tests.support.served_client import ServedClient
 
@@ -40,7 +39,7 @@ def as_curl(server: Server) -> str:
     ("POST", "/v1/products", KEY, b"{}"),
     ("POST", "/v1/products", KEY, None),
 ])  # fmt: skip
-def test_it_sends_the_same(
+def test_the_command_sends_the_same_request(
     server: Server, method: str, target: str, headers: dict[str, str], body: bytes | None
 ) -> None:
     ServedClient(server.url).send(Call(method, target, content=body, idempotency_key=None, headers=headers))
@@ -72,10 +71,3 @@ def test_a_comment_says_what_it_cannot_repeat(
     comment, *command = as_curl(server).splitlines()
     assert f"# {missing}" == comment
     assert ("  --data-binary @FILE \\" in command) == missing.startswith("FILE")
-
-
-def test_a_file_stands_for_an_uploaded_picture(server: Server) -> None:
-    ServedClient(server.base_url).upload(data := picture())
-    command = run_command("requests", "show", "2", "--format", "curl", EMULATOR_URL=server.url).output.splitlines()
-    assert f"# {FILE % f' of {len(data)} bytes'}" == command[0]
-    assert ["  --header 'Content-Type: image/png' \\", "  --data-binary @FILE \\"] == command[2:4]
