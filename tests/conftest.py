@@ -4,6 +4,7 @@ import gc
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ def make_emulator(request: pytest.FixtureRequest) -> Iterator[MakeEmulator]:
     """Make emulators with options of their own; see the marker `emulator`."""
 
     def make(**options: Any) -> EmulatorUnderTest:
-        folder = request.getfixturevalue("tmp_path") if options.keys() & {"world", "scenario"} else None
+        folder = request.getfixturevalue("tmp_path") if options.keys() & {"world", "scenario"} else Path()
         return stack.enter_context(closing(EmulatorUnderTest(settings_of(folder, **options))))
 
     with ExitStack() as stack:

@@ -160,17 +160,17 @@ class TestOperations:
         assert [name for name, (_, _, operation) in operations().items() if "security" in operation] == []
 
 
-class TestLinks:
-    @staticmethod
-    def shows(reference: Mapping[str, Any], steps: list[str]) -> bool:
-        """Whether what fits a schema can have a value at the end of these steps."""
-        schema = resolve(reference)
-        if "oneOf" in schema:
-            return any(TestLinks.shows(branch, steps) for branch in schema["oneOf"])
-        step, *rest = steps or [""]
-        inner = schema.get("items") if step.isdecimal() else schema.get("properties", {}).get(step)
-        return not steps or (inner is not None and TestLinks.shows(inner, rest))
+def shows(reference: Mapping[str, Any], steps: list[str]) -> bool:
+    """Whether what fits a schema can have a value at the end of these steps."""
+    schema = resolve(reference)
+    if "oneOf" in schema:
+        return any(shows(branch, steps) for branch in schema["oneOf"])
+    step, *rest = steps or [""]
+    inner = schema.get("items") if step.isdecimal() else schema.get("properties", {}).get(step)
+    return not steps or (inner is not None and shows(inner, rest))
 
+
+class TestLinks:
     def test_lead_from_a_value_of_their_answer_to_a_parameter_of_an_operation(self) -> None:
         found = [(answer, resolve(link)) for _, _, answer in responses() for link in answer.get("links", {}).values()]
         assert len(found) >= 33
@@ -179,7 +179,7 @@ class TestLinks:
             for name, expression in link["parameters"].items():
                 assert name in known
                 steps = expression.removeprefix("$response.body#/").split("/")
-                assert self.shows(answer["content"]["application/json"]["schema"], steps), link
+                assert shows(answer["content"]["application/json"]["schema"], steps), link
 
 
 class TestHeaders:

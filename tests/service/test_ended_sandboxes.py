@@ -38,12 +38,6 @@ def is_gone_soon(emulator: EmulatorUnderTest, is_gone: Callable[[], bool]) -> bo
     return is_gone()
 
 
-def sandboxes_of(emulator: EmulatorUnderTest) -> list[Sandbox]:
-    """Return all sandboxes of an emulator that are in memory, ended ones too."""
-    memory = emulator.application.sandboxes.memory
-    return [one for one in gc.get_objects() if isinstance(one, Sandbox) and one.memory is memory]
-
-
 def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
     sandboxes = emulator.application.sandboxes
     sandboxes.watchers.append(lambda _sandbox, _entry: None)
@@ -69,19 +63,16 @@ def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last
     with closing(Unjudged(settings_of(rate_limits=False))) as emulator, without_collector():
         emulator.photograph()
         emulator.advance(60)
-        content = emulator.ask("GET", "/state").body
+        content, memory = emulator.ask("GET", "/state").body, emulator.application.sandboxes.memory
         for _ in range(3):
             emulator.told("POST", "/sandboxes", {"id": "other"})
             emulator.told("PUT", "/state", content=content)
-            in_flight = [
-                call
-                for key in (FULL, f"{FULL}_other")
-                for call in (
-                    completion_call(*emulator.ready_upload(key=key), key=key),
-                    Call("GET", "/assets", key=key),  # its pictures are drawn
-                    Call("GET", "/team", key=key),
-                )
-            ]
+            in_flight = []
+            for key in (FULL, f"{FULL}_other"):
+                in_flight.append(completion_call(*emulator.ready_upload(key=key), key=key))
+                in_flight += [Call("GET", path, key=key) for path in ("/assets", "/team")]  # and pictures are drawn
             ends = control_call("PUT", "/state", content=content), control_call("DELETE", "", sandbox="other")
             emulator.together(*in_flight, *ends)
-            assert is_gone_soon(emulator, lambda: len(sandboxes_of(emulator)) == 1)
+            assert is_gone_soon(
+                emulator, lambda: sum(one.memory is memory for one in gc.get_objects() if isinstance(one, Sandbox)) == 1
+            )

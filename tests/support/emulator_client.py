@@ -166,17 +166,9 @@ class Call:
         return self.content if self.json is None else json_text.dumps(self.json).encode()
 
 
-def control_call(
-    method: str,
-    path: str,
-    json: Any = None,
-    *,
-    sandbox: str | None = None,
-    content: bytes | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> Call:
+def control_call(method: str, path: str, json: Any = None, *, sandbox: str | None = None, **options: Any) -> Call:
     prefix = CONTROL if sandbox is None else f"{CONTROL}/sandboxes/{sandbox}"
-    return Call(method, prefix + path, json, content=content, headers=headers or {}, key=None, idempotency_key=None)
+    return Call(method, prefix + path, json, key=None, idempotency_key=None, **options)
 
 
 def completion_call(session: Json, token: str, **options: Any) -> Call:
@@ -207,7 +199,6 @@ class Client(ABC):
         return self.send(Call("DELETE", target, key=key, **options))
 
     def post(self, target: str, json: Any = None, key: str | None = OWN, **options: Any) -> Answer:
-        """POST a JSON body, with a fresh Idempotency-Key unless `options` have one; they are those of `Call`."""
         return self.send(Call("POST", target, json, key=key, **options))
 
     def patch(self, target: str, json: Any = None, key: str | None = OWN, **options: Any) -> Answer:
@@ -215,8 +206,6 @@ class Client(ABC):
 
     def fetch(self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
         return self.send(Call(method, url, key=None, idempotency_key=None, headers=headers or {}))
-
-    # Stories --------------------------------------------------------------------------------------------------------
 
     def created(self, answer: Answer, status: int = 201) -> Json:
         assert answer.status == status, answer.body
@@ -236,13 +225,9 @@ class Client(ABC):
     def complete(self, session: Json, token: str, key: str = OWN, **options: Any) -> Answer:
         return self.send(completion_call(session, token, key=key, **options))
 
-    def ready_upload(
-        self, data: bytes | None = None, content_type: str = "image/png", key: str = OWN
-    ) -> tuple[Json, str]:
-        """Open an Upload Session and send its bytes, those of a small picture if none are given; return it and its
-        token.
-        """
-        data = picture(content_type) if data is None else data
+    def ready_upload(self, data: bytes = b"", content_type: str = "image/png", key: str = OWN) -> tuple[Json, str]:
+        """Open an Upload Session and send bytes, or those of a small picture; return it and its token."""
+        data = data or picture(content_type)
         session = self.open_upload(len(data), content_type, key)
         sent = self.send_bytes(session, data)
         assert sent.status == 200, sent.body
@@ -324,8 +309,6 @@ class Client(ABC):
 
     def credits(self, key: str = OWN) -> int:
         return int(self.get("/team", key).json["credits"])
-
-    # The control plane ----------------------------------------------------------------------------------------------
 
     def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
         return self.send(control_call(method, path, json, **options))
@@ -428,8 +411,6 @@ class EmulatorUnderTest(Client):
         """Run a coroutine in the emulator's event loop. (`Runner.run` would change signal handlers each time.)"""
         return self._runner.get_loop().run_until_complete(coroutine)
 
-    # Requests -------------------------------------------------------------------------------------------------------
-
     def send(self, call: Call) -> Answer:
         answer = self.run(self._send(call))
         assert answer is not None, f"{call.method} {call.target} was not answered"
@@ -449,8 +430,6 @@ class EmulatorUnderTest(Client):
         answers = [answer for answer in self.run(gather()) if answer is not None]
         assert len(answers) == len(calls)
         return answers
-
-    # Time and state -------------------------------------------------------------------------------------------------
 
     @property
     def sandbox(self) -> Sandbox:
@@ -546,23 +525,11 @@ def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMap
         yield {"type": "http.disconnect"}
 
 
-def settings_of(
-    folder: Path | None = None,
-    *,
-    clock: str = "manual",
-    start: str | None = None,
-    world: str | None = None,
-    scenario: str | None = None,
-    **options: Any,
-) -> Settings:
-    """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of the
-    folder.
-    """
-    for name, text in (("world", world), ("scenario", scenario)):
-        if text is not None:
-            assert folder is not None
-            file = folder / f"{name}.yaml"
-            file.write_text(text, encoding="utf-8")
-            options[name] = str(file)
+def settings_of(folder: Path = Path(), *, clock: str = "manual", start: str | None = None, **options: Any) -> Settings:
+    """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of a folder."""
+    for name in options.keys() & {"world", "scenario"}:
+        file = folder / f"{name}.yaml"
+        file.write_text(options[name], encoding="utf-8")
+        options[name] = str(file)
     instant = None if start is None else parse_timestamp(start)
     return Settings(clock=parse_clock(clock), start=instant, **options)
