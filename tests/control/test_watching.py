@@ -49,6 +49,14 @@ def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(emulator
     assert fetched(emulator, output["url"]) == emulator.fetch(address).body
 
 
+def test_work_that_fails_names_its_error_and_the_rule_behind_it(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"work": "upscale"}, {"outputs": {1: "content_rejected"}})
+    emulator.admitted_upscale()
+    emulator.advance(10)
+    (shown,) = listed(emulator, "/work")
+    assert (shown["outputs"][0]["error"]["code"], shown["rule"]["name"]) == ("content_rejected", "the rule")
+
+
 def test_an_operation_shows_the_pictures_of_what_it_made(emulator: EmulatorUnderTest) -> None:
     pose = emulator.author("pose")
     (shown,) = listed(emulator, "/work")

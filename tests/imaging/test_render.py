@@ -71,8 +71,7 @@ def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe
     return plain
 
 
-@pytest.mark.parametrize("target", FORMATS)
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize(("size", "target"), [*zip(SIZES, FORMATS * 3, strict=True)], ids=str)
 def test_every_picture_has_the_size_and_format_asked_for_alone(size: tuple[int, int], target: PictureFormat) -> None:
     for recipe, inputs in recipes(*size, target):
         image = decode(render(recipe, inputs))

@@ -24,7 +24,7 @@ from tests.imaging.pictures import (
 from tests.support.pictures import decode
 
 EDGE = 480
-RATIOS = ("21:9", "16:9", "3:2", "4:3", "5:4", "1:1", "4:5", "3:4", "2:3", "9:16")
+RATIOS = ("21:9", "3:2", "1:1", "4:5", "9:16")
 COLORS = [(220, 20, 20), (20, 160, 20), (20, 20, 220), (200, 20, 200), (20, 170, 180)]
 MODELS = [(120, 60, 10), (60, 120, 10), (120, 10, 60)]
 
@@ -219,7 +219,7 @@ def test_a_style_is_a_filter_that_one_sees() -> None:
     assert blue[2] - blue[0] > plain[2] - plain[0] + 20
 
 
-@pytest.mark.parametrize("kind", ["automatic", "color", "transparent"])
+@pytest.mark.parametrize("kind", ["automatic", "transparent"])
 @pytest.mark.parametrize("people", [0, 1])
 @pytest.mark.parametrize("is_photoshoot", [False, True])
 def test_slots_of_one_generation_differ(kind: str, people: int, is_photoshoot: bool) -> None:
