@@ -48,28 +48,21 @@ with a wrong base URL has a key, and gets none.
 class Application:
     """The whole emulator as an ASGI application. To be closed.
 
-    Several may share the helper processes of their image work, and the contract, which never changes.
+    Several may share the helper processes of their image work.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        helpers: Helpers | None = None,
-        contract: Contract | None = None,
-        *,
-        is_served: bool = False,
-    ) -> None:
+    def __init__(self, settings: Settings, helpers: Helpers | None = None, *, is_served: bool = False) -> None:
         """Build it from its settings; `is_served` on the host that they name, where browsers may find it.
 
         Raises as `sandbox_options` does, and UsageError for a bad state file.
         """
         self.settings = settings
         self._given = None if settings.given is None else Path(settings.given).read_bytes()
-        self.contract = contract or load_contract()
+        self.contract = load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), settings.journal_requests)
         # On the loopback no client uses a name of the local network, but a rebound web page may: refuse such names.
         trusts_network = not (is_served and is_loopback(settings.host))
-        self._guard = Guard(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
+        self._guard = Guard(settings, trusts_network=trusts_network)
         self._identifiers = Identifiers(-1)
         """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""
         self._options = sandbox_options(settings, self.contract)

@@ -5,7 +5,7 @@ operations do, nor how a violation is answered.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import orjson
@@ -80,8 +80,7 @@ class Contract:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
-        found = self._read_operations()
-        self.operations: Mapping[str, OperationContract] = {operation.id: operation for operation in found}
+        self.operations = {operation.id: operation for operation in self._read_operations()}
 
     @property
     def version(self) -> str:
@@ -163,6 +162,7 @@ def enforcing_unique_items(node: Any) -> Any:
     return orjson.loads(orjson.dumps(node).replace(b'"x-unique-items":', b'"uniqueItems":'))
 
 
+@cache
 def load_contract() -> Contract:
-    """Read the contract that this installation ships."""
+    """Return the contract that this installation ships, which never changes."""
     return Contract(shipped_document(DOCUMENT))

@@ -219,46 +219,38 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         if is_shared:
             began = format_timestamp(int(item.stash[_BEGAN] * 1000))
             requests = [request for request in requests if request.arrived_at and request.arrived_at >= began]
-        readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
-        lines = [*_requests_lines(sandbox, requests), *readings, *_rules_lines(sandbox)]
+        text = "\n".join(_lines(sandbox, requests))
         is_judged = not is_shared and _options(item)["conduct"] != "off"
         findings = sandbox.conduct().findings if is_judged else []
     except EmulatorError as error:
         if error.code != "not_found":  # it was deleted at the end of the test
             yield SECTION + name, f"the journal cannot be read: {error}"
         return
-    yield SECTION + name, "\n".join(lines)
+    yield SECTION + name, text
     if findings:
         yield CONDUCT_SECTION, "\n".join(map(str, findings))
 
 
-def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
-    """Name the rules that never fired, but for those of the library, whose other rules are for other clients."""
+def _lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> Iterator[str]:
+    """Describe requests, each refused one with why and what to do about it; the readings, and the rules that never
+    fired, but for those of the library, whose other rules are for other clients.
+    """
     from image_workflow_emulator.scenario.named_files import is_in_library
 
-    scenario = sandbox.scenario
-    if scenario is not None and not is_in_library(scenario):
-        yield from (rule.never_fired(scenario) for rule in sandbox.rules if not rule.fired)
-
-
-def _requests_lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> Iterator[str]:
-    dropped = len(requests) - MAX_SHOWN_REQUESTS
-    if dropped > 0:
-        yield f"({dropped} earlier requests are not shown)"
+    if len(requests) > MAX_SHOWN_REQUESTS:
+        yield f"({len(requests) - MAX_SHOWN_REQUESTS} earlier requests are not shown)"
     for request in requests[-MAX_SHOWN_REQUESTS:]:
-        yield from _request_lines(sandbox, request)
+        yield str(request)
+        if request.code is not None:
+            explanation = sandbox.explain(request)
+            yield f"    {request.code}: {(explanation.decided_by or {}).get('detail') or explanation.summary}"
+            if explanation.remedy:
+                yield f"    remedy: {explanation.remedy}"
     if not requests:
         why = "since its start, reset or load, no request came with a key of this sandbox"
         yield f"none: {why}, such as {sandbox.api_key}"
-
-
-def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:
-    """Describe a request, and if it was refused, why and what to do about it."""
-    yield str(request)
-    if request.code is None:
-        return
-    explanation = sandbox.explain(request)
-    decided = explanation.decided_by or {}
-    yield f"    {request.code}: {decided.get('detail') or explanation.summary}"
-    if explanation.remedy:
-        yield f"    remedy: {explanation.remedy}"
+    if readings := sandbox.readings:
+        yield f"readings: {', '.join(readings)}"
+    scenario = sandbox.scenario
+    if scenario is not None and not is_in_library(scenario):
+        yield from (rule.never_fired(scenario) for rule in sandbox.rules if not rule.fired)

@@ -25,8 +25,6 @@ READINGS_FILE: Final = "image-workflow.readings.yaml"
 VARIABLE_PREFIX: Final = "EMULATOR_"
 """How the variables of all options begin."""
 
-_MAX_JOURNAL_REQUESTS: Final = 1_000_000
-
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -80,7 +78,8 @@ class Option(NamedTuple):
 
     kind: Kind
     description: str
-    default: str = "none"
+    default: str = ""
+    """In words: that of its field, where nothing is said."""
     flag: str = ""
     """The name on the command line, such as `--rate-limits`: that of its field, where nothing is said."""
     is_repeated: bool = False
@@ -152,7 +151,6 @@ def _one_of(placeholder: str, meanings: Mapping[str, Any]) -> Kind:
 
 
 _SWITCH: Final = _one_of("on|off", {"on": True, "off": False})
-_PORT: Final = _whole("PORT", 0, 65535)
 _SEED: Final = Kind("N", _shared("parse_seed"), "a whole number from 0 to 2^63-1")
 _CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
 _CLOCK: Final = Kind("MODE", _shared("parse_clock"), _CLOCK_WORDS, ("real", "manual", "auto"))
@@ -161,15 +159,15 @@ _URL: Final = Kind("URL", parse_url, "an address such as https://emulator.exampl
 _HOSTS: Final = Kind("NAME", _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port")
 _TOKEN: Final = Kind("TOKEN", _matching("[!-~](?:[ -~]*[!-~])?"), "printable ASCII, without a space at start or end")
 _SIZE: Final = Kind("SIZE", _shared("parse_size"), "a size such as 512MiB or 2GiB")
-_HOST: Final = _text("HOST", "a host name or address")
 _FILE: Final = _text("FILE", "the name of a file")
 _SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
 _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
-_COUNT: Final = _whole("N", 1, _MAX_JOURNAL_REQUESTS)
+_COUNT: Final = _whole("N", 1, 1_000_000)
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
-_ORIGIN: Final = r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"
-_ORIGINS: Final = Kind("ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *")
+_ORIGINS: Final = Kind(
+    "ORIGIN", _each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *"
+)
 
 # The table ------------------------------------------------------------------------------------------------------------
 
@@ -192,26 +190,22 @@ class Settings(NamedTuple):
     path; `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
-    host: Annotated[str, Option(_HOST, "address to listen on", "127.0.0.1")] = "127.0.0.1"
-    port: Annotated[int, Option(_PORT, "port to listen on; 0 picks a free one", f"{DEFAULT_PORT}")] = DEFAULT_PORT
+    host: Annotated[str, Option(_text("HOST", "a host name or address"), "address to listen on")] = "127.0.0.1"
+    port: Annotated[int, Option(_whole("PORT", 0, 65535), "port to listen on; 0 picks a free one")] = DEFAULT_PORT
     seed: Annotated[int | None, Option(_SEED, "seed of identifiers, links and chance", "0")] = None
     clock: Annotated["ClockSetting | None", Option(_CLOCK, _CLOCK_WORDS, "real")] = None
     start: Annotated[int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)] = None
     world: Annotated[str | None, Option(_FILE, _WORLDS, "built in")] = None
     scenario: Annotated[str | None, Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file")] = None
     rate_limits: Annotated[bool, Option(_SWITCH, "whether request rates are limited", "on")] = True
-    public_url: Annotated[str | None, Option(_URL, "base of the links in answers", "the address the client used")] = (
-        None
-    )
+    public_url: Annotated[str | None, Option(_URL, "base of links in answers", "the address the client used")] = None
     allowed_hosts: Annotated[tuple[str, ...], Option(_HOSTS, _ALLOWED, flag="--allowed-host", is_repeated=True)] = ()
     control_token: Annotated[str | None, Option(_TOKEN, _TOKENS)] = None
     max_memory: Annotated[int, Option(_SIZE, "limit of image bytes in all sandboxes together", "2GiB")] = 2 * 2**30
     journal_requests: Annotated[int, Option(_COUNT, _JOURNAL, "10000; 100000 with exec and pytest")] = 10_000
-    log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log", "text")] = "text"
-    log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log", "info")] = "info"
-    access_log: Annotated[bool, Option(_SWITCH, "log each request to standard error", "on; off for exec and sweep")] = (
-        True
-    )
+    log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log")] = "text"
+    log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log")] = "info"
+    access_log: Annotated[bool, Option(_SWITCH, "log requests to standard error", "on; off for exec and sweep")] = True
     state: Annotated[str | None, Option(_FILE, "start from a state file")] = None
     given: Annotated[str | None, Option(_FILE, _MADE)] = None
     evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
@@ -223,7 +217,11 @@ class Settings(NamedTuple):
 
 
 OPTIONS: Final[tuple[Option, ...]] = tuple(
-    option._replace(field=field, flag=option.flag or f"--{field.replace('_', '-')}")
+    option._replace(
+        field=field,
+        flag=option.flag or f"--{field.replace('_', '-')}",
+        default=option.default or str(Settings._field_defaults[field] or "none"),
+    )
     for field, hint in Settings.__annotations__.items()
     for option in getattr(hint, "__metadata__", ())
 )

@@ -64,7 +64,7 @@ class RecordedService:
 
     def __init__(self, readings: str = "plain", *, evolution: bool = False) -> None:
         options = {"clock": "manual", "readings": readings, "evolution": "on" if evolution else "off"}
-        self.application = Application(read_settings(options, {}), MeasuredPictures(), CONTRACT)
+        self.application = Application(read_settings(options, {}), MeasuredPictures())
         self.exchanges: list[RecordedExchange] = []
 
     def wait(self, seconds: float) -> None:

@@ -21,7 +21,6 @@ from urllib.parse import unquote, urlsplit
 from msgspec import structs
 
 from image_workflow_emulator.app import Application
-from image_workflow_emulator.contract import Contract, load_contract
 from image_workflow_emulator.documents.values import parse_clock
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
@@ -93,11 +92,6 @@ def shared_helpers() -> Helpers:
     helpers = Helpers()
     atexit.register(helpers.close)
     return helpers
-
-
-@cache
-def shared_contract() -> Contract:
-    return load_contract()
 
 
 @cache
@@ -401,7 +395,7 @@ class Client(ABC):
 class EmulatorUnderTest(Client):
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
         super().__init__(checker=checker or shipped_checker(is_closed=not settings.evolution))
-        self.application: Application = Application(settings, shared_helpers(), shared_contract())
+        self.application: Application = Application(settings, shared_helpers())
         self._runner = asyncio.Runner()
 
     def close(self) -> None:

@@ -27,13 +27,13 @@ from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX, REQUEST_ID_KIND
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import read_document
+from image_workflow_emulator.kernel.wording import first_of
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import parse_url
 
 __tracebackhide__ = is_refusal
 
-ANSWER_SECONDS: Final = 30.0
-"""How long an answer may take: moving a clock may fire hours of work."""
+Fields: TypeAlias = Mapping[str, Any]
 STATE_SECONDS: Final = 600.0
 """How long the emulator may be silent over a state file of any size."""
 JSON: Final = "application/json"
@@ -42,7 +42,6 @@ ZIP: Final = "application/zip"
 DEFAULT_SANDBOX: Final = "default"
 MAX_REQUESTS: Final = 1000
 """How many requests the journal answers at once."""
-_EXAMPLE_KEYS: Final = 20
 
 
 class Answer(Struct, frozen=True):
@@ -118,14 +117,15 @@ class ControlClient:
         self,
         method: str,
         path: str = "",
-        body: Mapping[str, Any] | None = None,
+        body: Fields | None = None,
         *,
-        query: Mapping[str, Any] | None = None,
-        seconds: float = ANSWER_SECONDS,
+        query: Fields | None = None,
+        seconds: float = 30,
     ) -> dict[str, Any]:
         """Send a request to a path below the sandbox and return the parsed answer; of an empty one, an empty object.
 
-        Values of `query` that are None are left out. Raises EmulatorError: nothing answers, or the emulator refuses.
+        Values of `query` that are None are left out. `seconds`: how long the emulator may be silent; moving a clock may
+        fire hours of work. Raises EmulatorError: nothing answers, or the emulator refuses.
         """
         content = None if body is None else json.dumps(body).encode()
         answer: dict[str, Any] = json.loads(
@@ -140,8 +140,8 @@ class ControlClient:
         content: bytes | None = None,
         content_type: str = JSON,
         *,
-        query: Mapping[str, Any] | None = None,
-        seconds: float = ANSWER_SECONDS,
+        query: Fields | None = None,
+        seconds: float = 30,
     ) -> bytes:
         """Send bytes to a path below the sandbox, and return the bytes that are answered. Raises as `call` does."""
         headers = {"Accept": JSON}
@@ -170,7 +170,7 @@ class ControlClient:
 
     # Calls of more than one request, or with a file ---------------------------------------------------------------
 
-    def recorded(self, query: Mapping[str, Any]) -> list[Any]:
+    def recorded(self, query: Fields) -> list[Any]:
         """Return all recorded requests that a query selects, as JSON, oldest first."""
         found: list[Any] = []
         while True:
@@ -195,7 +195,7 @@ class ControlClient:
         credentials: dict[str, dict[str, Any]] = {one["key"]: one for team in teams for one in team["credentials"]}
         found = credentials.get(key) or credentials.get(f"{key}_{sandbox}")
         if found is None:
-            known = ", ".join([*credentials][:_EXAMPLE_KEYS])
+            known = first_of(credentials, 20)
             raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
         return found
 

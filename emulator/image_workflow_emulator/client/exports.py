@@ -22,8 +22,6 @@ from image_workflow_emulator.http.requests import encoded_path
 
 __tracebackhide__ = is_refusal
 
-FORMAT: Final = "image-workflow-emulator session"
-VERSION: Final = 1
 MAX_PICTURE_BYTES: Final = 8 * 2**20
 """Limit of the pictures of a session, the newest first."""
 _ANSWERS: Final = (
@@ -53,8 +51,8 @@ def _session(plane: ControlClient) -> bytes:
     urls += [(url, "png") for work in answers["work"]["data"] for url in work.get("pictures", ())]
     pictures, more_pictures = _pictures(plane, urls)
     session = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": "image-workflow-emulator session",
+        "version": 1,
         "sandbox": plane.sandbox or DEFAULT_SANDBOX,
         "left_out": {"requests": more, "pictures": more_pictures},
         "answers": answers,

@@ -76,16 +76,12 @@ MEGAPIXEL = 1_000_000
 MAX_UPLOAD_PIXELS = 100 * MEGAPIXEL
 """How many pixels an uploaded image may have (D57)."""
 
-SMALL_PIXELS = 25 * MEGAPIXEL
-SMALL_EDGE = 8_192
-"""The limits of an uploaded image under D57=small."""
-
 LONGEST_EDGE: Mapping[str, int] = {"1k": 1024, "2k": 2048, "4k": 4096}
 
 
 def is_above_small_limit(width: int, height: int) -> bool:
-    """Tell whether an uploaded image is too large for D57=small."""
-    return width * height > SMALL_PIXELS or max(width, height) > SMALL_EDGE
+    """Tell whether an uploaded image is too large for D57=small: 25 megapixels, and 8,192 pixels at an edge."""
+    return width * height > 25 * MEGAPIXEL or max(width, height) > 8_192
 
 
 def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:

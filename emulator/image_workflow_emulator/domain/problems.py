@@ -149,14 +149,13 @@ BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
 
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
-_DEFINITE_STATUSES = (402, 404, 409, 422)
 _NEVER_BINDING = frozenset({"invalid_input", "idempotency_in_progress", "idempotency_key_reused"})
 
 
 def key_binding_codes(reading: str) -> frozenset[str]:
     """Return the codes of the problems that bind an Idempotency-Key, by a reading of D10."""
     if reading == "binds-refusals":
-        definite = {code for code, kind in CATALOGUE.items() if kind.status in _DEFINITE_STATUSES}
+        definite = {code for code, kind in CATALOGUE.items() if kind.status in (402, 404, 409, 422)}
         return frozenset(definite - _NEVER_BINDING)
     return frozenset() if reading == "releases" else KEY_BINDING_CODES
 

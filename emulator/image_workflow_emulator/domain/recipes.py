@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from image_workflow_emulator.domain.orders import LONGEST_EDGE, PACKED_PHOTOS
 
 PictureFormat = Literal["jpeg", "png", "webp"]
-BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
 IngredientKind = Literal["photography_style", "background", "pose", "fashion_model"]
 
 _DrawnEdge: TypeAlias = Annotated[int, Meta(ge=1, le=max(LONGEST_EDGE.values()))]
@@ -38,7 +37,7 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """
 
     subject_count: Annotated[int, Meta(ge=1, le=PACKED_PHOTOS)]
-    background_kind: BackgroundKind = "automatic"
+    background_kind: Literal["automatic", "color", "picture", "transparent"] = "automatic"
     background_hex: _Color | None = None
     model_input_count: _Models = 0
     people: _Models = 0

@@ -15,9 +15,6 @@ from msgspec import Meta, Struct, structs
 
 from image_workflow_emulator.domain.recipes import IngredientKind, PictureFormat, Recipe
 
-WorkStatus = Literal["queued", "processing", "completed", "failed"]
-OutputStatus = Literal["pending", "processing", "completed", "failed"]
-UploadStatus = Literal["awaiting_upload", "received", "completed", "failed"]
 Scene = Literal["clean", "foreground"]
 Profile = Literal["read_only", "full"]
 CredentialState = Literal["active", "revoked"]
@@ -107,7 +104,7 @@ class UploadSession(Struct, frozen=True, gc=False):
     size_bytes: Amount
     created_at: Instant
     expires_at: Instant
-    status: UploadStatus = "awaiting_upload"
+    status: Literal["awaiting_upload", "received", "completed", "failed"] = "awaiting_upload"
     digest: str | None = None
     """SHA-256 of the bytes it accepted."""
 
@@ -230,7 +227,7 @@ class Work(RenderedOnce, Struct, frozen=True, gc=False, kw_only=True):
     reserved_credits: Count
     created_at: Instant
     updated_at: Instant
-    status: WorkStatus = "queued"
+    status: Literal["queued", "processing", "completed", "failed"] = "queued"
     charged_credits: Count | None = None
     started_at: Instant | None = None
     finished_at: Instant | None = None
@@ -267,7 +264,7 @@ class OperationOutcome(Struct, frozen=True, gc=False):
 class Output(Struct, frozen=True, gc=False):
     """One output slot of a Generation; its place in the array is its slot (D36)."""
 
-    status: OutputStatus = "pending"
+    status: Literal["pending", "processing", "completed", "failed"] = "pending"
     asset_id: str | None = None
     error: WorkError | None = None
 

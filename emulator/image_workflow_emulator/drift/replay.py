@@ -76,7 +76,7 @@ class Replay:
         start = format_timestamp(min((call.at for call in traffic.calls), default=DAY_MS))
         options = {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": _WORLD}
         with option_texts(options) as texts:
-            self._application = Application(read_settings(texts, {}), DescribedPictures(), traffic.contract)
+            self._application = Application(read_settings(texts, {}), DescribedPictures())
         self._sandbox = self._application.sandboxes.default
 
     async def run(self) -> list[Replayed]:

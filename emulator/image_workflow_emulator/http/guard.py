@@ -6,7 +6,6 @@ a page of another site. Where a browser does not name the page, the answer says 
 """
 
 import re
-from collections.abc import Collection
 from ipaddress import ip_address
 from typing import Final
 
@@ -14,6 +13,7 @@ from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.http.requests import Request
 from image_workflow_emulator.http.responses import Header
 from image_workflow_emulator.kernel.wording import excerpt
+from image_workflow_emulator.settings import Settings
 
 ANY_ORIGIN: Final = "*"
 RESERVED_SUFFIXES: Final = (".localhost", ".test")
@@ -35,18 +35,11 @@ _KNOWN_HOSTS: Final = 100
 class Guard:
     """The names that the emulator answers to, and the pages that may use it."""
 
-    def __init__(
-        self,
-        public_url: str | None = None,
-        allowed_hosts: Collection[str] = (),
-        origins: Collection[str] = (),
-        *,
-        trusts_network: bool = True,
-    ) -> None:
-        """`origins`: origins whose pages may use the service, or `*`. `trusts_network`: accept local network names."""
-        public_host = (public_url or "").partition("://")[2].partition("/")[0]
-        self._names = {_name_of(host) for host in (*allowed_hosts, public_host)}
-        self._origins = {origin if origin == ANY_ORIGIN else _origin_of(origin) for origin in origins}
+    def __init__(self, settings: Settings, *, trusts_network: bool) -> None:
+        """`trusts_network`: accept local network names."""
+        public_host = (settings.public_url or "").partition("://")[2].partition("/")[0]
+        self._names = {_name_of(host) for host in (*settings.allowed_hosts, public_host)}
+        self._origins = {origin if origin == ANY_ORIGIN else _origin_of(origin) for origin in settings.cors}
         self._trusts_network = trusts_network
         self._known: set[bytes] = set()
 
@@ -64,9 +57,8 @@ class Guard:
             expected = "expected one, the emulator's name or address"
             raise Problem("invalid_request", f"Host: found {found}; {expected}", check=Check.ROUTE)
         if not self._is_own(_name_of(host.decode())):
-            names = "localhost, a name under " + ", ".join(RESERVED_SUFFIXES)
-            if self._trusts_network:
-                names += ", ".join(("", *LOCAL_SUFFIXES)) + " or without a dot"
+            suffixes = ", ".join((*RESERVED_SUFFIXES, *(LOCAL_SUFFIXES if self._trusts_network else ())))
+            names = f"localhost, a name under {suffixes}" + (" or without a dot" if self._trusts_network else "")
             raise Problem(
                 "permission_denied",
                 f"Host: found {excerpt(host.decode())}, a name that others could give out; "

@@ -30,8 +30,6 @@ _MAX_INTEGER_CHARACTERS: Final = 18
 _NOTHING: Final = object()
 _EXACT_BELOW: Final = 2**53
 """Below this, a float exists between any whole number and the next."""
-_EXACT_CHARACTERS: Final = 5
-"""A number that is written in so few characters is not rounded to a whole one when it is read as a float."""
 
 
 def check_no_body(body: bytes | None) -> None:
@@ -112,7 +110,7 @@ def _integer(digits: str) -> int | float:
 def _number(digits: str) -> float:
     """Read a number: one that is not whole as written is not rounded to a whole one (D52), and none is infinite."""
     value = max(min(float(digits), sys.float_info.max), -sys.float_info.max)
-    if len(digits) <= _EXACT_CHARACTERS or not value.is_integer() or abs(value) > _EXACT_BELOW:
+    if not value.is_integer() or abs(value) > _EXACT_BELOW:
         return value
     return value if _AS_WRITTEN.create_decimal(digits) == value else math.nextafter(value, math.inf)
 

@@ -22,7 +22,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _LOGGER = logging.getLogger("image_workflow_emulator.http")
-_NONE: frozenset[bytes] = frozenset()
 MAX_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
 MAX_BODY_BYTES = 1024 * 1024
@@ -64,7 +63,7 @@ class Request:
         self.query_string: bytes = scope["query_string"]
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
-        self.repeated = _NONE if len(self.headers) == len(pairs) else _repeated(pairs)
+        self.repeated = frozenset[bytes]() if len(self.headers) == len(pairs) else _repeated(pairs)
         """The names of headers that came more than once."""
         self.connection: Connection | None = scope.get(CONNECTION)
         """None where the server hands none in."""

@@ -31,8 +31,6 @@ PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
 CHALLENGE: Header = (b"www-authenticate", b"Bearer")
 """The header that every 401 needs (D61, RFC 9110)."""
 
-_MAX_METHOD_CHARACTERS = 40
-
 
 def json_bytes(value: object) -> bytes:
     """Write a value as JSON that is kept for long, in bytes of its own size.
@@ -71,7 +69,7 @@ def not_allowed(method: str, allowed: Collection[str]) -> Problem:
     listed = ", ".join(sorted(allowed))
     return Problem(
         "invalid_request",
-        f"{method[:_MAX_METHOD_CHARACTERS]} is not allowed here; allowed: {listed}",
+        f"{method[:40]} is not allowed here; allowed: {listed}",
         status=405,
         check=Check.ROUTE,
         headers=(("Allow", listed),),

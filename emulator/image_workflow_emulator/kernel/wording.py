@@ -32,9 +32,7 @@ def first_of(names: Iterable[object], most: int = 5, separator: str = ", ") -> s
 
 def excerpt(value: object) -> str:
     """Show a value that a client sent, short and on one line."""
-    if value is None or isinstance(value, bool):
-        text = {None: "null", True: "true", False: "false"}[value]
-    elif isinstance(value, str):
+    if isinstance(value, str):
         text = value[: MAX_EXCERPT_CHARACTERS + 1].replace("\\", "\\\\")
         text = f'"{printable(text)}"'
     elif isinstance(value, dict):
@@ -42,7 +40,7 @@ def excerpt(value: object) -> str:
     elif isinstance(value, list | tuple):
         text = f"an array of {len(value)}"
     else:
-        text = str(value)[: MAX_EXCERPT_CHARACTERS + 1]
+        text = json.dumps(value, default=str)
     if len(text) <= MAX_EXCERPT_CHARACTERS:
         return text
     ending = '…"' if isinstance(value, str) else "…"

@@ -38,12 +38,6 @@ __tracebackhide__ = is_refusal
 HOST: Final = "testserver"
 """The host that an emulator in this process is asked for: that of Starlette's TestClient."""
 ORIGIN: Final = f"http://{HOST}"
-_CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
-"""The libraries with transports for applications; TestClient takes either."""
-DOCUMENTS: Final = ("world", "scenario")
-"""The options that name a file, and may be given as what it says."""
-HEALTH_SECONDS: Final = 10.0
-STOP_SECONDS: Final = 10.0
 
 _LAUNCHER: Final = """\
 import os, signal, sys, threading
@@ -117,7 +111,7 @@ class Emulator:
             plane = ControlClient(control_client.emulator_address(url), control_token)
         except ValueError:
             raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
-        plane.call("GET", "health", seconds=HEALTH_SECONDS)
+        plane.call("GET", "health", seconds=10)
         return cls(plane)
 
     @property
@@ -189,7 +183,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
     with process:  # which closes its streams and waits
         process.terminate()
         try:
-            process.wait(STOP_SECONDS)
+            process.wait(10)
         except subprocess.TimeoutExpired:
             process.kill()
 
@@ -233,18 +227,18 @@ class EmulatorApplication:
         settings = self._application.settings
         url = settings.public_url or ORIGIN
 
-        def transport(
-            method: str, address: str, headers: Mapping[str, str], content: bytes | None, seconds: float
-        ) -> Answer:
-            target = address.removeprefix(url)
-            return self._run(ask(self._application, method, target, headers, content or b""), seconds)
-
-        return Emulator(ControlClient(url, settings.control_token, transport=transport))
+        return Emulator(ControlClient(url, settings.control_token, transport=self._answer))
 
     @property
     def sandbox(self) -> Sandbox:
         """The default sandbox."""
         return self.emulator.default
+
+    def _answer(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> Answer:
+        target = url.removeprefix(self.emulator.url)
+        return self._run(ask(self._application, method, target, headers, content or b""), seconds)
 
     def _run(self, coroutine: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
         """Run a coroutine to its end from synchronous code.
@@ -327,7 +321,7 @@ async def ask(
 
 def _as_transport_error(error: LostAnswerError) -> Exception:
     """Return what a client in this process is to see of a lost answer: with httpx, an error that its users catch."""
-    libraries = filter(None, map(sys.modules.get, _CLIENT_LIBRARIES))
+    libraries = filter(None, map(sys.modules.get, ("httpx", "httpx2")))  # TestClient takes either
     bases = (LostAnswerError, *(library.RemoteProtocolError for library in libraries))
     lost: Exception = type("LostAnswerError", bases, {"__module__": LostAnswerError.__module__})(str(error))
     return lost
@@ -359,12 +353,10 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     unknown = sorted(options.keys() - fields.keys())
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}")
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         texts = {}
         for name, value in options.items():
-            if name in DOCUMENTS and isinstance(value, Mapping):
+            if name in ("world", "scenario") and isinstance(value, Mapping):
                 file = Path(folder, f"{name}.json")
                 file.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")
                 texts[fields[name]] = str(file)
