@@ -10,6 +10,7 @@ to guess.
 import hashlib
 import hmac
 import re
+from functools import lru_cache
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -65,9 +66,14 @@ class Identifiers:
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
-        digest = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
-        random = digest[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
+        random = _digest(self._key, prefix, block)[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
         return f"{prefix}_{count:010x}{random * self._repeats}"
+
+
+@lru_cache(maxsize=100)
+def _digest(key: bytes, prefix: str, block: int) -> str:
+    """Return the digits of a block of identifiers: requests that follow each other need the same one."""
+    return hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=key).hexdigest()
 
 
 _SIGNATURE: Final = re.compile(r"(?<=[/-])[0-9a-f]{32}(?=$|\.[a-z]+$)")
