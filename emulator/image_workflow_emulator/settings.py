@@ -22,7 +22,7 @@ CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
 READINGS_FILE: Final = "image-workflow.readings.yaml"
 """The file of readings that commands use where it lies in the working directory."""
 
-VARIABLE_PREFIX: Final = "EMULATOR_"
+_VARIABLE_PREFIX: Final = "EMULATOR_"
 """How the variables of all options begin."""
 
 LogFormat = Literal["text", "json"]
@@ -90,7 +90,7 @@ class Option(NamedTuple):
     @property
     def variable(self) -> str:
         """The name in the environment, such as `EMULATOR_RATE_LIMITS`."""
-        return VARIABLE_PREFIX + self.field.upper()
+        return _VARIABLE_PREFIX + self.field.upper()
 
 
 # Kinds of values ------------------------------------------------------------------------------------------------------
@@ -260,6 +260,12 @@ def read_settings(
                 expected = f"nothing beside {given['state'][0]}, whose file decides it; {remedy}"
                 raise SettingError(*given[field], expected)
     return Settings(**values)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables that begin as those of options do, and mean nothing."""
+    known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
+    return sorted(name for name in environment if name.startswith(_VARIABLE_PREFIX) and name not in known)
 
 
 def _read(option: Option, name: str, text: str) -> Any:

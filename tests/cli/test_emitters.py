@@ -85,7 +85,7 @@ def test_json_has_what_a_kind_has_beside_the_others_under_its_own_name(run: Run)
 def test_printed_json_stays_under_16_kib_and_files_hold_everything(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     cells = [{"cell": f"createProduct#{number}:no_answer"} for number in range(2000)]
-    report = a_report(details={"cells": cells, "output": "x" * 20_000})
+    report = a_report(details={"cells": cells})
     _, text = run(report, file, form="json")
     assert MAX_PRINTED_BYTES * 3 / 4 < len(text) <= MAX_PRINTED_BYTES
     shown = json.loads(text)
@@ -145,7 +145,7 @@ def test_what_clients_and_files_wrote_makes_no_form_invalid(run: Run, tmp_path: 
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attrs: tags.add(tag)  # type: ignore[method-assign]
     parser.feed(page)
-    assert "article" in tags
+    assert "pre" in tags
     assert not tags & {"script", "link", "img", "a"}
     assert "http://" not in page
     assert "https://" not in page

@@ -1,6 +1,7 @@
 """Commands that judge, or refuse: what they answer programs, ask a running emulator, and add up."""
 
 import json
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def test_an_explained_request_says_whether_it_was_refused_and_what_helps(server:
 
 def test_conduct_asks_the_running_emulator(server: Server) -> None:
     clean = run_command("conduct", "--url", server.url)
-    assert (0, True) == (clean.status, clean.output.startswith("0 requests judged; conduct: nothing wrong; 0 of "))
+    assert (0, True) == (clean.status, clean.output.startswith("0 requests; conduct: nothing wrong; 0 of "))
     ask(server, "/v1/products?api_key=iwe_demo_full")
     judged = run_command("conduct", "--url", server.url, "--format", "json")
     report = json.loads(judged.output)
@@ -119,7 +120,7 @@ def finish_some_work(emulator: EmulatorUnderTest, key: str = FULL) -> None:
 
 
 def observed(emulator: EmulatorUnderTest) -> Observed:
-    seen = Observed((), keeps_entries=False)
+    seen = Observed(Namespace(conduct="report", ignore=[], journal=None))
     seen.judge(emulator.sandbox)
     return seen
 

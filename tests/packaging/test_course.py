@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from image_workflow_emulator.cli.arguments import PROGRAM
+from image_workflow_emulator.cli.main import PROGRAM
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, run
 from tests.packaging.pages import pattern_of
 from tests.support.served import EMULATOR, ROOT, Outcome, run_program

@@ -15,7 +15,7 @@ from subprocess import Popen
 import pytest
 import yaml
 
-from image_workflow_emulator.cli.arguments import parse_arguments
+from image_workflow_emulator.cli.main import parse_arguments
 from image_workflow_emulator.settings import OPTIONS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
 from tests.packaging.pages import fences, path_with_program

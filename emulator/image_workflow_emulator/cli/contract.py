@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from image_workflow_emulator.cli.output import print_bytes, print_json, show
+from image_workflow_emulator.cli.output import print_json, show
 from image_workflow_emulator.client.local_files import UnusableFileError, read_file
 from image_workflow_emulator.contract import BASE_PATH, DOCUMENT, load_contract
 from image_workflow_emulator.documents.complaints import DocumentError
@@ -16,7 +16,7 @@ from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import parse_scenario
-from image_workflow_emulator.scenario.world import built_in_world, world_names, world_of
+from image_workflow_emulator.scenario.world import built_in_world, described_readings, world_names, world_of
 
 
 def contract_operations(options: Namespace, _environment: Mapping[str, str]) -> None:
@@ -41,8 +41,6 @@ def _answers(operation: Mapping[str, Any]) -> str:
 
 def contract_readings(options: Namespace, _environment: Mapping[str, str]) -> None:
     """List the readings of the specification, with what each one finds."""
-    from image_workflow_emulator.scenario.world import described_readings
-
     described = described_readings()
     rows = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)
     show(options, {"data": described}, ("reading", "gives", "finds a client that"), rows)
@@ -51,7 +49,7 @@ def contract_readings(options: Namespace, _environment: Mapping[str, str]) -> No
 def contract_show(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Print the machine-readable contract."""
     if options.format == "yaml":
-        print_bytes(shipped_path(DOCUMENT).read_bytes())
+        print(shipped_path(DOCUMENT).read_text("utf-8"), end="")
     else:
         print_json(shipped_document(DOCUMENT))
 
@@ -61,7 +59,7 @@ def contract_schema(options: Namespace, _environment: Mapping[str, str]) -> None
     if options.kind == "given":
         print_json(_given_schema())
     else:
-        print_bytes(shipped_path(f"contract/{options.kind}.schema.json").read_bytes())
+        print(shipped_path(f"contract/{options.kind}.schema.json").read_text("utf-8"), end="")
 
 
 def _given_schema() -> dict[str, Any]:
@@ -88,7 +86,7 @@ def scenario_list(options: Namespace, _environment: Mapping[str, str]) -> None:
 
 def scenario_show(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Print a scenario of the library."""
-    print_bytes(ScenarioLibrary(load_contract()).text(options.name).encode())
+    print(ScenarioLibrary(load_contract()).text(options.name), end="")
 
 
 def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report:
@@ -105,12 +103,13 @@ def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report
         except UnusableFileError as error:
             errors.append((None, error.detail))
     found = count_of(len(errors), "error") if errors else "good"
-    findings = [ReportFinding(rule="invalid-file", severity="error", where=at, message=words) for at, words in errors]
     return Report(
         kind="scenario",
         ok=not errors,
         summary=f"{count_of(len(options.files), 'scenario file')}: {found}",
-        findings=findings,
+        findings=[
+            ReportFinding(rule="invalid-file", severity="error", where=at, message=words) for at, words in errors
+        ],
         counts={"files": len(options.files), "errors": len(errors)},
         next=[] if errors else [f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"],
         status=2 if errors else 0,

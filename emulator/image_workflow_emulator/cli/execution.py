@@ -4,6 +4,10 @@ Owns the order of steps: every mistake in options and files is found before the 
 the emulator does not wait for anything. Standard output is the command's; with `--format json` it is the report's, and
 what the command prints goes to standard error.
 
+The command runs in a session of its own. Signals are forwarded to its process group, and the group is what is ended: a
+process that leaves it, as a daemon does, is not. The command has no controlling terminal: it can read what is typed,
+and Ctrl-C reaches it as a forwarded signal.
+
 Beside what every report has, its JSON has `data`, for programs that look at no more: `exit` (the status of the
 command), `refusals` (each with `operation`, `code`, `count` and `remedy`), `conduct` (the number of findings by
 severity), `coverage` (`percent`, and what is `unmet` of the operations in use), and `rules_never_fired`.
@@ -11,122 +15,127 @@ severity), `coverage` (`percent`, and what is `unmet` of the operations in use),
 
 import asyncio
 import contextlib
+import ctypes
 import logging
-import shlex
+import os
+import signal
 import socket
+import subprocess
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
 from image_workflow_emulator.app import Application
-from image_workflow_emulator.cli.arguments import PROGRAM
-from image_workflow_emulator.cli.child import Child
-from image_workflow_emulator.cli.judges import conduct_finding, conduct_words, coverage_text, coverage_words
+from image_workflow_emulator.cli import judges
+from image_workflow_emulator.cli.output import complain, write_or_say
 from image_workflow_emulator.cli.serving import make_given, started
-from image_workflow_emulator.client.local_files import UnusableFileError, check_writable, write_file
+from image_workflow_emulator.client.local_files import check_writable
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.domain.readings import chosen
-from image_workflow_emulator.kernel.wording import count_of, printable
-from image_workflow_emulator.report import Report, ReportFinding, ReportTable, Severity
+from image_workflow_emulator.kernel.wording import count_of
+from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.playbook import RuleCounts
-from image_workflow_emulator.scenario.scenario import BYTE_SURFACES
 from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
-from image_workflow_emulator.settings import CLIENT_VARIABLES, SettingError, read_settings
+from image_workflow_emulator.settings import CLIENT_VARIABLES, CommandError, SettingError, read_settings
 
-_FILES = ("journal", "save_state", "coverage")
-"""The options that name a file to be written when the command has ended, beside the report."""
-_STANDARD_ERROR = 2
-"""Its file number."""
-_UNWIND_SECONDS = 0.1
+MAX_FINDINGS: Final = 1_000
+_DEFAULTS: Final = {"port": "0", "access_log": "off", "journal_requests": "100000"}
+_UNWIND_SECONDS: Final = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
 
-def execute(options: Namespace, environment: Mapping[str, str]) -> Report:
+def run(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Run the command of `options.words` against an emulator.
 
     Raises UsageError, DocumentError or UnusableFileError for options and files that cannot be used, CommandError if the
     port is taken or the command cannot be started.
     """
-    defaults = {"port": "0", "access_log": "off", "journal_requests": "100000"}
-    settings = read_settings(vars(options), environment, defaults)
-    _check_rules(options.ignore)
-    named = {name: vars(options)[name] for name in _FILES if vars(options)[name] is not None}
-    files = {name: check_writable(f"--{name.replace('_', '-')}", file) for name, file in named.items()}
+    settings = read_settings(vars(options), environment, _DEFAULTS)
+    if options.ignore:
+        _check_rules(options.ignore)
+    journal, state, coverage_file = (_file(options, name) for name in ("journal", "save_state", "coverage"))
     with started(settings, environment) as (listener, address, application):
-        run = _Run(options, environment, application, address)
-        run.run(sockets=[listener])
+        server = _Run(options, _variables(environment, address, application), application, address)
+        server.run(sockets=[listener])
     coverage = None
-    if options.format == "json" or options.coverage is not None or options.coverage_fail_under is not None:
+    if options.format == "json" or coverage_file or options.coverage_fail_under is not None:
         from image_workflow_emulator.examiner.coverage import document
 
-        coverage = document(application.contract, run.observed.covered)
-    report = report_on(options, run.observed, run.status, application, coverage)
-    options.quiet &= report.status == run.status  # else the report says why
-    contents: Mapping[str, Callable[[Path], str | bytes]] = {
-        "journal": lambda file: run.observed.journal(file.suffix, address),
-        "save_state": lambda _: run.state,
-        "coverage": lambda file: coverage_text(coverage or {}, file.suffix),
-    }
-    for name, file in files.items():
-        try:
-            write_file(file, contents[name](file))
-        except UnusableFileError as error:
-            _say(str(error))
-            report.status = report.status or 2
+        coverage = document(application.contract, server.observed.covered)
+    report = _report(server, coverage)
+    options.quiet &= report.status == server.status  # else the report says why
+    if journal:
+        write_or_say(report, journal, server.observed.journal(journal.suffix, address))
+    if state:
+        write_or_say(report, state, server.state)
+    if coverage_file:
+        write_or_say(report, coverage_file, judges.coverage_text(coverage or {}, coverage_file.suffix))
     return report
+
+
+def _check_rules(names: list[str]) -> None:
+    """Check the names of rules that are to be left out. Raises SettingError."""
+    from image_workflow_emulator.examiner.conduct import RULES
+
+    known = [rule.name for rule in RULES]
+    for name in set(names).difference(known):
+        raise SettingError("--ignore", name, choice_of(known), known)
+
+
+def _file(options: Namespace, name: str) -> Path | None:
+    """Return the file that an option names, to be written when the command has ended. Raises UsageError."""
+    file = vars(options)[name]
+    return None if file is None else check_writable(f"--{name.replace('_', '-')}", file)
 
 
 class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once."""
 
     status: int
-    """That of the command, once it has ended."""
+    """The exit status of the command, once it has ended."""
     state: bytes
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
 
-    def __init__(
-        self, options: Namespace, environment: Mapping[str, str], application: Application, address: str
-    ) -> None:
+    def __init__(self, options: Namespace, variables: dict[str, str], application: Application, address: str) -> None:
         super().__init__(application)
-        self._options, self._application, self._address = options, application, address
-        self._variables = _variables(environment, address, application)
-        self.observed = Observed(options.ignore, keeps_entries=options.journal is not None)
+        self.options, self.application = options, application
+        self._variables, self._address = variables, address
+        self.observed = Observed(options)
         application.sandboxes.before_end.append(self.observed.judge)
 
-    @contextmanager
+    @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
-        await make_given(self._application.settings, self._address)
-        options = self._options
-        child = Child(options.words, self._variables, _STANDARD_ERROR if options.format == "json" else None)
+        await make_given(self.application.settings, self._address)
+        output = sys.stderr.fileno() if self.options.format == "json" else None
+        child = Child(self.options.words, self._variables, output)
         try:
             self.status = await child.wait()
-            if options.save_state is not None:
+            if self.options.save_state is not None:
                 from image_workflow_emulator.client.control_client import ControlClient
                 from image_workflow_emulator.client.exports import saved_sandbox
 
-                client = ControlClient(self._address, self._application.settings.control_token)
-                self.state = await asyncio.to_thread(saved_sandbox, client, options.save_state)
+                client = ControlClient(self._address, self.application.settings.control_token)
+                self.state = await asyncio.to_thread(saved_sandbox, client, self.options.save_state)
         finally:
-            for sandbox in self._application.sandboxes.by_id.values():
+            for sandbox in self.application.sandboxes.by_id.values():
                 self.observed.judge(sandbox)
             await self._close()
             if await child.end():
-                _say("the command left processes behind; they were ended")
+                complain("the command left processes behind; they were ended")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""
@@ -136,22 +145,11 @@ class _Run(WatchedServer):
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would log every request that is broken off
         for server in self.servers:
             server.close()
-        self._application.stop()
+        self.application.stop()
         self.cut_connections()
         if self.server_state.tasks:
             await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
-        self._application.close()
-
-
-def _check_rules(names: Collection[str]) -> None:
-    """Check the names of rules that are to be left out. Raises SettingError."""
-    if names:
-        from image_workflow_emulator.examiner.conduct import RULES
-
-        known = [rule.name for rule in RULES]
-        for name in names:
-            if name not in known:
-                raise SettingError("--ignore", name, choice_of(known), known)
+        self.application.close()
 
 
 def _variables(environment: Mapping[str, str], address: str, application: Application) -> dict[str, str]:
@@ -167,87 +165,173 @@ def _variables(environment: Mapping[str, str], address: str, application: Applic
     }
 
 
-def _say(text: str) -> None:
-    """Write to standard error, if it is still open."""
-    with contextlib.suppress(OSError):
-        print(f"{PROGRAM}: {printable(text)}", file=sys.stderr, flush=True)
+# The process of the command ------------------------------------------------------------------------------------------
+
+_FORWARDED: Final = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+"""The signals that are forwarded to the command."""
+FINISH_SECONDS = 0.5
+"""How long processes that the command left behind may take to finish by themselves, as the reader of a pipe does."""
+TERMINATE_SECONDS = 2.0
+"""How long they may take once they were asked to end."""
+_POLL_SECONDS = 0.01
+
+_SET_CHILD_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of prctl(2)."""
+_NOT_EXECUTABLE = 126
+_NOT_FOUND = 127
+_SIGNALLED = 128
+
+
+class Child:
+    """A running command. It has the streams and every other file that this process was started with."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str], output: int | None = None) -> None:
+        """Start it, in a running event loop, which handles the signals from now on.
+
+        `output` is the file number of its standard output; None: that of this process. Raises CommandError.
+        """
+        self._forward_signals()
+        _adopt_orphans()
+        try:
+            self._process = subprocess.Popen(  # noqa: S603
+                words, env=environment, close_fds=False, start_new_session=True, stdout=output
+            )
+        except OSError as error:
+            is_missing = isinstance(error, FileNotFoundError)
+            reason = "command not found" if is_missing else error.strerror
+            raise CommandError(f"{words[0]}: {reason}", _NOT_FOUND if is_missing else _NOT_EXECUTABLE) from error
+        self._group = self._process.pid
+
+    async def wait(self) -> int:
+        """Wait for the command's end and return its exit status, or 128 and the number of the signal it ended by."""
+        status = await asyncio.to_thread(self._process.wait)
+        return status if status >= 0 else _SIGNALLED - status
+
+    async def end(self) -> bool:
+        """End what is left of the command and its process group; return whether anything had to be ended."""
+        if await self._has_ended_within(FINISH_SECONDS):
+            return False
+        self._signal(signal.SIGTERM)
+        if not await self._has_ended_within(TERMINATE_SECONDS):
+            self._signal(signal.SIGKILL)
+            await self._has_ended_within(FINISH_SECONDS)
+        return True
+
+    def _forward_signals(self) -> None:
+        # If SIGCHLD is ignored, as some parents leave it, there is no exit status to wait for.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z would stop the emulator alone
+        loop = asyncio.get_running_loop()
+        for number in _FORWARDED:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
+                loop.add_signal_handler(number, self._signal, number)
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to the group, and let it continue: a process that is stopped would not get it."""
+        for sent in (number, signal.SIGCONT):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, sent)
+
+    async def _has_ended_within(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._has_group():  # noqa: ASYNC110 (the end of a process group is no event)
+                    await asyncio.sleep(_POLL_SECONDS)
+                return True
+        return False
+
+    def _has_group(self) -> bool:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-self._group, os.WNOHANG)[0]:
+                pass  # one more that had ended
+        try:
+            os.killpg(self._group, 0)
+        except (ProcessLookupError, PermissionError):  # no process is left, or none that this one may end
+            return False
+        return True
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what outlives the command, on Linux: a process that has ended stays in its group until it is
+    waited for.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 # The report -----------------------------------------------------------------------------------------------------------
 
 
-if TYPE_CHECKING:
-    from image_workflow_emulator.examiner.coverage import Coverage
-    from image_workflow_emulator.examiner.findings import Finding
-    from image_workflow_emulator.examiner.points import Point
-
-MAX_FINDINGS: Final = 1_000
-_MAX_COMMAND: Final = 200
-"""A longer command stands as CMD in the commands to run next."""
-
-
 class Observed:
-    """What happened in all sandboxes. The entries of their journals are kept too if they are wanted."""
+    """What happened in all sandboxes, added up from the journal of each when it ends."""
 
-    def __init__(self, ignored: Collection[str], *, keeps_entries: bool) -> None:
-        """`ignored`: the rules of conduct that do not count."""
-        self._ignored, self._keeps_entries = frozenset(ignored), keeps_entries
+    def __init__(self, options: Namespace) -> None:
+        """Judge conduct, and keep the entries of the journals, as the options of `exec` ask."""
+        self._options = options
         self._entries: list[dict[str, Any]] = []
-        self.requests: dict[str | None, dict[int, Counter[str]]] = {}
-        """By operation or byte surface and status (0 without an answer): how many were `replayed`, `lost`, and
-        `all`.
-        """
         self.counts = {"requests": 0, "credits_charged": 0, "credits_reserved": 0, "emulator_time_ms": 0}
-        """Those of the report: reserved Credits are those of work that was not finished, the time passed on
-        all clocks.
-        """
+        """`credits_reserved`: for work that was not finished. `emulator_time_ms`: the time passed on all clocks."""
         self.left = 0
         """How many requests had left their journal before."""
-        self.refusals: dict[tuple[str, str], dict[str, Any]] = {}
-        """By operation and code, each with the remedy of the first."""
+        self.answers: dict[tuple[str, str], dict[str, Any]] = {}
+        """By operation or byte surface, and by answer, such as `402 insufficient_credits`: the count, and the first
+        remedy.
+        """
         self.rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule."""
-        self.findings: list[tuple[str, Finding]] = []
-        """Each with the id of its sandbox."""
-        self.checked = Counter[str]()
-        self.not_checked: Sequence[str] = ()
-        self.covered: Counter[Point] = Counter()
+        self.conduct: list[ReportFinding] = []
+        self.checked, self.not_checked = Counter[str](), list[str]()
+        self.covered = Counter[tuple[str, str]]()
 
     def judge(self, sandbox: Sandbox) -> None:
         """Add up a sandbox that ends, and judge its clients."""
-        engine.enter(sandbox)
-        self.counts["emulator_time_ms"] += sandbox.clock.now() - sandbox.opened_at
+        now, requests = engine.enter(sandbox), sandbox.journal.requests
+        self.counts["requests"] += len(requests)
+        self.counts["credits_reserved"] += sum(account.ledger.reserved for account in sandbox.accounts.values())
+        self.counts["emulator_time_ms"] += now - sandbox.opened_at
+        self.left += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
             counts = self.rules.setdefault(key, RuleCounts())
             counts.matched, counts.fired = counts.matched + past.matched, counts.fired + past.fired
         for playbook in sandbox.playbooks.values():
             count_rules(self.rules, playbook)
-        self.counts["credits_reserved"] += sum(account.ledger.reserved for account in sandbox.accounts.values())
-        self.counts["requests"] += len(sandbox.journal.requests)
-        self.left += sandbox.journal.dropped
-        if sandbox.journal.requests:
-            self._judge_requests(sandbox)
+        for record in requests:
+            self._count(record)
+        if requests:
+            self._judge_requests(sandbox, now)
 
-    def _judge_requests(self, sandbox: Sandbox) -> None:
+    def _count(self, record: RequestRecord) -> None:
+        place = record.operation or record.byte_surface or "(no operation)"
+        fates = (record.code, record.replay_of and "replayed", record.loss and "lost")
+        answer = " ".join(filter(None, (str(record.status or "no answer"), *fates)))
+        if (place, answer) not in self.answers:
+            from image_workflow_emulator.control.describing import remedy_of
+
+            first = {"operation": place, "code": record.code, "count": 0, "remedy": remedy_of(record)}
+            self.answers[place, answer] = first
+        self.answers[place, answer]["count"] += 1
+
+    def _judge_requests(self, sandbox: Sandbox, now: int) -> None:
         # Imported once there is something to judge.
         from image_workflow_emulator.examiner.conduct import judge
         from image_workflow_emulator.examiner.points import cover
 
-        for record in sandbox.journal.requests:
-            self._count(record)
-        if self._keeps_entries:
+        records, store = sandbox.journal.completed(), sandbox.store
+        works = [store.find_work(record.work_id) for record in records if record.work_id]
+        self.counts["credits_charged"] += sum((work and work.charged_credits) or 0 for work in works)
+        self.covered.update(cover(records, store))
+        if self._options.conduct != "off":
+            found = judge(records, store, now, has_ended=True, ignored=self._options.ignore)
+            place = "" if sandbox.id == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox.id}"
+            room = MAX_FINDINGS - len(self.conduct)
+            self.conduct += (judges.conduct_finding(finding, place) for finding in found.findings[:room])
+            self.checked.update(found.checked)
+            self.not_checked = self.not_checked or found.not_checked
+        if self._options.journal is not None:
             from image_workflow_emulator.control.describing import Masks, describe_request
 
             masks, journal = Masks(sandbox.credentials), sandbox.journal.requests
             self._entries += ({"sandbox": sandbox.id, **describe_request(record, masks)} for record in journal)
-        records = sandbox.journal.completed()
-        works = [sandbox.store.find_work(record.work_id) for record in records if record.work_id]
-        self.counts["credits_charged"] += sum((work and work.charged_credits) or 0 for work in works)
-        conduct = judge(records, sandbox.store, sandbox.clock.now(), has_ended=True, ignored=self._ignored)
-        self.findings = [*self.findings, *((sandbox.id, finding) for finding in conduct.findings)][:MAX_FINDINGS]
-        self.checked.update(conduct.checked)
-        self.not_checked = self.not_checked or conduct.not_checked
-        self.covered.update(cover(records, sandbox.store))
 
     def journal(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
@@ -257,69 +341,63 @@ class Observed:
         content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
-    def _count(self, record: RequestRecord) -> None:
-        place = record.operation or record.byte_surface
-        numbers = self.requests.setdefault(place, {}).setdefault(record.status or 0, Counter())
-        numbers.update(all=1, replayed=int(record.replay_of is not None), lost=int(record.loss is not None))
-        if record.problem is not None:
-            from image_workflow_emulator.control.describing import remedy_of
 
-            where = place or record.path
-            first = {"operation": where, "code": record.problem.code, "count": 0, "remedy": remedy_of(record)}
-            self.refusals.setdefault((where, record.problem.code), first)["count"] += 1
-
-
-def report_on(
-    options: Namespace, seen: Observed, command_status: int, application: Application, coverage: "Coverage | None"
-) -> Report:
+def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
     """Return the report of a command that has ended. It fails with the command, or where the options forbid what it
     did.
     """
-    is_judged = options.conduct != "off" and bool(seen.checked)
-    conduct = [conduct_finding(finding, _place(sandbox)) for sandbox, finding in seen.findings] if is_judged else []
-    findings = list(_findings(options, seen, coverage))
-    forbidden = [*conduct, *findings] if options.conduct == "fail" else findings
-    status = command_status or int(any(finding.severity == "error" for finding in forbidden))
-    requests, charged = count_of(seen.counts["requests"], "request"), count_of(seen.counts["credits_charged"], "Credit")
-    summary = f"{requests}, {charged} charged, {seen.counts['emulator_time_ms'] / 1000:g} s of emulator time"
-    if is_judged:
-        summary += f"; conduct: {conduct_words([finding for _, finding in seen.findings], seen.checked)}"
-    rows = list(_rows(seen, application, seen.not_checked if is_judged else ()))
+    options, seen, unmet = run.options, run.observed, list[str]()
+    judged = {"requests": seen.counts["requests"], "left": seen.left}
+    refusals = [answer for answer in seen.answers.values() if answer["code"]]
+    charged, seconds = count_of(seen.counts["credits_charged"], "Credit"), seen.counts["emulator_time_ms"] / 1000
+    summary = f"{judges.judged_words(judged)}, {charged} charged, {seconds:g} s of emulator time"
+    if seen.checked:
+        summary += f"; conduct: {judges.conduct_words(seen.conduct, seen.checked)}"
+    rows = list(_rows(run))
     if coverage is not None:
-        rows.append(("coverage", coverage_words(coverage)))
-    command = shlex.join(options.words)
-    command = command if len(command) <= _MAX_COMMAND and command.isprintable() else "CMD"
-    more = "exec --journal journal.json" if status or conduct or findings else "sweep"
+        from image_workflow_emulator.examiner.coverage import rows as rows_of
+
+        unmet = [f"{name} {gap}" for name, covered, _, gaps in rows_of(coverage) if covered for gap in gaps]
+        rows.append(("coverage", judges.coverage_words(coverage)))
+    findings = [*_findings(options, seen, coverage)]
+    forbidden = [*seen.conduct, *findings] if options.conduct == "fail" else findings
+    status = run.status or int(any(finding.severity == "error" for finding in forbidden))
+    more = "exec --journal journal.json" if status or seen.conduct or findings else "sweep"
     return Report(
         kind="exec",
         ok=status == 0,
         summary=f"Image Workflow Emulator: {summary}",
-        findings=[*conduct, *findings],
+        findings=[*seen.conduct, *findings],
         counts=seen.counts,
-        checked=seen.checked if is_judged else {},
+        checked=seen.checked,
         tables=[ReportTable(title="", columns=(), rows=rows)],
-        next=[f"image-workflow-emulator {more} -- {command}"],
+        next=[f"image-workflow-emulator {more} -- CMD"],
         details={
-            "judged": {"requests": seen.counts["requests"], "left": seen.left},
-            "data": _data(command_status, seen, conduct, coverage),
+            "judged": judged,
+            "data": {
+                "exit": run.status,
+                "refusals": sorted(refusals, key=lambda refusal: -refusal["count"]),
+                "conduct": Counter(finding.severity for finding in seen.conduct),
+                "coverage": {"percent": coverage and coverage["percent"], "unmet": unmet},
+                "rules_never_fired": [
+                    f"{scenario}: {name}" for (scenario, name), rule in seen.rules.items() if not rule.fired
+                ],
+            },
         },
         status=status,
     )
 
 
-def _place(sandbox: str) -> str:
-    return "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
-
-
-def _findings(options: Namespace, seen: Observed, coverage: "Coverage | None") -> Iterator[ReportFinding]:
+def _findings(options: Namespace, seen: Observed, coverage: dict[str, Any] | None) -> Iterator[ReportFinding]:
     """Iterate over what makes the run worth less than it seems."""
-    if not seen.requests:
-        severity: Severity = "error" if options.conduct == "fail" else "warning"
-        remedy, words = (
-            "let it call the address in IMAGE_WORKFLOW_BASE_URL",
-            "the command sent no request to its emulator",
+    if not seen.answers:
+        yield ReportFinding(
+            rule="no-request",
+            severity="error" if options.conduct == "fail" else "warning",
+            where=None,
+            message="the command sent no request to its emulator",
+            remedy="let it call the address in IMAGE_WORKFLOW_BASE_URL",
         )
-        yield ReportFinding(rule="no-request", severity=severity, where=None, message=words, remedy=remedy)
     for (scenario, name), counts in seen.rules.items():
         if not counts.fired:
             from image_workflow_emulator.testing.sandbox import Rule  # which takes time to import
@@ -332,40 +410,13 @@ def _findings(options: Namespace, seen: Observed, coverage: "Coverage | None") -
         yield ReportFinding(rule="coverage", severity="error", where=None, message=message)
 
 
-def _rows(seen: Observed, application: Application, not_checked: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _rows(run: _Run) -> Iterator[tuple[str, str]]:
     """Iterate over what people read of a run: names, and what is known of them."""
-    order = (*application.contract.operations, *BYTE_SURFACES, None)
-    for place in sorted(seen.requests, key=order.index):
-        yield place or "(no operation)", "  ".join(_answers(seen.requests[place]))
-    if readings := chosen(application.sandboxes.default.readings):
+    seen, answers = run.observed, dict[str, list[str]]()
+    for (place, answer), entry in seen.answers.items():
+        answers.setdefault(place, []).append(f"{answer}: {entry['count']}")
+    yield from ((place, "  ".join(texts)) for place, texts in answers.items())
+    if readings := chosen(run.application.sandboxes.default.readings):
         yield "readings", ", ".join(readings)
-    problems = Counter[str]()
-    for refusal in seen.refusals.values():
-        problems[refusal["code"]] += refusal["count"]
-    if problems:
-        yield "problems", ", ".join(f"{code} {count}" for code, count in problems.most_common())
-    if seen.left:
-        yield "journal", f"{count_of(seen.left, 'request')} left it before the end, and are not counted"
-    if not_checked:
-        yield "not checked", f"{', '.join(not_checked)}: an auto clock takes every wait"
-
-
-def _answers(by_status: Mapping[int, Counter[str]]) -> Iterator[str]:
-    for status, numbers in sorted(by_status.items()):
-        fates = ", ".join(f"{numbers[fate]} {fate}" for fate in ("replayed", "lost") if numbers[fate])
-        yield f"{status or 'no answer'}: {numbers['all']}" + (f" ({fates})" if fates else "")
-
-
-def _data(status: int, seen: Observed, conduct: Sequence[ReportFinding], coverage: "Coverage | None") -> dict[str, Any]:
-    unmet: list[str] = []
-    if coverage is not None:
-        from image_workflow_emulator.examiner.coverage import rows
-
-        unmet = [f"{name} {gap}" for name, covered, _, gaps in rows(coverage) if covered for gap in gaps]
-    return {
-        "exit": status,
-        "refusals": sorted(seen.refusals.values(), key=lambda refusal: -refusal["count"]),
-        "conduct": Counter(finding.severity for finding in conduct),
-        "coverage": {"percent": coverage and coverage["percent"], "unmet": unmet},
-        "rules_never_fired": [f"{scenario}: {name}" for (scenario, name), rule in seen.rules.items() if not rule.fired],
-    }
+    if seen.not_checked:
+        yield "not checked", f"{', '.join(seen.not_checked)}: an auto clock takes every wait"

@@ -1,6 +1,4 @@
-"""The commands about a running emulator: most are a row, of one request to its control plane and what is shown of the
-answer.
-"""
+"""The commands about a running emulator. Most are one request, which their row in the table names, and its answer."""
 
 import json
 import re
@@ -8,28 +6,28 @@ import shlex
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from msgspec import convert, to_builtins
 
 from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.cli.main import REFUSED_VALUES
-from image_workflow_emulator.cli.output import print_json, print_table, show
-from image_workflow_emulator.cli.table import MOMENT, OF_SANDBOX, SPAN
+from image_workflow_emulator.cli.output import print_json, show
+from image_workflow_emulator.cli.table import OF_SANDBOX, SPAN
 from image_workflow_emulator.client import control_client as client
-from image_workflow_emulator.client.control_client import MAX_REQUESTS, ControlClient
 from image_workflow_emulator.client.local_files import EmulatorError, read_file, read_state_file, write_file
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.documents.document import MAX_BYTES
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.seed import without_signature
-from image_workflow_emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import parse_duration_ms
 from image_workflow_emulator.kernel.wording import count_of, first_of, printable, printable_lines
 from image_workflow_emulator.report import ReportFinding
-from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import CommandError, SettingError, UsageError, local_url, read_settings
+
+_POLL_SECONDS: Final = 0.1
+"""How often `wait` and `requests --follow` ask."""
 
 
 def control_client(options: Namespace, environment: Mapping[str, str]) -> client.ControlClient:
@@ -50,65 +48,31 @@ def control_client(options: Namespace, environment: Mapping[str, str]) -> client
 # One request ----------------------------------------------------------------------------------------------------------
 
 
-class _Ask(NamedTuple):
-    """A request: its path may name options, its body is made of them."""
-
-    method: str
-    path: str
-    body: Callable[[Any], Mapping[str, Any]] | None = None
-    done: str = ""
-    """What is printed instead of a table. It may name options, and members of the answer."""
-
-
-_ASKED: Final[Mapping[str, _Ask]] = {
-    "clock show": _Ask("GET", "clock"),
-    "clock advance": _Ask("POST", "clock/advance", lambda given: {"seconds": _span_ms(given.value) / 1000}),
-    "clock to": _Ask("POST", "clock/advance", lambda given: {"to": format_timestamp(_moment(given.value))}),
-    "clock next": _Ask("POST", "clock/advance", lambda _: {"next_event": True}),
-    "clock idle": _Ask("POST", "clock/advance", lambda _: {"until_idle": True}),
-    "clock mode": _Ask("PUT", "clock", lambda given: {"mode": given.value}),
-    "teams list": _Ask("GET", "teams"),
-    "teams set": _Ask("PATCH", "teams/{team}", lambda given: dict(map(_change, given.changes))),
-    "credentials list": _Ask("GET", "teams"),
-    "credentials revoke": _Ask("PATCH", "credentials/{id}", lambda _: {"state": "revoked"}, "{key} is revoked"),
-    "credentials restore": _Ask("PATCH", "credentials/{id}", lambda _: {"state": "active"}, "{key} is active"),
-    "sandboxes list": _Ask("GET", "sandboxes/{sandbox}"),
-    "sandboxes delete": _Ask("DELETE", "sandboxes/{id}", done="deleted {id}"),
-    "requests clear": _Ask("DELETE", "requests", done="cleared"),
-    "reset": _Ask("POST", "reset", done="reset"),
-}
-
-
 def ask(options: Namespace, environment: Mapping[str, str]) -> None:
-    """Send the request of a command, and show the answer."""
-    asked, given, control = _ASKED[options.command], vars(options), control_client(options, environment)
+    """Send the request that the row of a command names, and show the answer. Raises SettingError, EmulatorError."""
+    (method, path, *members), control = options.request.split(), control_client(options, environment)
+    given = dict(vars(options))
     if "key" in given:
-        given = {**given, **control.credential(given["key"])}
-    if asked.path.startswith("sandboxes"):
+        given |= control.credential(given["key"])
+    if options.command == "clock advance":
+        given["value"] = _seconds("VALUE", options.value)
+    if path.startswith("sandboxes"):
         control = control.of(None)
-    steps = {name: client.path_step(str(value or "")) for name, value in given.items()}
-    answer = control.call(asked.method, asked.path.format_map(steps).rstrip("/"), asked.body and asked.body(options))
-    if not asked.done:
+    body = dict(map(_change, [*(member.format_map(given) for member in members), *given.get("changes", ())]))
+    steps = {name: client.path_step(str(value)) for name, value in given.items()}
+    query = {"team": given["team"]} if path == "scenario" else None
+    answer = control.call(method, path.format_map(steps), body or None, query=query)
+    if "format" in given:
         _show(options, answer)
-    elif given.get("format") == "json":
-        print_json(answer)
     else:
-        print(printable(asked.done.format_map(given)))
+        print("done")
 
 
-def _span_ms(text: str) -> int:
-    return _read("clock advance", text, parse_duration_ms, SPAN)
-
-
-def _moment(text: str) -> int:
-    return _read("clock to", text, parse_timestamp, MOMENT)
-
-
-def _read(name: str, text: str, parse: Callable[[str], int], expected: str) -> int:
+def _seconds(name: str, text: str) -> float:
     try:
-        return parse(text)
+        return parse_duration_ms(text) / 1000
     except ValueError:
-        raise SettingError(name, text, expected) from None
+        raise SettingError(name, text, SPAN) from None
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -116,12 +80,12 @@ def _change(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise SettingError("teams set", text, "NAME=VALUE, such as credits=5")
-    return name, _number_or_text(value)
+    return name, _value(value)
 
 
-def _number_or_text(text: str) -> int | str:
-    """Return a whole number as one, and anything else as it is: the emulator says what is wrong with it."""
-    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
+def _value(text: str) -> Any:
+    """Return a number or `true` as JSON has it, and anything else as text: the emulator says what is wrong with it."""
+    return json.loads(text) if re.fullmatch(r"true|-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,9})?", text) else text
 
 
 _COLUMNS: Final = {
@@ -129,7 +93,7 @@ _COLUMNS: Final = {
     "teams": ("name", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute", "id"),
     "credentials": ("team", "key", "profile", "state", "expires_at"),
     "sandboxes": ("id", "base_url", "clock", "now", "keys"),
-    "given": ("kind", "id", "name"),
+    "given": ("object", "id", "name", "status"),
     "requests": ("#", "time", "status", "request", "duration", "team"),
 }
 
@@ -146,13 +110,11 @@ def _rows(noun: str, thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
     match noun:
         case "clock":
             yield {**thing, "mode": client.mode_of(thing)}
-        case "credentials":
+        case "credentials" if "credentials" in thing:
             yield from ({"team": thing["name"], **credential} for credential in thing["credentials"])
         case "sandboxes":
             keys = first_of((one["key"] for team in thing["teams"] for one in team["credentials"]), 1)
             yield {**thing, "clock": client.mode_of(thing["clock"]), "now": thing["clock"]["now"], "keys": keys}
-        case "given":
-            yield {**thing, "kind": thing["object"].replace("_", " "), "name": thing.get("name") or thing.get("status")}
         case _:
             yield thing
 
@@ -162,70 +124,21 @@ def _rows(noun: str, thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def scenario_use(options: Namespace, environment: Mapping[str, str]) -> None:
     """Run a scenario from now on."""
-    with _naming_scenario(options.scenario):
-        shown = control_client(options, environment).use_scenario(options.scenario, options.team)
-    print(f"using {options.scenario}{_for(options.team)}")
+    shown = control_client(options, environment).use_scenario(options.scenario, options.team)
+    print(f"using {options.scenario}")
     if shown["takes_effect_at_reset"]:
         print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
 
 
-def scenario_off(options: Namespace, environment: Mapping[str, str]) -> None:
-    """End the running scenario."""
-    control = control_client(options, environment)
-    control.call("DELETE", "scenario", query={"team": options.team})
-    print(f"off{_for(options.team)}")
-    if options.team is None:
-        _print_those_of_teams(control.call("GET", "scenario"))
-
-
 def scenario_status(options: Namespace, environment: Mapping[str, str]) -> None:
-    """Show the running scenario."""
+    """Show the running scenario with its rules, and the names of those that single Teams have."""
     shown = control_client(options, environment).call("GET", "scenario", query={"team": options.team})
-    if options.format == "json":
-        print_json(shown)
-        return
-    if shown["scenario"] is None:
-        print(f"none{_for(options.team)}")
-    else:
-        print(printable(f"{shown['scenario']} since {shown['began_at']}{_for(options.team)}"))
-        print(printable(" ".join((shown["description"] or "").split())))
-        rules = [(rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"]]
-        changes = [(_when(change), _words(change["set"]), change["done_at"]) for change in shown["timeline"]]
-        for columns, rows in ((("rule", "matched", "fired"), rules), (("at", "sets", "done_at"), changes)):
-            if rows:
-                print_table(columns, rows)
-    if options.team is None:
-        _print_those_of_teams(shown)
-
-
-def _for(team: str | None) -> str:
-    return "" if team is None else printable(f" for the Team {team}")
-
-
-def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
-    for own in shown["team_scenarios"]:
-        print(printable(f"the Team {own['team']['name']} has one of its own: {own['scenario']}"))
-
-
-def _when(change: Mapping[str, Any]) -> str:
-    """Say when a change is made: at a time, or after a request."""
-    after = change.get("after")
-    return f"after {_words({**after['match'], 'nth': after['nth']})}" if after else str(change["at"])
-
-
-def _words(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {' or '.join(v) if isinstance(v, list) else v}" for name, v in facts.items())
-
-
-@contextmanager
-def _naming_scenario(scenario: str | None) -> Iterator[None]:
-    """Report a name that the library of the running emulator does not have. Raises CommandError."""
-    try:
-        yield
-    except EmulatorError as error:
-        if error.code == "invalid_scenario" and scenario is not None and scenario_file(scenario) is None:
-            raise CommandError(error.detail) from None
-        raise
+    name, own = shown["scenario"] or "none", shown["team_scenarios"] if options.team is None else ()
+    rows = [(name, rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"]] or [
+        (name, None, None, None)
+    ]
+    rows += ((one["scenario"], f"(of the Team {one['team']['name']})", None, None) for one in own)
+    show(options, shown, ("scenario", "rule", "matched", "fired"), rows)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -235,9 +148,8 @@ def sandboxes_create(options: Namespace, environment: Mapping[str, str]) -> None
     """Create a sandbox."""
     begin = {name: getattr(options, name) for name in ("id", *OF_SANDBOX)}
     if begin["seed"] is not None:
-        begin["seed"] = _number_or_text(begin["seed"])
-    with _naming_scenario(begin["scenario"]):
-        made = control_client(options, environment).create_sandbox(begin)
+        begin["seed"] = _value(begin["seed"])
+    made = control_client(options, environment).create_sandbox(begin)
     if options.format == "env":
         print("\n".join(f"{name}={shlex.quote(value)}" for name, value in made["env"].items()))
     else:
@@ -275,34 +187,26 @@ def state_load(options: Namespace, environment: Mapping[str, str]) -> None:
 
 # Waiting for one ------------------------------------------------------------------------------------------------------
 
-_POLL_MS: Final = 50
-
 
 def wait(options: Namespace, environment: Mapping[str, str]) -> None:
-    """Return when an emulator is ready, or has a sandbox."""
-    control = control_client(options, environment).of(None)
-    patience_ms = _read("--timeout", options.timeout, parse_duration_ms, "seconds, such as 30 or 0.5")
-    deadline = host_elapsed_ms() + patience_ms
+    """Return when an emulator is ready."""
+    control, patience = control_client(options, environment).of(None), _seconds("--timeout", options.timeout)
+    began_ms = host_elapsed_ms()
     while True:
-        left_ms = deadline - host_elapsed_ms()
+        left = patience - (host_elapsed_ms() - began_ms) / 1000
         try:
-            control.of(None).call("GET", "health", seconds=max(left_ms, _POLL_MS) / 1000)
-            if options.sandbox is not None:
-                control.call("GET", f"sandboxes/{client.path_step(options.sandbox)}")
+            control.call("GET", "health", seconds=max(left, _POLL_SECONDS))
             return
         except EmulatorError as error:
-            if left_ms <= _POLL_MS:
-                raise CommandError(f"no emulator is ready after {patience_ms / 1000:g} s: {error.detail}") from None
-        time.sleep(_POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)
+            if left <= _POLL_SECONDS:
+                raise CommandError(f"no emulator is ready after {patience:g} s: {error.detail}") from None
+        time.sleep(_POLL_SECONDS)  # noqa: TID251 (another process starts meanwhile, in real time)
 
 
 # Requests -------------------------------------------------------------------------------------------------------------
 
 
-POLL_SECONDS: Final = 0.2
-"""How often `--follow` asks for what has been answered since."""
-NONE: Final = "none"
-"""Selects the requests that have no operation, status or code."""
+_LIMIT: Final = client.MAX_REQUESTS
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
 _MARKS: Final = {"passed": "✓", "decided": "✗"}
 _NAMES: Final = ("request_id", "query", "idempotency_key", "content_type", "emulator_fault", "user_agent", "note")
@@ -311,10 +215,8 @@ _NAMES: Final = ("request_id", "query", "idempotency_key", "content_type", "emul
 def requests_list(options: Namespace, environment: Mapping[str, str]) -> None:
     """List recorded requests, or follow them."""
     control = control_client(options, environment)
-    query = {name: getattr(options, name) for name in _FILTERS if getattr(options, name) is not None}
+    query = {name: vars(options)[name] for name in _FILTERS}
     if options.follow:
-        if options.format == "har":
-            raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
         for entry in _answered(control, query):
             as_json = json.dumps(entry, ensure_ascii=False)
             line = printable(as_json) if options.format == "json" else str(convert(entry, RecordedRequest))
@@ -325,12 +227,10 @@ def requests_list(options: Namespace, environment: Mapping[str, str]) -> None:
         from image_workflow_emulator.client.exports import journal_as_har
 
         print_json(journal_as_har(entries, control.url))
-        return
-    show(options, answer, _COLUMNS["requests"], map(_cells, convert(entries, list[RecordedRequest])))
-    left_out = answer["total"] - len(entries)
-    if left_out and options.format == "table":
-        more = f" (--limit N, up to {MAX_REQUESTS})" if len(entries) < MAX_REQUESTS else ""
-        print(f"{count_of(left_out, 'earlier request')} not shown{more}", file=sys.stderr)
+    else:
+        show(options, answer, _COLUMNS["requests"], map(_cells, convert(entries, list[RecordedRequest])))
+    if (left_out := answer["total"] - len(entries)) and options.format == "table":
+        print(f"{count_of(left_out, 'earlier request')} not shown (--limit N, up to {_LIMIT})", file=sys.stderr)
 
 
 def _cells(request: RecordedRequest) -> tuple[Any, ...]:
@@ -340,7 +240,7 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
     return request.sequence, request.at[11:23], request.status, words, took, request.team
 
 
-def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]:
+def _answered(control: client.ControlClient, query: Mapping[str, str]) -> Iterator[Any]:
     """Go through the requests that a query selects, each once it is answered, without end; begin with those
     of a list.
     """
@@ -348,7 +248,7 @@ def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]
     listed = control.call("GET", "requests", query=query)["data"]
     since = listed[-1]["sequence"] - 1 if listed else 0
     while True:
-        unanswered = control.call("GET", "requests", query={"status": NONE, "since": since, "limit": MAX_REQUESTS})
+        unanswered = control.call("GET", "requests", query={"status": "none", "since": since, "limit": _LIMIT})
         in_flight = [entry["sequence"] for entry in unanswered["data"] if entry["duration_ms"] is None]
         if unanswered["last_sequence"] < since:  # it was reset, or started anew
             shown, since = set(), 0
@@ -358,7 +258,7 @@ def _answered(control: ControlClient, query: Mapping[str, str]) -> Iterator[Any]
                 yield entry
         since = min(in_flight, default=unanswered["last_sequence"] + 1) - 1
         shown = {number for number in shown if number > since}
-        time.sleep(POLL_SECONDS)  # noqa: TID251 (clients of the emulator go on, in real time)
+        time.sleep(_POLL_SECONDS)  # noqa: TID251 (clients of the emulator go on, in real time)
 
 
 def requests_show(options: Namespace, environment: Mapping[str, str]) -> None:
@@ -374,35 +274,32 @@ def requests_show(options: Namespace, environment: Mapping[str, str]) -> None:
 
 def _verdict_on(found: Mapping[str, Any]) -> dict[str, Any]:
     """Say for programs, as a report does, why a request was refused, if it was."""
-    code, number, why = found["code"], found["sequence"], found["explanation"]
-    if code is None:
-        return {"ok": True, "summary": why["summary"], "findings": [], "next": []}
-    where = f"request {number}: {found['operation'] or found['method'] + ' ' + found['path']}"
-    command = f"image-workflow-emulator requests show {number} --format curl"
-    words = {"where": where, "message": why["summary"], "remedy": why["remedy"], "command": command}
-    refused = ReportFinding(rule=code, severity="error", requests=[number], **words)
-    return {"ok": False, "summary": why["summary"], "findings": [to_builtins(refused)], "next": [command]}
+    number, why = found["sequence"], found["explanation"]
+    verdict = {"ok": found["code"] is None, "summary": why["summary"], "findings": [], "next": []}
+    if found["code"] is not None:
+        command = f"image-workflow-emulator requests show {number} --format curl"
+        where = f"request {number}: {found['operation'] or found['method'] + ' ' + found['path']}"
+        words = {"where": where, "message": why["summary"], "remedy": why["remedy"], "command": command}
+        finding = ReportFinding(rule=found["code"], severity="error", requests=[number], **words)
+        verdict |= {"findings": [to_builtins(finding)], "next": [command]}
+    return verdict
 
 
 def _text(found: Mapping[str, Any]) -> Iterator[str]:
     why = found["explanation"]
     yield f"{found['sequence']}  {convert(found, RecordedRequest)}"
     yield printable(why["summary"])
-    if why["remedy"]:
-        yield f"remedy  {printable(why['remedy'])}"
-    yield ""
     for check in why["checks"]:
-        detail = printable(f"  {check['detail']}") if check["detail"] else ""
-        yield f"  {_MARKS.get(check['result'], '·')} {check['check']}: {check['result']}{detail}"
-    yield ""
-    notes = [("effect", text) for text in why["effects"]]
+        detail = f"  {check['detail']}" if check["detail"] else ""
+        yield printable(f"  {_MARKS.get(check['result'], '·')} {check['check']}: {check['result']}{detail}")
+    notes = [("remedy", why["remedy"]), *(("effect", text) for text in why["effects"])]
     for rule in why["rules"]:
         place = f" ({rule['file']}, line {rule['line']})" if rule["line"] else ""
         notes.append(("rule", f"{rule['name']}{place}: {rule['did']}"))
     if why["related"]:
         notes.append(("related", f"request {why['related']['sequence']}: its answer was stored, and sent again"))
-    notes += [(name, str(found[name])) for name in _NAMES if found.get(name)]
-    yield from (f"{name}  {printable(text)}" for name, text in notes)
+    notes += ((name, found.get(name)) for name in _NAMES)
+    yield from (f"{name}  {printable(str(text))}" for name, text in notes if text)
     for name in ("request_body", "response_body"):
         if found[name] is not None:
             yield f"{name}\n{json.dumps(found[name], indent=2, ensure_ascii=False)}"

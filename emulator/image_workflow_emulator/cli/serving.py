@@ -15,7 +15,7 @@ import socket
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -28,6 +28,7 @@ from image_workflow_emulator.client.local_files import unreadable
 from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.imaging.memory import give_back_large_blocks
+from image_workflow_emulator.kernel.clock import host_now
 from image_workflow_emulator.kernel.seed import without_signature
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.kernel.wording import printable
@@ -36,30 +37,22 @@ from image_workflow_emulator.server.server import WatchedServer
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.settings import (
-    CLIENT_VARIABLES,
-    OPTIONS,
     READINGS_FILE,
-    VARIABLE_PREFIX,
     CommandError,
     Settings,
     UsageError,
     local_url,
     read_settings,
+    unknown_variables,
 )
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
-_TICKS_A_SECOND = 10
-"""Of uvicorn."""
-GRACE_SECONDS = 8
+GRACE_SECONDS: Final = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are
 killed.
 """
-TRANSFER_GRACE_SECONDS = 7
-"""How long bodies and answers may take that are still on their way; then their connections are cut."""
-UNWIND_SECONDS = 1
+UNWIND_SECONDS: Final = 1
 """How long requests may take to end once their connections are cut."""
-IMAGE_GRACE_SECONDS = 4
-"""How much of this image work may take, so that its clients still get their answers; usual images need a tenth."""
 
 
 def serve(options: Namespace, environment: Mapping[str, str]) -> None:
@@ -79,40 +72,38 @@ class _AnnouncingServer(WatchedServer):
     """
 
     def __init__(self, application: Application, address: str) -> None:
-        super().__init__(application, GRACE_SECONDS)
+        super().__init__(application)
         self._application, self._address, settings = application, address, application.settings
-        self._message = _start_up_message(settings.public_url or address, application.sandboxes.default)
         self._scenario = scenario_file(settings.scenario) if settings.scenario else None
-        self._scenario_changed_at = _changed_at(self._scenario)
+        self._last_change_ms = float(host_now())
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         await make_given(self._application.settings, self._address)
-        print(f"{self._message}\nready {self._address}{BASE_PATH}", flush=True)
+        address, sandbox = self._application.settings.public_url or self._address, self._application.sandboxes.default
+        print(f"{_start_up_message(address, sandbox)}\nready {self._address}{BASE_PATH}", flush=True)
         give_back_large_blocks()
 
     async def on_tick(self, counter: int) -> bool:
-        """Look once a second whether the file of the scenario changed."""
-        if self._scenario is not None and counter % _TICKS_A_SECOND == 0:
-            changed_at = _changed_at(self._scenario)
-            if changed_at not in (None, self._scenario_changed_at):
-                self._scenario_changed_at = changed_at
-                name = shlex.quote(str(self._scenario))
-                _LOGGER.warning("%s changed; use it: image-workflow-emulator scenario use %s", self._scenario, name)
+        """Check once a second whether the file of the scenario changed."""
+        if self._scenario is not None and counter % 10 == 0:  # uvicorn ticks ten times a second
+            with suppress(OSError):
+                changed_ms = self._scenario.stat().st_mtime * 1000
+                if changed_ms > self._last_change_ms:
+                    self._last_change_ms, name = changed_ms, shlex.quote(str(self._scenario))
+                    _LOGGER.warning("%s changed; use it: image-workflow-emulator scenario use %s", self._scenario, name)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()
-        loop = asyncio.get_running_loop()
-        loop.call_later(IMAGE_GRACE_SECONDS, self._application.close)
-        loop.call_later(TRANSFER_GRACE_SECONDS, self._end_transfers)
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_transfers)
         await super().shutdown(sockets)
         self._application.close()
         if self.server_state.tasks:  # of connections that were cut: a cancelled one would be logged as a defect
             await asyncio.wait(self.server_state.tasks, timeout=UNWIND_SECONDS)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at the first signal, and at once at the second, whichever they are."""
+        """Stop at the first signal, and at once at the second, whichever they are; neither ends the process itself."""
         if self.should_exit and not self.force_exit:
             self.force_exit = True
             asyncio.get_running_loop().call_soon_threadsafe(self.cut_connections)
@@ -120,36 +111,20 @@ class _AnnouncingServer(WatchedServer):
 
     def _end_transfers(self) -> None:
         if number := self.cut_connections():
-            _LOGGER.warning("cut %d connections whose requests did not end within %d s", number, TRANSFER_GRACE_SECONDS)
+            _LOGGER.warning("cut %d connections whose requests did not end within %d s", number, GRACE_SECONDS)
 
     def cut_connections(self) -> int:
         self._application.close()  # no request waits for image work any more
         return super().cut_connections()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        # uvicorn would end the process by the signal it caught; here the caller returns a status of its own.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self.handle_exit)
-        yield
-
-
-def _changed_at(file: Path | None) -> int | None:
-    """Return when a file was changed; None where there is none."""
-    try:
-        return None if file is None else file.stat().st_mtime_ns
-    except OSError:
-        return None
 
 
 def _start_up_message(address: str, sandbox: Sandbox) -> str:
     now, setting = sandbox.clock.now(), sandbox.clock.setting
     mode = f"real, {setting.rate:g} times as fast" if setting.rate != 1 else setting.mode
     rows = []
-    for key, caller in sandbox.credentials.items():
-        state = caller.credential.state_at(now)
-        team = sandbox.accounts[caller.credential.team_id].team.name
-        rows.append((team, key, caller.credential.profile if state == "active" else state))
+    for key, account in sandbox.credentials.items():
+        credential, team = account.credential, sandbox.accounts[account.credential.team_id].team
+        rows.append((team.name, key, credential.profile, credential.state_at(now)))
     keys = "\n            ".join(table_lines((), rows, None))
     return f"""\
 Image Workflow Emulator {__version__}
@@ -166,55 +141,64 @@ Image Workflow Emulator {__version__}
 # The start ------------------------------------------------------------------------------------------------------------
 
 
-class _Lines(logging.Formatter):
-    """One line a record, led by the real time, which is not the emulator's."""
+@contextmanager
+def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tuple[socket.socket, str, Application]]:
+    """Give a socket that is bound, its address, and the application for it.
 
-    def __init__(self, *, as_json: bool) -> None:
-        super().__init__()
-        self._as_json = as_json
+    A line is written for each request meanwhile, if the settings ask for it.
 
-    def format(self, record: logging.LogRecord) -> str:
-        time = format_timestamp(int(record.created * 1000))
-        level = record.levelname.lower()
-        message = super().format(record)  # with the traceback, if there is one
-        if self._as_json:
-            return json.dumps({"time": time, "level": level, "logger": record.name, "message": message})
-        return f"{time} {level:7} {message}"
+    Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
+    """
+    _configure_logging(settings)
+    for name in unknown_variables(environment):
+        _LOGGER.warning("unknown variable %s", name)
+    if settings.readings is None and Path(READINGS_FILE).exists():
+        settings = settings._replace(found_readings=READINGS_FILE)
+    as_json = settings.log_format == "json"
+    with _listening_socket(settings.host, settings.port) as listener, closing(AccessLog(as_json=as_json)) as log:
+        host, port = listener.getsockname()[:2]
+        if not settings.control_token and not ip_address(host).is_loopback:
+            _LOGGER.warning("listening on %s: without --control-token, anyone who reaches it can use and read it", host)
+        try:
+            application = Application(settings, is_served=True)
+        except OSError as error:
+            raise UsageError(unreadable(error)) from error
+        if settings.access_log:
+            application.sandboxes.watchers.append(log.note)
+        yield listener, local_url(host, port), application
 
 
 def _configure_logging(settings: Settings) -> None:
     """Send the log of the whole process to standard error, from the given level up."""
+
+    class Lines(logging.Formatter):
+        """One line a record, led by the real time, which is not the emulator's."""
+
+        def format(self, record: logging.LogRecord) -> str:
+            time, level = format_timestamp(int(record.created * 1000)), record.levelname.lower()
+            message = super().format(record)  # with the traceback, if there is one
+            if settings.log_format == "json":
+                return json.dumps({"time": time, "level": level, "logger": record.name, "message": message})
+            return f"{time} {level:7} {message}"
+
     handler, level = logging.StreamHandler(sys.stderr), settings.log_level.upper()
-    handler.setFormatter(_Lines(as_json=settings.log_format == "json"))
+    handler.setFormatter(Lines())
     logging.basicConfig(handlers=[handler], level=level, force=True)
-    logging.getLogger("PIL").setLevel(logging.WARNING)  # it logs every chunk of every picture
     # The server's own messages at `info` (process ids, "Shutting down") are of no use to its user.
     logging.getLogger("uvicorn").setLevel("WARNING" if level == "INFO" else level)
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:
     """Bind the address before anything else, so that a port in use is reported at once. Raises CommandError."""
+    # A name such as localhost may have addresses of both kinds: clients that use 127.0.0.1 must find the server there.
+    family, is_dual = (socket.AF_INET6, socket.has_dualstack_ipv6()) if ":" in host else (socket.AF_INET, False)
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        # A name such as localhost may have both: clients that use 127.0.0.1 must find the server there.
-        family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-        return socket.create_server(address, family=family, dualstack_ipv6=is_dual)
-    except (OSError, UnicodeError) as error:
+        return socket.create_server((host, port), family=family, dualstack_ipv6=is_dual)
+    except (OSError, TypeError) as error:
         is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = "; choose another with --port (0 picks a free one)" if is_taken else ""
         said = (isinstance(error, OSError) and error.strerror) or "invalid host name"
         raise CommandError(f"cannot listen on {host}, port {port}: {said.partition(' (while')[0]}{hint}") from error
-
-
-def _load_application(settings: Settings) -> Application:
-    """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
-    if settings.readings is None and Path(READINGS_FILE).exists():
-        settings = settings._replace(found_readings=READINGS_FILE)
-    try:
-        return Application(settings, is_served=True)
-    except OSError as error:
-        raise UsageError(unreadable(error)) from error
 
 
 async def make_given(settings: Settings, address: str) -> None:
@@ -226,48 +210,21 @@ async def make_given(settings: Settings, address: str) -> None:
         await asyncio.to_thread(Given(ControlClient(address, settings.control_token)).file, settings.given)
 
 
-@contextmanager
-def started(settings: Settings, environment: Mapping[str, str]) -> Iterator[tuple[socket.socket, str, Application]]:
-    """Give a socket that is bound, its address, and the application for it.
-
-    A line is written for each request meanwhile, if the settings ask for it.
-
-    Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
-    """
-    _configure_logging(settings)
-    known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
-    for name in sorted(environment):
-        if name.startswith(VARIABLE_PREFIX) and name not in known:
-            _LOGGER.warning("unknown variable %s", name)
-    with _listening_socket(settings.host, settings.port) as listener:
-        host, port = listener.getsockname()[:2]
-        if not settings.control_token and not ip_address(host).is_loopback:
-            _LOGGER.warning(
-                "listening on %s: without --control-token, anyone who reaches it can change the emulator and read keys",
-                host,
-            )
-        application = _load_application(settings)
-        if not settings.access_log:
-            yield listener, local_url(host, port), application
-            return
-        with closing(AccessLog(as_json=settings.log_format == "json")) as log:
-            application.sandboxes.watchers.append(log.note)
-            yield listener, local_url(host, port), application
-
-
 # The line of each request ---------------------------------------------------------------------------------------------
 
-
 _GATHER_SECONDS: Final = 0.1
-_CLOSE_SECONDS: Final = 1.0
 _PIPE_BYTES: Final = 4096
 """The most bytes that a pipe takes at once if it has room (PIPE_BUF of Linux)."""
 _MAX_PATH: Final = 500
-"""The most characters of a path that is none of an operation."""
+"""Limit of the characters of a path that is none of an operation."""
 
 
 class AccessLog:
-    """The lines of requests. To be closed, which writes those that wait."""
+    """One line for each request that was answered, on standard error. To be closed, which writes the waiting lines.
+
+    Lines are gathered for a tenth of a second and written together, past `logging`, which takes 10 µs to make a record
+    of each. A reader that is too slow delays no request: what cannot be kept for it is left out and counted.
+    """
 
     def __init__(self, *, as_json: bool, max_waiting: int = 4 * 2**20) -> None:
         """Keep at most `max_waiting` bytes for a reader that is too slow."""
@@ -286,38 +243,39 @@ class AccessLog:
         self._waiting += line.encode(errors="replace") + b"\n"
         self._schedule()
 
-    def close(self) -> None:
-        """Write the waiting lines, if the reader keeps up."""
-        _write(self._waiting, _CLOSE_SECONDS)
+    def _schedule(self) -> None:
+        if self._waiting and not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write_gathered)
 
-    def _write(self) -> None:
-        _write(self._waiting)
+    def _write_gathered(self) -> None:
+        self._write()
         if self._left_out and not self._waiting:
             self._waiting += f"({self._left_out} more requests are not listed: the log was not read in time)\n".encode()
             self._left_out = 0
         self._is_due = False
         self._schedule()
 
-    def _schedule(self) -> None:
-        if self._waiting and not self._is_due:
-            self._is_due = True
-            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._write)
+    def _write(self, patience_seconds: float = 0) -> None:
+        """Write what there is room for, past the buffer of Python."""
+        try:
+            number = sys.stderr.fileno()
+            while self._waiting and select.select((), (number,), (), patience_seconds)[1]:
+                del self._waiting[: os.write(number, self._waiting[:_PIPE_BYTES])]
+        except (OSError, ValueError):  # nobody reads standard error
+            self._waiting.clear()
+
+    def close(self) -> None:
+        """Write the waiting lines, if the reader takes each in a second."""
+        self._write(patience_seconds=1)
 
 
 def _text(facts: dict[str, Any]) -> str:
-    parts = (
-        facts["time"],
-        str(facts["status"] or "---"),
-        facts["operation"],
-        facts["code"],
-        facts["replayed"] and "replayed",
-        facts["lost"] and "answer lost",
-        f"{facts['duration_ms']:.1f} ms",
-        facts["team"],
-        None if facts["sandbox"] == DEFAULT_SANDBOX_ID else f"({facts['sandbox']})",
-        facts["remedy"] and f"-> {facts['remedy']}",
-    )
-    return printable("  ".join(filter(None, parts)))
+    head = (facts["time"], str(facts["status"] or "---"), facts["operation"], facts["code"])
+    fates = (fate for fate in ("replayed", "lost") if facts[fate])
+    place = "" if facts["sandbox"] == DEFAULT_SANDBOX_ID else f"({facts['sandbox']})"
+    end = (f"{facts['duration_ms']:.1f} ms", facts["team"], place, facts["remedy"] and f"-> {facts['remedy']}")
+    return printable("  ".join(filter(None, (*head, *fates, *end))))
 
 
 def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
@@ -340,13 +298,3 @@ def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
         "sandbox": sandbox,
         "remedy": remedy,
     }
-
-
-def _write(waiting: bytearray, patience_seconds: float = 0) -> None:
-    """Write what there is room for, past the buffer of Python, and take it away."""
-    try:
-        number = sys.stderr.fileno()
-        while waiting and (sys.platform == "win32" or select.select((), (number,), (), patience_seconds)[1]):
-            del waiting[: os.write(number, waiting[:_PIPE_BYTES])]
-    except (AttributeError, OSError, ValueError):  # there is no standard error, or nobody reads it
-        waiting.clear()

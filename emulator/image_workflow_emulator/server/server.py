@@ -308,7 +308,7 @@ def connection_limit() -> int:
     return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else max(min(MAX_CONNECTIONS, files - spare), 1)
 
 
-def server_config(application: Any, grace_seconds: int = 0) -> Config:
+def server_config(application: Any) -> Config:
     """Return how uvicorn serves an ASGI application."""
     return Config(
         application,
@@ -320,16 +320,14 @@ def server_config(application: Any, grace_seconds: int = 0) -> Config:
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        timeout_graceful_shutdown=grace_seconds,
     )
 
 
 class WatchedServer(Server):
     """A server that ends connections that are slow for too long."""
 
-    def __init__(self, application: Any, grace_seconds: int = 0) -> None:
-        """`grace_seconds`: how long requests in flight may take to finish when the server is told to stop."""
-        super().__init__(server_config(application, grace_seconds))
+    def __init__(self, application: Any) -> None:
+        super().__init__(server_config(application))
         self.server_state: Connections = Connections(connection_limit())
 
     async def on_tick(self, counter: int) -> bool:
