@@ -43,7 +43,6 @@ resolve = OPEN.resolve
 
 @cache
 def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
-    """Every operation of the document by its id, with its method and path."""
     return {
         operation["operationId"]: (method, path, operation)
         for path, item in DOCUMENT["paths"].items()
@@ -52,14 +51,12 @@ def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
 
 
 def parameters(name: str, place: str) -> list[str]:
-    """The names of an operation's parameters in a place."""
     found = [resolve(parameter) for parameter in operations()[name][2].get("parameters", ())]
     return [parameter["name"] for parameter in found if parameter["in"] == place]
 
 
 @cache
 def responses() -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Every response of every operation: operation id, status, response."""
     return [
         (name, status, resolve(response))
         for name, (_, _, operation) in operations().items()
@@ -73,13 +70,11 @@ def problems() -> list[tuple[str, str, Mapping[str, Any]]]:
 
 
 def bodies() -> list[dict[str, Any]]:
-    """The media type of every body of a request."""
     found = (operation.get("requestBody") for _, _, operation in operations().values())
     return [body["content"]["application/json"] for body in found if body]
 
 
 def answers() -> list[dict[str, Any]]:
-    """The media type of every body of an answer."""
     return [media_type for _, _, response in responses() for media_type in response.get("content", {}).values()]
 
 
@@ -185,7 +180,6 @@ class TestLinks:
 class TestHeaders:
     @staticmethod
     def having(header: str) -> set[tuple[str, str]]:
-        """The answers that declare a header: operation id and status."""
         return {(name, status) for name, status, response in responses() if header in response["headers"]}
 
     def test_name_the_exchange_and_its_deprecation_on_every_answer(self) -> None:

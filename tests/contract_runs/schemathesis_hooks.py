@@ -163,7 +163,6 @@ def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None
 
 @schemathesis.hook
 def after_load_schema(context: HookContext, schema: Any) -> None:
-    """Let requests go straight into the application."""
     schema.app = SERVICE.emulator.application
 
 
@@ -191,5 +190,4 @@ def answers_as_the_contract_says(context: CheckContext, response: Response, case
 
 @atexit.register
 def write_report() -> None:
-    """Tell what was reached."""
     Path(os.environ["CONTRACT_RUN_REPORT"]).write_text(json.dumps(STATUSES))

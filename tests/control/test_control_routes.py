@@ -18,7 +18,6 @@ OF_A_SANDBOX = {path: item for path, item in PATHS.items() if "servers" not in i
 
 
 def _filled(path: str) -> str:
-    """A path of what is there."""
     names = {
         "sandbox": "default",
         "team": "Demo",

@@ -49,7 +49,6 @@ class EventStream:
         return taken
 
     def end(self) -> None:
-        """Wait until the emulator ends the stream."""
         self._run(self._until(lambda: self.is_over))
 
     def leave(self) -> None:
@@ -106,7 +105,6 @@ Watch = Callable[..., EventStream]
 
 @pytest.fixture
 def watch(emulator: EmulatorUnderTest) -> Iterator[Watch]:
-    """Opens streams, which are left at the end."""
     opened: list[EventStream] = []
 
     def open_one(path: str = "/events", last_event_id: str | None = None) -> EventStream:

@@ -19,7 +19,6 @@ from tests.support.pictures import picture
 
 
 def entries(emulator: EmulatorUnderTest, query: str = "", sandbox: str | None = None) -> list[Json]:
-    """The entries that a query selects, newest first."""
     return list(emulator.told("GET", f"/requests?{query}", sandbox=sandbox)["data"])
 
 
@@ -160,7 +159,6 @@ def test_an_entry_that_does_not_exist_is_404(emulator: EmulatorUnderTest, identi
 
 @pytest.fixture
 def filled(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
-    """An emulator whose journal has entries of many kinds."""
     emulator.get("/team")
     emulator.post("/uploads", UPLOAD, idempotency_key="one")
     emulator.post("/uploads", UPLOAD, key=OTHER, idempotency_key="one")

@@ -31,7 +31,6 @@ PASSED, DECIDED, NOT_REACHED = "passed", "decided", "not reached"
 
 
 def _why(emulator: EmulatorUnderTest, answer: Answer | None = None) -> Json:
-    """The explanation of an answer, or of the newest request."""
     last = emulator.told("GET", "/requests?limit=1")["last_sequence"]
     return dict(emulator.told("GET", f"/requests/{answer.headers['request-id'] if answer else last}")["explanation"])
 

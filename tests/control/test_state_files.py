@@ -85,7 +85,6 @@ def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(emulat
 
 
 def with_key(key: str) -> dict[str, Any]:
-    """A scenario that adds a credential."""
     return {"scenario": "keys", "world": {"teams": {"Demo": {"credentials": [{"key": key}]}}}}
 
 
@@ -109,7 +108,6 @@ def test_events_that_fall_due_while_a_file_is_loaded_are_applied(make_emulator: 
 
 
 def reached(parts: Any, *steps: str | int) -> Any:
-    """Return what these steps lead to."""
     return reduce(getitem, steps, parts)
 
 
@@ -119,12 +117,10 @@ def of(*steps: str | int, **changes: Any) -> Callable[[Parts], object]:
 
 
 def put(value: object, *steps: str | int) -> Callable[[Parts], object]:
-    """Return a change that puts a value to where these steps lead."""
     return lambda parts: setitem(reached(parts, *steps[:-1]), steps[-1], value)
 
 
 def of_photograph(**changes: Any) -> Callable[[Parts], object]:
-    """Return a change of the recipe of the first photograph."""
     return lambda parts: next(
         row["recipe"].update(changes) for row in parts["pictures"] if "slot_count" in (row["recipe"] or ())
     )
@@ -157,7 +153,6 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
 
 @pytest.fixture(scope="module")
 def half_way() -> Iterator[bytes]:
-    """A state with something of every kind."""
     with closing(EmulatorUnderTest(settings_of())) as emulator:
         something_of_everything(emulator)
         yield saved(emulator)

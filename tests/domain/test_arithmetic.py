@@ -15,7 +15,6 @@ from tests.model import arithmetic
 
 EDGES = st.integers(1, 5_000) | st.sampled_from((1, 1024, 2047, 2048, 4095, 4096))
 SIZES = ("1k", "2k", "4k")
-PHOTOS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5, unique=True)
 
 
 @given(EDGES, EDGES, st.sampled_from(SIZES))
@@ -38,12 +37,6 @@ def test_work_is_reserved_for_in_full_and_charged_by_its_completed_outputs(size:
         for completed in range(slots + 1):
             charge = orders.generation_charge(price, completed, slots)
             assert charge == arithmetic.generation_charge(workflow, request, completed), (request, completed)
-
-
-@given(st.lists(PHOTOS.flatmap(lambda photos: st.tuples(st.sampled_from(photos), st.just(photos))), max_size=7), PHOTOS)
-def test_subjects_are_packed_by_turns(products: list[tuple[str, list[str]]], loose: list[str]) -> None:
-    known = [{"primary_asset_id": primary, "asset_ids": photos} for primary, photos in products]
-    assert orders.pack(products, loose) == tuple(arithmetic.subjects(known, loose))
 
 
 MINUTE_MS = 60_000
@@ -93,7 +86,6 @@ def scope(key: str) -> Scope:
 
 
 def kept(*hours: int) -> IdempotencyRecords:
-    """Records of answers that were given at these hours, each with its hour as its key."""
     records = IdempotencyRecords()
     for hour in hours:
         records.bind(scope(str(hour)), StoredAnswer(hour * HOUR_MS, b"intent", 201, (), b"{}"))

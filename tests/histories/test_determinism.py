@@ -63,19 +63,16 @@ class Recorder(ServedClient):
 
 @contextmanager
 def recording(*options: str) -> Iterator[Recorder]:
-    """Serve, with links in which a free port does not show."""
     with serving("--public-url", f"http://{HOST}", *options) as emulator:
         yield Recorder(emulator.url)
 
 
 def bring_in(client: Client) -> Things:
-    """Upload a picture of every format, and make a Product of some."""
     asset_ids = [client.upload(photo(kind, (320, 240)), kind)["id"] for kind in CONTENT_TYPES]
     return Things(asset_ids, client.product(*asset_ids[:3]), session={}, token="", operation={}, generation={})
 
 
 def order_work(client: Client, things: Things) -> list[str]:
-    """Order work of every kind, and return the paths to poll."""
     calls = [CALLS[name](things) for name, status in SUCCESSES.items() if status == 202]
     shots: Json = {"product_ids": [things.product["id"]], "image_count": 2, "background": {"type": "transparent"}}
     works = [*map(client.send, calls), client.photograph(**shots, output_format="webp")]

@@ -17,7 +17,6 @@ PREFLIGHT: Mapping[str, str] = {
 
 
 def browser(app: EmulatorApplication) -> Any:
-    """A client that sends requests as a browser does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it would like to have another HTTP library
         from starlette.testclient import TestClient
@@ -25,7 +24,6 @@ def browser(app: EmulatorApplication) -> Any:
 
 
 def ask(client: Any, path: str, origin: str = ORIGIN, method: str = "GET", **headers: str) -> tuple[int, Headers]:
-    """Send a request for a program of an origin."""
     sent = {"Origin": origin, **{name.replace("_", "-"): value for name, value in headers.items()}}
     answer = client.request(method, path, headers=sent)
     return answer.status_code, answer.headers

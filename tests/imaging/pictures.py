@@ -10,7 +10,6 @@ RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250
 
 
 def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
-    """The file of an image, `kind` as Pillow names it."""
     return encode(image, f"image/{kind.lower()}", **options)
 
 
@@ -53,19 +52,16 @@ def count_of(image: Image.Image, color: tuple[int, ...], tolerance: int = 40) ->
 
 
 def box_of(image: Image.Image, color: tuple[int, int, int], tolerance: int = 6) -> tuple[int, int, int, int]:
-    """The smallest box around the pixels of a colour: left, top, right, bottom."""
     box = mask_of(image, color, tolerance).getbbox()
     assert box is not None, f"nothing is of colour {color}"
     return box
 
 
 def difference(first: Image.Image, second: Image.Image) -> float:
-    """The mean difference of two pictures, in levels."""
     return sum(ImageStat.Stat(ImageChops.difference(first.convert("RGB"), second.convert("RGB"))).mean) / 3
 
 
 def product(color: tuple[int, int, int] = BLUE, backdrop: tuple[int, int, int] = WHITE, edge: int = 240) -> Image.Image:
-    """A product shot: a box of one colour before a plain backdrop."""
     image = Image.new("RGB", (edge, edge), backdrop)
     ImageDraw.Draw(image).rounded_rectangle(
         (edge // 4, edge // 4, edge * 3 // 4, edge * 3 // 4), edge // 16, fill=color

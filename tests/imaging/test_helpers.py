@@ -38,7 +38,6 @@ class Processes(list["subprocess.Popen[bytes]"]):
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Processes:
-    """Every helper process that is started."""
     started = Processes()
 
     class Started(subprocess.Popen[bytes]):

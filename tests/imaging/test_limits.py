@@ -53,7 +53,6 @@ def cost_of(folder: Path, data: bytes, content_type: str) -> tuple[Head | None, 
 
 
 def zeros(size_bytes: int) -> bytes:
-    """A chunk of picture data that is all zeros."""
     return png_chunk(b"IDAT", zlib.compress(bytes(size_bytes), 1))
 
 
@@ -70,12 +69,10 @@ def png_of_color(
 
 
 def announcing(source: bytes, place: int, numbers: bytes) -> bytes:
-    """A file with other numbers at a place."""
     return source[:place] + numbers + source[place + len(numbers) :]
 
 
 def inserted(source: bytes, before: bytes, piece: bytes, count: int) -> bytes:
-    """A file with many pieces before its last occurrence of some bytes."""
     place = source.rindex(before)
     return source[:place] + piece * count + source[place:]
 

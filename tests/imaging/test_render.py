@@ -48,7 +48,6 @@ SEE_THROUGH = encoded(CUT_OUT, "WEBP", lossless=True)
 
 
 def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe, list[bytes]]]:
-    """A recipe of every kind, with its input pictures."""
     size: dict[str, Any] = {"width": width, "height": height, "format": target}
     one, two = ("one",), ("one", "two")
     chosen: dict[str, Any] = {"photography_style": "A style", "pose": "A pose"}

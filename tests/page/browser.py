@@ -32,7 +32,6 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Run the browser of the machine."""
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if executable is None:
         pytest.skip("needs chromium, which this machine does not have")
@@ -52,7 +51,6 @@ class Visit:
     complaints: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Listen from the beginning."""
         self.page.set_default_timeout(PATIENCE_MS)
         self.page.on("request", lambda request: self.addresses.append(request.url))
         self.page.on("console", self._hear)
@@ -76,7 +74,6 @@ class Visit:
         return region
 
     def opened_request(self, words: str) -> Any:
-        """Open the request in whose row these words are, and return the region."""
         region = self.region("Requests")
         region.get_by_role("row").filter(has_text=words).click()
         return region
@@ -91,7 +88,6 @@ class Visit:
         self.region(region).get_by_role("button", name=button, exact=True).click()
 
     def press_twice(self, region: str, button: str) -> None:
-        """Press a button that asks first, and answer it."""
         self.press(region, button)
         self.press(region, f"{button}? Click again")
 
@@ -101,11 +97,9 @@ class Visit:
         choosing.value.set_files(file)
 
     def alert(self) -> Any:
-        """Return what is refused."""
         return self.page.get_by_role("alert")
 
     def lost(self) -> Any:
-        """Return the sign of a lost connection."""
         return self.page.get_by_role("status")
 
 
@@ -117,7 +111,6 @@ class Service(ServedClient):
         return f"http://{self.address}"
 
     def photoshoot(self, photo: bytes | None = None) -> Any:
-        """Admit a photoshoot of a new picture, and return it."""
         photos = {"content": photo or picture(), "headers": {"Content-Type": "image/png"}}
         asset = self.told("POST", "/assets", **photos)
         return self.photograph(asset_ids=[asset["id"]], output_mode="photoshoot").json

@@ -55,7 +55,6 @@ def visit(visitor: Any) -> Any:
 
 @pytest.fixture
 def service(origin: str) -> Any:
-    """The emulator as its clients speak to it."""
     from tests.page.browser import Service
 
     return Service(f"{origin}/v1")

@@ -16,7 +16,6 @@ OPTIONS = ("--clock", "manual", "--start", START, "--public-url", "http://127.0.
 
 
 def bottle() -> bytes:
-    """Draw a product without a background."""
     image = Image.new("RGBA", (600, 900))
     draw = ImageDraw.Draw(image)
     draw.rounded_rectangle((150, 260, 450, 880), 60, "#1f6f5c")
@@ -61,7 +60,6 @@ def play(service: Service) -> int:
 
 
 def main(folder: Path) -> None:
-    """Write the pictures."""
     with serving(*OPTIONS) as emulator, chromium() as browser:
         refused = play(Service(emulator.base_url))
         context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")

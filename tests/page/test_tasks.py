@@ -19,7 +19,6 @@ MAX_TABS = 30
 
 @pytest.fixture
 def traffic(origin: str) -> Iterator[None]:
-    """A client that asks on and on."""
     ended, client = Event(), Service(f"{origin}/v1")
 
     def ask() -> None:

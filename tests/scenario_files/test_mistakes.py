@@ -15,7 +15,6 @@ from tests.support.every_operation import CONTRACT
 
 
 def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:
-    """Every complaint about a scenario, without the name of its file."""
     with pytest.raises(DocumentError) as caught:
         parse_scenario(text, "s.yaml", CONTRACT, world)
     return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]

@@ -32,12 +32,10 @@ CHUNKED = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: 
 
 
 def _play(emulator: EmulatorUnderTest, network: Any, **more: str) -> None:
-    """Let GET /team be answered by a fault of the network."""
     emulator.rule({"operation": "getTeam"}, {"network": network, **more})
 
 
 async def _opened(application: Any, *pieces: bytes, state: Connections | None = None) -> Transport:
-    """A connection to a server, over which some bytes have come."""
     loop = asyncio.get_running_loop()
     transport = Transport(loop)
     transport.protocol = WatchedProtocol(server_config(application), state or Connections(limit=1), {}, loop)

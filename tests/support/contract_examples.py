@@ -172,7 +172,6 @@ class Story:
 
 
 def _with_usual_size(value: Any) -> Any:
-    """A body in which every drawn picture has the same size, however it is drawn."""
     if isinstance(value, list):
         return [_with_usual_size(item) for item in value]
     if not isinstance(value, dict):

@@ -104,12 +104,10 @@ def _exclusive(words: dict[str, list[str]], options: Sequence[str]) -> dict[str,
 
 
 def _closed(names: Sequence[str]) -> dict[str, Any]:
-    """The schema of an object that has no fields but these: one error tells all others."""
     return {"properties": dict.fromkeys(names, True), "additionalProperties": False}
 
 
 def _without(others: Sequence[str], words: Sequence[str], subject: str) -> dict[str, Any]:
-    """The schema of a `then` that has none of the words for other subjects."""
     expected = f"one of {', '.join(words)}, as this rule is about {subject}"
     return {"propertyNames": {"not": {"enum": others}, "x-expected": expected}}
 

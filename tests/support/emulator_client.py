@@ -231,11 +231,9 @@ class Client(ABC):
         return self.created(self.complete(*self.ready_upload(data, content_type, key), key))
 
     def assets(self, count: int, key: str = OWN) -> list[str]:
-        """Bring in some small pictures, and return the ids of their Assets."""
         return [str(self.upload(picture(), key=key)["id"]) for _ in range(count)]
 
     def product(self, *asset_ids: str, key: str = OWN, **fields: Any) -> Json:
-        """Create a Product of some Assets, the first of them primary."""
         body = {"name": "Shirt", "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]} | fields
         return self.created(self.post("/products", body, key))
 
@@ -255,13 +253,11 @@ class Client(ABC):
         return self.post("/generations/product-photography", body, key)
 
     def upscale(self, asset_id: str | None = None, key: str = OWN, **fields: Any) -> Answer:
-        """Ask for an upscale to 2k: of a new Asset, unless one is named."""
         source = self.assets(1, key)[0] if asset_id is None else asset_id
         body = {"asset_id": source, "target_resolution": "2k", "output_format": "png"} | fields
         return self.post("/generations/upscale", body, key)
 
     def premade(self, kind: str, name: str | None = None) -> Json:
-        """Return a global ingredient: the newest, or the one of a name."""
         found = self.get(INGREDIENT_PATHS[kind] + "?scope=global").json["data"]
         return next(dict(item) for item in found if name in (None, item["name"]))
 

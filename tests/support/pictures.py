@@ -24,7 +24,6 @@ def picture(
 
 @cache
 def noise(edge: int = 320) -> bytes:
-    """Return a PNG that no compression makes smaller."""
     size = (edge, edge)
     return encode(Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png")
 

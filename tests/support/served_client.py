@@ -41,7 +41,6 @@ class ServedClient(Client):
         return Answer(response.status, headers, response.read())
 
     def send(self, call: Call, connection: HTTPConnection | None = None, seconds: float = SECONDS) -> Answer:
-        """Send a request and wait for its answer; raises as `finish` does."""
         address = urlsplit(call.target).netloc
         with (
             nullcontext(connection)

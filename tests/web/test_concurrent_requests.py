@@ -9,7 +9,6 @@ def completion(emulator: EmulatorUnderTest) -> Call:
 
 
 def output(emulator: EmulatorUnderTest) -> str:
-    """Return the id of a generated Asset whose picture nobody has looked at."""
     done = emulator.wait_for(emulator.photograph().json)
     return str(done["outputs"][0]["asset"]["id"])
 

@@ -28,7 +28,6 @@ FORM = {"Content-Type": "multipart/form-data; boundary=x"}
 
 
 def asking(query: str) -> Callable[[Call], Json]:
-    """Return the change of a call that adds a query."""
     return lambda call: {"target": f"{call.target}?{query}"}
 
 

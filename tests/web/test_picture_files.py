@@ -144,7 +144,6 @@ def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: Emul
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Json]:
-    """The jobs that the helpers are given, as they come."""
     jobs: list[Json] = []
     run = Helpers.run
 
