@@ -107,7 +107,8 @@ class _Sweeping:
             self.runner.output = None
         if len(waiting) > 1:
             print(f"{len(waiting)} cells to try", file=sys.stderr, flush=True)
-        self._most_waiting = math.ceil(sum(trial.is_silent for trial in waiting) / _WAITING_RUNS) or 1
+        # Two of these runs are for faults that last.
+        self._most_waiting = math.ceil(sum(trial.is_silent for trial in waiting) / (_WAITING_RUNS - 2)) or 1
         pool = ThreadPoolExecutor(self._jobs + _WAITING_RUNS)
         try:
             while waiting or running:
@@ -145,7 +146,7 @@ class _Sweeping:
         Those whose client waits have runs of their own.
         """
         waits = [trial for trial in waiting if self.runner.waits(trial)]
-        works = [trial for trial in waiting if trial not in waits]
+        works = [trial for trial in waiting if not self.runner.waits(trial)]
         idle = sum(self.runner.waits(batch[0]) for batch in running)
         steps = (host_elapsed_ms() - self._began_at_ms) // (1000 * _STEP_SECONDS)
         if works and len(running) - idle < self._jobs:
