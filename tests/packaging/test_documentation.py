@@ -113,14 +113,12 @@ def test_the_table_of_the_library_names_every_scenario_once() -> None:
     assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(names)
 
 
-@pytest.mark.parametrize("text", [text for text in SHOWN if text.startswith("scenario:")])
-def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
-    assert parse_scenario(text, "README.md", CONTRACT, world_names(built_in_world())).rules
-
-
-@pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])
-def test_a_world_that_is_shown_can_be_used(text: str) -> None:
-    assert world_of(read_document(text, "README.md")).teams != built_in_world().teams
+@pytest.mark.parametrize("text", SHOWN)
+def test_a_scenario_or_world_that_is_shown_can_be_used(text: str) -> None:
+    if text.startswith("scenario:"):
+        assert parse_scenario(text, "README.md", CONTRACT, world_names(built_in_world())).rules
+    else:
+        assert world_of(read_document(text, "README.md")).teams != built_in_world().teams
 
 
 def anchors(document: Path) -> set[str]:
