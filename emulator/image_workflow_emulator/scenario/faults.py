@@ -171,7 +171,7 @@ class ProblemFault(Fault, frozen=True):
         return None
 
     def after_check(self, context: FaultContext, check: Check) -> None:
-        """Raise it at its check."""
+        """Raise the problem at its check."""
         if self.at == "before_commit" and CATALOGUE[self.code].check is check:
             self._raise(context)
 
@@ -186,7 +186,7 @@ class ProblemFault(Fault, frozen=True):
             self._raise(context)
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
-        """The answer that is replaced is the service's own, as its repetition will show it."""
+        """Return none: the answer that is replaced is the service's own, as its repetition will show it."""
         return ()
 
     def answer(self, context: FaultContext, response: Response) -> Response:
@@ -205,7 +205,7 @@ class HoldFault(Fault, frozen=True):
     duration_ms: int
 
     async def admission(self, context: FaultContext) -> None:
-        """Hold it."""
+        """Keep the request in admission."""
         if self.duration_ms:
             await context.hold(self.duration_ms)
 
@@ -217,7 +217,7 @@ class DeprecatedFault(Fault, frozen=True):
     link: str | None = None
 
     async def entrance(self, context: FaultContext) -> Response | None:
-        """Count it."""
+        """Count that the rule fired."""
         context.fire()
         return None
 
@@ -266,7 +266,7 @@ class NetworkFault(Fault, frozen=True):
         return None if self.loss is None or is_lost_on_its_way else context.unanswered()
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
-        """The answer gets its header on the wire: its repetition must not have it."""
+        """Return none: the answer gets its header on the wire, and its repetition must not have it."""
         return ()
 
     async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
@@ -300,7 +300,7 @@ class NetworkFault(Fault, frozen=True):
 
 
 def network_fault(loss: str | None = None, at: Moment = "before_commit", **options: Any) -> NetworkFault:
-    """Make the fault of the options of `network`: a loss, or options, of which one can be a loss."""
+    """Make the fault from the options of `network`: a loss, or options, of which one can be a loss."""
     loss = loss or next((word for word in LOSSES if word in options), None)
     return NetworkFault(at, options.get("latency", (0, 0)), options.get("rate"), loss=loss)
 
@@ -336,4 +336,4 @@ FAULTS: Final[Mapping[str, Callable[..., Fault]]] = {
     "deprecated": DeprecatedFault,
     "client": ClientFault,
 }
-"""What makes the fault of a rule about requests of its value and options, by its word under `then`."""
+"""The makers of the faults of rules about requests, from a value and options, by the word under `then`."""

@@ -8,7 +8,7 @@ from typing import Final
 from image_workflow_emulator.documents.shipped import shipped_path
 
 PROBLEM_PREFIX: Final = "problem:"
-"""How the names of the library's scenarios begin that are no files."""
+"""The prefix of the names of scenarios that are no files."""
 
 
 def scenario_file(name: "str | PathLike[str]") -> Path | None:

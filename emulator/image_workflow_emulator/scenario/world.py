@@ -1,6 +1,6 @@
-"""How a sandbox begins: its world (Teams, credentials, timings) and its readings, in one form for all that gives them.
+"""How a sandbox begins: its world (Teams, credentials, timings) and its readings, in one form.
 
-That is a file, an option, a scenario or a body. A world says what differs from another one, in the end from the
+Files, options, scenarios and bodies give them. A world says what differs from another one, in the end from the
 built-in one: what it does not say stays. Owns the defaults, and what `contract/world.schema.json` and
 `contract/readings.schema.json` cannot say. It makes no Teams: identifiers, balances and states belong to the sandbox.
 Which readings there are is said in `image_workflow_emulator.domain.readings`.
@@ -29,7 +29,7 @@ from image_workflow_emulator.settings import SettingError
 MAX_TEAMS: Final = 1_000
 """Limit of the Teams with which a reset begins, where a state file says so."""
 CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
-"""The names of credentials to which nobody gives another."""
+"""The default names of credentials, by profile."""
 
 
 class WorldCredential(Struct, frozen=True):
@@ -45,7 +45,7 @@ class WorldCredential(Struct, frozen=True):
     expires_at: Instant | None = None
 
     def values(self) -> dict[str, Any]:
-        """Return what is said of the credential itself."""
+        """Return the fields that are given, without the key."""
         return {name: value for name, value in asdict(self).items() if name != "key" and value is not None}
 
 
@@ -65,14 +65,14 @@ class WorldTeam(Struct, frozen=True):
     credentials: tuple[WorldCredential, ...] = ()
 
     def values(self) -> dict[str, Any]:
-        """Return what is said of the Team itself."""
+        """Return the fields that are given, without name and credentials."""
         return {name: value for name, value in asdict(self).items() if name in NEW_TEAM and value is not None}
 
 
 NEW_TEAM: Final[Mapping[str, Any]] = MappingProxyType(
     {"credits": 100, "subscription_active": True, "concurrency_limit": 20, "requests_per_minute": 120}
 )
-"""The values of a Team of which a world says nothing."""
+"""The defaults of a new Team."""
 
 
 class Timings(Struct, frozen=True):
@@ -134,7 +134,7 @@ class WorldNames(Struct, frozen=True):
     only: str | None = None
 
     def usable(self, names: Mapping[str, str]) -> frozenset[str]:
-        """Return those of the Teams, or of the keys, that the file can name."""
+        """Return the names of Teams, or the keys, that the file may use."""
         return frozenset(name for name, team in names.items() if self.only in (None, team))
 
     def with_world(self, document: Document, world: Mapping[str, Any], steps: tuple[str, ...]) -> Self:
@@ -172,7 +172,7 @@ def world_of(document: Document) -> World:
 
 
 def read_world(given: Mapping[str, Any]) -> World:
-    """Make a world of the values of a valid document."""
+    """Make a world from the values of a valid document."""
     timings = {f"{name}_ms": span_ms for name, span_ms in given.get("timings", {}).items()}
     return World(tuple(starmap(read_team, given.get("teams", {}).items())), timings, given.get("premade"))
 
@@ -181,7 +181,7 @@ TeamChange: TypeAlias = WorldTeam | WorldCredential
 
 
 def read_change(given: Mapping[str, Any]) -> TeamChange:
-    """Make a change of a Team or of a credential of what a timeline sets."""
+    """Make a change of a Team or of a credential from what a timeline sets."""
     if "team" in given:
         return read_team(given["team"], given)
     others = {name: value for name, value in given.items() if name != "credential"}
@@ -189,7 +189,7 @@ def read_change(given: Mapping[str, Any]) -> TeamChange:
 
 
 def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
-    """Make a Team, or a change of one, of the fields that a world, a timeline and the control plane share."""
+    """Make a Team, or a change of one, from the fields that a world, a timeline and the control plane share."""
     fields = {field: value for field, value in given.items() if field in NEW_TEAM}
     if "subscription" in given:
         fields["subscription_active"] = given["subscription"] == "active"
