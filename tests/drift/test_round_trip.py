@@ -5,7 +5,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from image_workflow_emulator.client.control_client import Answer
 from image_workflow_emulator.domain.readings import DECISIONS, READINGS, chosen, parse_readings
+from image_workflow_emulator.drift import replay
 from image_workflow_emulator.drift.recordings import RecordedExchange
 from image_workflow_emulator.drift.traffic import Traffic
 from image_workflow_emulator.kernel.seed import Seed
@@ -18,6 +20,15 @@ SAMPLE = [PAIRS[Seed(24).number("pair", str(number)) % len(PAIRS)] for number in
 
 def test_a_recording_of_the_plain_emulator_shows_nothing_else() -> None:
     assert {"assumed"} == {row.verdict for row in judged(tour()).details["decisions"]}
+
+
+def test_an_answer_500_of_the_emulator_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> Answer:
+        return Answer(500, {}, b'{"code": "internal_error"}')
+
+    exchanges = tour()[:1]
+    monkeypatch.setattr(replay, "ask", fail)
+    assert ["bug status"] == found(exchanges)
 
 
 def test_an_order_may_refer_to_what_was_there_before_the_recording() -> None:

@@ -45,8 +45,6 @@ _MAX_PLACES: Final = 20
 """The most exchanges that are named for one decision; a finding names fewer."""
 _CLEAR_SHARE: Final = 0.75
 """The share of the evidence that a reading has to explain where not all of it agrees."""
-
-
 _NEVER: Final = frozenset(
     {"created_at", "updated_at", "started_at", "expires_at", "message"}
     | {"size_bytes", "prefix", "used", "limit", "initiated_by", "output_summary", "headers", "credential"}
