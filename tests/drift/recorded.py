@@ -1,8 +1,4 @@
-"""A service that is recorded: an emulator in this process, on a clock that stands still between requests, and a tour of
-it.
-
-The tour asks the least that tells the readings of each decision apart.
-"""
+"""A recorded service: an emulator in this process, on a manual clock, and a tour that tells its readings apart."""
 
 import asyncio
 import base64
@@ -151,14 +147,8 @@ def png(width: int, height: int) -> bytes:
 
 
 def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedExchange]:
-    """Record what tells all readings apart."""
+    """Record what tells all readings apart, failures, a pause and a key of the day before included."""
     service = RecordedService(readings, evolution=evolution)
-    travel(service)
-    return service.exchanges
-
-
-def travel(service: RecordedService) -> None:
-    """Ask for what tells all readings apart, failures, a pause and a key of the day before included."""
     team = service.call("getTeam").json["id"]
     service.control("PATCH", f"/teams/{team}", {"credits": 500})
     for stop in STOPS:
@@ -174,11 +164,9 @@ def travel(service: RecordedService) -> None:
         }
         service.control("PUT", "/scenario", {"scenario": "failing", "rules": [rule]})
         service.finished(service.call("createProductPhotographyGeneration", photoshoot_of(asset)))
-    paused = [
-        {"at": "0s", "set": {"admission": "paused", "retry_after": 5}},
-        {"at": "10s", "set": {"admission": "open"}},
-    ]
-    service.control("PUT", "/scenario", {"scenario": "paused", "timeline": paused})
+    pause = {"at": "0s", "set": {"admission": "paused", "retry_after": 5}}
+    opening = {"at": "10s", "set": {"admission": "open"}}
+    service.control("PUT", "/scenario", {"scenario": "paused", "timeline": [pause, opening]})
     service.product("Paused", [asset])
     service.wait(10)
     service.control("PUT", "/scenario", {"scenario": "nothing"})
@@ -188,21 +176,12 @@ def travel(service: RecordedService) -> None:
     service.control("PATCH", f"/teams/{team}", {"credits": 0})
     for _ in range(2):
         service.call("createUpscaleGeneration", upscaled, key="poor")
+    return service.exchanges
 
 
 def photoshoot_of(asset: str) -> dict[str, Any]:
     """The body of an order of four pictures of a photo, with nothing left to defaults."""
     return {**SHOOT, "asset_ids": [asset], "aspect_ratio": "1:1", "output_format": "png"}
-
-
-def _lists(service: RecordedService) -> None:
-    service.call("listAssets", limit=101)
-    service.call("listPoses", limit=100)
-
-
-def _refused_twice(service: RecordedService) -> None:
-    for _ in range(2):
-        service.product("Probe", ["ast_absent"], key="refused-twice")
 
 
 def _product(service: RecordedService) -> None:
@@ -227,11 +206,13 @@ def _pose(service: RecordedService) -> None:
 
 
 STOPS: Sequence[Callable[[RecordedService], object]] = (
-    _lists,
+    lambda service: service.call("listAssets", limit=101),
+    lambda service: service.call("listPoses", limit=100),
     lambda service: service.send("GET", service.upload().json["url"], {}),
     lambda service: service.upload(6_000, 5_000),
     lambda service: service.product("n" * 150, service.photos(1)),
-    _refused_twice,
+    lambda service: service.product("Probe", ["ast_absent"], key="refused-twice"),
+    lambda service: service.product("Probe", ["ast_absent"], key="refused-twice"),
     _product,
     _style,
     lambda service: service.order({**SHOOT, "image_count": 2}),

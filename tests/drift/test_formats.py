@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from image_workflow_emulator.drift.recordings import read_recordings
+from image_workflow_emulator.drift.recorded_conduct import judge_client
+from image_workflow_emulator.drift.recordings import RecordedExchange, read_recordings
 from image_workflow_emulator.settings import UsageError
-from tests.drift.recorded import found, judged
+from tests.drift.recorded import CONTRACT, found, judged
 
 RECORDINGS = Path(__file__).parent / "recordings"
 
@@ -22,21 +24,21 @@ def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "compared", "noise", "readings"),
+    ("file", "noise", "has_times", "readings"),
     [
         # Left aside: a font, and a request without an answer.
-        ("browser.har", 2, 2, ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"]),
-        ("cassette.yaml", 2, 0, ["D02=clamps", "D27=target-at-once"]),
-        ("journal.json", 2, 0, ["D66=silent"]),
+        ("browser.har", 2, True, ["D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset"]),
+        ("cassette.yaml", 0, False, ["D02=clamps", "D27=target-at-once"]),
+        ("journal.json", 0, True, ["D66=silent"]),
     ],
 )
-def test_a_recording_tells_readings_though_it_lacks_keys_or_times(
-    file: str, compared: int, noise: int, readings: list[str]
-) -> None:
+def test_a_recording_of_each_format_is_judged(file: str, noise: int, has_times: bool, readings: list[str]) -> None:
     exchanges = read_recordings([str(RECORDINGS / file)])
     assert readings == found(exchanges)
-    report = judged(exchanges)
-    assert (compared, noise) == (report.details["compared"], report.details["noise"])
+    report, conduct = judged(exchanges), judge_client(exchanges, CONTRACT)
+    assert (2, noise) == (report.details["compared"], report.details["noise"])
+    assert conduct.ok
+    assert has_times == ("poll-before-retry-after" not in conduct.details["not_checked"])
 
 
 @pytest.mark.parametrize(
@@ -61,21 +63,21 @@ def test_what_is_no_recording_is_refused_with_its_name_and_a_reason(content: byt
     assert words in str(raised.value)
 
 
-def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(tmp_path: Path) -> None:
+def recorded_with(content: dict[str, Any], file: Path) -> list[RecordedExchange]:
+    """Return the exchanges of the browser, the first with another content."""
     document = json.loads((RECORDINGS / "browser.har").read_text())
-    content = document["log"]["entries"][0]["response"]["content"]
-    content["text"] = content["text"][:41]
-    file = tmp_path / "cut.har"
+    document["log"]["entries"][0]["response"]["content"] |= content
     file.write_text(json.dumps(document))
-    assert ["D26=always-a-cursor", "D70=relative", "D72=charset"] == found(read_recordings([str(file)]))
+    return read_recordings([str(file)])
+
+
+def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(tmp_path: Path) -> None:
+    cut = recorded_with({"text": '{"object":"product"', "size": 400}, tmp_path / "cut.har")
+    assert ["D26=always-a-cursor", "D70=relative", "D72=charset"] == found(cut)
 
 
 @pytest.mark.parametrize("depth", [480, 1_000])
 def test_a_body_that_is_nested_too_deep_is_taken_for_none(depth: int, tmp_path: Path) -> None:
-    document = json.loads((RECORDINGS / "browser.har").read_text())
-    deep = {"text": '{"object":"product","deep":' + "[" * depth + "]" * depth + "}"}
-    document["log"]["entries"][0]["response"]["content"] = deep
-    file = tmp_path / "deep.har"
-    file.write_text(json.dumps(document))
-    exchanges = read_recordings([str(file)])
-    assert {"deep.har, entry 1"} == {breach.exchange for breach in judged(exchanges).details["breaches"]}
+    text = '{"object":"product","deep":' + "[" * depth + "]" * depth + "}"
+    deep = judged(recorded_with({"text": text, "size": 0}, tmp_path / "deep.har"))
+    assert {"deep.har, entry 1"} == {breach.exchange for breach in deep.details["breaches"]}

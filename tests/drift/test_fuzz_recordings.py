@@ -5,6 +5,7 @@ read.
 import json
 from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,19 +62,16 @@ def changed(number: int) -> Any:
     for step in range(1 + draw("steps", 3)):
         entry = entries[draw(f"entry {step}", len(entries))]
         part = ("postData", "content", "file")[draw(f"part {step}", 3)]
-        try:
+        holder, target = None, entry
+        with suppress(KeyError, TypeError, ValueError, AttributeError):  # changed before
             holder = entry["request"].get(part) or entry["response"].get(part)
             target = json.loads(holder["text"]) if holder else entry
-        except (KeyError, TypeError, ValueError, AttributeError):  # changed before
-            holder, target = None, entry
-        places = list(holders(target))
-        if places:
+        if places := list(holders(target)):
             inner, name = places[draw(f"place {step}", len(places))]
+            inner[name] = STRANGE[draw(f"value {step}", len(STRANGE))]
             if draw(f"removed {step}", 8) == 0:
                 del inner[name]
-            else:
-                inner[name] = STRANGE[draw(f"value {step}", len(STRANGE))]
-        if holder:
+        if holder and target is not entry:
             holder["text"] = json.dumps(target)
     return document
 

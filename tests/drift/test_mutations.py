@@ -87,6 +87,7 @@ def tampered(spot: Spot, change: Change) -> list[RecordedExchange]:
 finished = succeeded("getGeneration", status="completed", workflow="product_photography")
 made = succeeded("getOperation", status="completed")
 error = {"code": "processing_failed", "message": "x", "retryable": True}
+ORDER_ID, LATE = "createProductPhotographyGeneration", "2027-01-01T00:00:00.000Z"
 PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "an answer without Request-Id": (succeeded("getTeam"), headers(request_id=None)),
     "an Asset without Location": (succeeded("completeUpload"), headers(location=None)),
@@ -123,10 +124,7 @@ PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "a failed output without an error": (finished, members("outputs", 0, error=None)),
     "a charge that nothing explains": (finished, members("credits", charged=9)),
     "a price that nothing explains": (succeeded("createUpscaleGeneration"), members("credits", reserved=1)),
-    "an echo of something else": (
-        succeeded("createProductPhotographyGeneration"),
-        members("request", resolution="4k"),
-    ),
+    "an echo of something else": (succeeded(ORDER_ID), members("request", resolution="4k")),
     "a default page of 30": (succeeded("listProducts"), body(lambda page: page.update(data=page["data"] * 30))),
     "an Asset whose size changes": (succeeded("listAssets"), members("data", 0, size_bytes=5)),
     "finished work without its end": (finished, members(finished_at=None)),
@@ -144,10 +142,7 @@ PLANTED: Mapping[str, tuple[Spot, Change]] = {
     "a listed Asset of another source": (succeeded("listAssets"), members("data", 0, source="camera")),
     "a session without an address": (succeeded("createUpload"), without("upload", "url")),
     "a session in another state": (succeeded("createUpload"), members(status=7)),
-    "a session with a window that no reading has": (
-        succeeded("createUpload"),
-        members("upload", expires_at="2027-01-01T00:00:00.000Z"),
-    ),
+    "a session with a window that no reading has": (succeeded("createUpload"), members("upload", expires_at=LATE)),
     "bytes that are refused": (lambda call: call.name == "upload", status(422)),
     "a file that is not found": (lambda call: call.name == "download", status(404)),
 }
@@ -182,7 +177,7 @@ def _add_to_all(value: Any) -> None:
             _add_to_all(inner)
 
 
-def _problem(value: dict[str, Any]) -> None:
+def _reword(value: dict[str, Any]) -> None:
     if "code" in value:
         value |= {"title": "Anders", "detail": "Auch anders", "type": "https://errors.example.com/x", "trace": "1"}
 
@@ -206,12 +201,9 @@ TEXTS: Mapping[str, tuple[str, str]] = {
 HARMLESS: Mapping[str, Change] = {
     "a client whose clock is a year late": lambda exchange: replace(exchange, at=(exchange.at or 0) - 365 * DAY_MS),
     "more members everywhere": when_json(_add_to_all),
-    "other words in problems": when_json(_problem),
+    "other words in problems": when_json(_reword),
     "more headers": headers(server="cloud", x_cache="HIT", via="1.1 edge", date="Mon, 02 Mar 2026 10:00:00 GMT"),
-    "headers of an ETag": headers(etag='"other"'),
     "slower answers": lambda exchange: replace(exchange, took_ms=4_000.0),
-    "other names of exchanges": lambda exchange: replace(exchange, where=f"x {exchange.where}"),
-    "JSON in another form": when_json(lambda _: None),
     "no Authorization": keyless,
 }
 
@@ -259,13 +251,10 @@ def test_times_in_whole_seconds_are_no_evidence_for_waits(readings: str) -> None
     assert [name for name in chosen(parse_readings(readings)) if name != "D74=lag"] == found(exchanges)
 
 
-def test_a_corrected_body_under_the_same_key_shows_what_a_refusal_does_to_it() -> None:
-    def corrected(readings: str) -> list[str]:
-        service = RecordedService(readings)
-        (photo,) = service.photos(1)
-        service.product("Shirt", ["ast_absent"], key="corrected")
-        service.product("Shirt", [photo], key="corrected")
-        return found(service.exchanges)
-
-    assert [] == corrected("plain")
-    assert ["D10=binds-refusals"] == corrected("D10=binds-refusals")
+@pytest.mark.parametrize("readings", [[], ["D10=binds-refusals"]])
+def test_a_corrected_body_under_the_same_key_shows_what_a_refusal_does_to_it(readings: list[str]) -> None:
+    service = RecordedService(",".join(readings) or "plain")
+    (photo,) = service.photos(1)
+    for asset in ("ast_absent", photo):
+        service.product("Shirt", [asset], key="corrected")
+    assert readings == found(service.exchanges)
