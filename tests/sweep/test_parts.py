@@ -13,7 +13,7 @@ from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.scenario.scenario import parse_scenario
 from image_workflow_emulator.sweep.cells import Cell, Plan, by_urgency, cells_of, choose
 from image_workflow_emulator.sweep.evidence import calls_of, lives_of, made_twice
-from image_workflow_emulator.sweep.runs import Outcome, Run, agreed
+from image_workflow_emulator.sweep.runs import Outcome, Run, agreed, is_sure
 from image_workflow_emulator.sweep.sweep_report import Gate, Strictness, Swept, merged, read_expectations
 
 CONTRACT = load_contract()
@@ -252,6 +252,11 @@ def test_one_defect_is_one_cause_with_a_remedy_and_its_section_the_worst_first()
 )
 def test_a_failure_is_flaky_if_its_repetition_survives_or_fails_without_the_fault(again: Run, is_flaky: bool) -> None:
     assert is_flaky == agreed(FAILED, again).is_flaky
+
+
+def test_what_chance_can_cause_is_tried_again_but_not_a_client_that_waits_in_vain() -> None:
+    runs = [FAILED, REFUSED, HUNG, run("getTeam#1:cut", "hung"), run("createProduct#1:cut", "damaged", TWICE)]
+    assert [is_sure(one) for one in runs] == [False, True, True, False, False]
 
 
 FAILED = run("getTeam#1:rate_limited", "failed")
