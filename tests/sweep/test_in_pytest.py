@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 
 from tests.support.served import EMULATOR, ROOT, run_program
 from tests.sweep.test_sweep import report_of, suite, sweep
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups are those of POSIX")
 
 CLIENT = """
 import os, time

@@ -16,8 +16,6 @@ from image_workflow_emulator.sweep.cells import RECOVERABLE
 from tests.cli.command import run_command, run_here
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, started
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
-
 CLIENT = """
 import json, os, sys, time, urllib.error, urllib.request
 BASE, KEY = os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"]
