@@ -80,12 +80,9 @@ class Contract:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
-        self.operations = {operation.id: operation for operation in self._read_operations()}
-
-    @property
-    def version(self) -> str:
+        self.version: str = document["info"]["version"]
         """The contract's own version (section 9)."""
-        return str(self.document["info"]["version"])
+        self.operations = {operation.id: operation for operation in self._read_operations()}
 
     @cached_property
     def _schemas(self) -> Schemas:

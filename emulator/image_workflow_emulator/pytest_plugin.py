@@ -21,15 +21,12 @@ NAME: Final = "image_workflow"
 URL: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
 READINGS: Final = "--image-workflow-readings"
-OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
-"""The options of the marker."""
 READINGS_INI: Final = "image_workflow_readings"
 CONDUCT_INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 PLUGIN_VARIABLE: Final = "IMAGE_WORKFLOW_PYTEST"
 """Names a module that is a plugin too."""
 SECTION: Final = "image workflow requests"
-CONDUCT_SECTION: Final = "image workflow conduct"
 MAX_SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
 _SHARD: Final = "image_workflow_coverage"
@@ -70,8 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
-        f"{NAME}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; the defaults of "
-        "`clock`, `scenario` and `conduct` are the ini options of these names, and the clock is `auto` without one",
+        f"{NAME}(clock, scenario, world, seed, start, rate_limits, evolution, readings, conduct): how the sandbox of the "
+        "fixture begins; the defaults of `clock`, `scenario` and `conduct` are the ini options of these names",
     )
 
 
@@ -228,7 +225,7 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         return
     yield SECTION + name, text
     if findings:
-        yield CONDUCT_SECTION, "\n".join(map(str, findings))
+        yield "image workflow conduct", "\n".join(map(str, findings))
 
 
 def _lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> Iterator[str]:

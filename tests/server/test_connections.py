@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import re
+import socket
 import sys
 from hashlib import sha256
 from http.client import HTTPConnection
@@ -24,7 +25,7 @@ from image_workflow_emulator.server.server import (
 )
 from tests.fuzzing.wire import Transport, converse, turns
 from tests.support.emulator_client import UPLOAD_CONTENT, EmulatorUnderTest
-from tests.support.served import PATIENCE_SECONDS, started
+from tests.support.served import PATIENCE_SECONDS, read_answer, serving, started
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
@@ -170,6 +171,26 @@ def test_an_offer_of_another_protocol_keeps_the_body(
     pieces = [whole[start : start + piece_bytes] for start in range(0, len(whole), piece_bytes)]
     conversation = asyncio.run(converse(emulator.application, pieces))
     assert [("POST", "/v1/uploads", 400), ("GET", "/v1/team", 200)] == conversation.requests
+
+
+def test_a_client_that_ends_its_side_gets_the_answers_of_its_pipeline() -> None:
+    with serving() as server:
+        for number in (1, 2, 3):
+            with server.connect() as connection:
+                connection.sendall(GET * number)
+                connection.shutdown(socket.SHUT_WR)
+                assert number == read_answer(connection).count(b"HTTP/1.1 200 ")
+
+
+def test_a_pipeline_whose_client_may_have_gone_is_not_kept_for_ever(emulator: EmulatorUnderTest) -> None:
+    async def leave() -> bool:
+        transport = await _opened(emulator.application, GET + GET)
+        assert transport.protocol is not None
+        assert transport.protocol.eof_received()
+        return transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + REQUEST_SECONDS + 1)
+
+    _play(emulator, "stall")
+    assert asyncio.run(leave())
 
 
 @pytest.mark.parametrize("spoiled", [b"GET\r\n\r\n", b"\0\r\n\r\n", CHUNKED + b"x\r\n", GET.replace(b"\r", b"")])

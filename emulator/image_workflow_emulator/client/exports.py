@@ -85,7 +85,6 @@ def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     lacks.
     """
     query, took, answered = entry["query"] or "", entry["duration_ms"] or 0, entry["response_headers"] or {}
-    pairs = parse_qsl(query, keep_blank_values=True)
     names = ("idempotency-key", "user-agent", "content-type", "emulator-fault")
     headers = {name: value for name in names if (value := entry.get(name.replace("-", "_")))}
     if entry["credential"]:  # the journal keeps no key: the credential's id distinguishes keys
@@ -94,7 +93,7 @@ def har_entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
         **_message(headers),
         "method": entry["method"],
         "url": url + encoded_path(entry["path"]) + (f"?{query}" if query else ""),
-        "queryString": [{"name": name, "value": value} for name, value in pairs],
+        "queryString": [{"name": name, "value": value} for name, value in parse_qsl(query, keep_blank_values=True)],
     }
     if entry["request_body"] is not None:
         request["postData"] = _content(entry["request_body"], headers)

@@ -13,7 +13,6 @@ there.
 """
 NOT_STARTED: Final = "not_started"
 """The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
-MAX_STATE_BYTES: Final = 4 * 2**30
 
 
 class EmulatorError(Exception):
@@ -72,7 +71,7 @@ def read_state_file(file: "str | PathLike[str]") -> bytes:
     """Return what a state file holds. Raises UnusableFileError for one that cannot be read, or has no end."""
     if Path(file).exists() and not Path(file).is_file():
         raise UnusableFileError("invalid_request", f"{fspath(file)}: expected a file, not a device or a pipe")
-    return read_file(file, MAX_STATE_BYTES)
+    return read_file(file, 4 * 2**30)
 
 
 def check_writable(flag: str, name: str) -> Path:

@@ -83,7 +83,12 @@ READINGS: Final[Mapping[str, Reading]] = {reading.name: reading for reading in _
 DECISIONS: Final = tuple(dict.fromkeys(reading.decision for reading in READINGS.values()))
 """The decisions that have readings."""
 
-SETS: Final = ("plain", "other", "stingy")
+SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
+    PLAIN: (),
+    "other": ("less", "refuses", "other", "more"),
+    "stingy": ("less", "refuses"),
+}
+"""What the readings of a set give: of each decision it holds the first that gives one of these."""
 
 
 def chosen(readings: Readings) -> tuple[str, ...]:
@@ -121,17 +126,9 @@ def parse_readings(text: str, readings: Readings = NO_READINGS) -> Readings:
     return readings
 
 
-_OF_SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
-    PLAIN: (),
-    "other": ("less", "refuses", "other", "more"),
-    "stingy": ("less", "refuses"),
-}
-"""What the readings of a set give: of each decision it holds the first that gives one of these."""
-
-
 def _names_of_set(name: str) -> Iterable[str]:
     """Return the readings of a set. Raises ValueError for an unknown set."""
-    if name not in _OF_SETS:
+    if name not in SETS:
         raise ValueError(name)
-    fitting = [reading for reading in READINGS.values() if reading.gives in _OF_SETS[name]]
+    fitting = [reading for reading in READINGS.values() if reading.gives in SETS[name]]
     return {reading.decision: reading.name for reading in reversed(fitting)}.values()

@@ -22,6 +22,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _LOGGER = logging.getLogger("image_workflow_emulator.http")
+
 MAX_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
 MAX_BODY_BYTES = 1024 * 1024

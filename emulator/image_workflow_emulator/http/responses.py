@@ -28,8 +28,6 @@ class Response(Struct, frozen=True, gc=False):
 
 
 PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
-CHALLENGE: Header = (b"www-authenticate", b"Bearer")
-"""The header that every 401 needs (D61, RFC 9110)."""
 
 
 def json_bytes(value: object) -> bytes:
@@ -57,7 +55,7 @@ def problem_response(
     body = json_bytes(value)
     fields = [PROBLEM_TYPE, NOSNIFF, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
     if problem.status == 401:
-        fields.append(CHALLENGE)
+        fields.append((b"www-authenticate", b"Bearer"))  # which every 401 needs (D61, RFC 9110)
     if retry_after is not None:
         fields.append((b"retry-after", b"%d" % retry_after))
     fields.extend((name.lower().encode(), value.encode()) for name, value in problem.headers)

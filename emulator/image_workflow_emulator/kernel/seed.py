@@ -35,7 +35,6 @@ class Seed(Struct, frozen=True):
 
 _COUNT_DIGITS = 10
 _RANDOM_DIGITS = 16
-_HEXADECIMAL = re.compile("[0-9a-f]+")
 _BLOCK = 8
 """How many identifiers share one digest, each with its own part of it."""
 
@@ -60,7 +59,7 @@ class Identifiers:
         """Return the number of an identifier among those of its kind, counted from 1; None if it was not given here."""
         prefix, _, rest = identifier.partition("_")
         digits = rest[:_COUNT_DIGITS]
-        count = int(digits, 16) if _HEXADECIMAL.fullmatch(digits) else 0
+        count = int(digits, 16) if re.fullmatch("[0-9a-f]+", digits) else 0
         is_known = 1 <= count <= self.counters.get(prefix, 0) and identifier == self._identifier(prefix, count)
         return count if is_known else None
 

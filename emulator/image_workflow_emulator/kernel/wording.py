@@ -14,8 +14,7 @@ MAX_EXCERPT_CHARACTERS: Final = 80
 
 def pointer(*steps: object) -> str:
     """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
-    path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-    return printable(path)
+    return printable("".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps))
 
 
 def count_of(number: int, noun: str) -> str:

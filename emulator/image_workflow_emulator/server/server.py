@@ -90,6 +90,10 @@ class WatchedProtocol(HttpToolsProtocol):
     """The last request that the application was given; those behind it are in the pipeline."""
     _is_refused = False
     """Whether the connection ends with the answer to the last request in the pipeline. Nothing is parsed any more."""
+    _is_pipelined = False
+    """Whether the request that is being answered has waited in the pipeline."""
+    _is_half_closed = False
+    """Whether the client has ended its side while requests were in the pipeline."""
     _unsent_bytes = 0
     """How many bytes of answers the client had not taken when the connection was last checked."""
     _taken_at = 0.0
@@ -114,6 +118,11 @@ class WatchedProtocol(HttpToolsProtocol):
         self.pipeline.clear()
         if self._answering is not None:
             _disconnect(self._answering)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection open until the requests in the pipeline are answered; else its client has gone."""
+        self._is_half_closed = self._is_pipelined or bool(self.pipeline)
+        return self._is_half_closed
 
     def data_received(self, data: bytes) -> None:
         """Parse bytes, or keep them while a request waits for the one before it."""
@@ -236,10 +245,13 @@ class WatchedProtocol(HttpToolsProtocol):
             return
         self.heard_at = self.loop.time()
         self.flow.resume_reading()
-        if self.pipeline:
+        self._is_pipelined = bool(self.pipeline)
+        if self._is_pipelined:
             self._start_asgi_task(*self.pipeline.pop())
         if self._unparsed:
             self._parse()
+        if self._is_half_closed and self.cycle.response_complete:
+            self.transport.close()
 
     def _refuse(self, problem: Problem) -> None:
         """Answer bytes that are no request with a problem, as if they were one more, and close the connection."""
@@ -279,6 +291,9 @@ class WatchedProtocol(HttpToolsProtocol):
             return True
         if self._is_refused or self.transport.is_closing():
             return False
+        if self._is_half_closed and now - self.heard_at > REQUEST_SECONDS:
+            self.transport.close()
+            return True
         if self._unparsed or self.flow.read_paused:
             self.heard_at = now  # the server keeps its client waiting
             if len(self._unparsed) + len(self.cycle.body) < MAX_UNREAD_BYTES:

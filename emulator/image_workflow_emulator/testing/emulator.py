@@ -146,9 +146,6 @@ class Emulator:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"<Emulator at {self.url}>"
-
 
 # A process of its own -------------------------------------------------------------------------------------------------
 

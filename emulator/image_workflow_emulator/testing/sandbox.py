@@ -16,7 +16,6 @@ from image_workflow_emulator.client import control_client
 from image_workflow_emulator.client.control_client import STATE_SECONDS, YAML, ZIP, ControlClient
 from image_workflow_emulator.client.exports import saved_sandbox
 from image_workflow_emulator.client.local_files import EmulatorError, is_refusal, read_file, read_state_file, write_file
-from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.examiner.findings import Conduct
 from image_workflow_emulator.kernel.timestamps import parse_duration_ms
@@ -253,9 +252,6 @@ class Sandbox:
     def show(self) -> dict[str, Any]:
         """Return all of it, as the control plane shows it."""
         return self._plane.call("GET")
-
-    def __repr__(self) -> str:
-        return f"<Sandbox {self.id!r} at {self._plane.url}{BASE_PATH}>"
 
 
 class Clock:
