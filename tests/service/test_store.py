@@ -64,21 +64,17 @@ def recipe_of(*inputs: str) -> EditRecipe:
 PREMADE = PremadeRecipe(kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png")
 
 
-def test_a_picture_that_was_freed_while_it_was_drawn_stays_away(store: ImageStore) -> None:
-    store.plan("a", PREMADE)
-    store.withdraw("a")
-    store.develop(PREMADE, b"123")
-    assert (store.pictures, store.held_bytes, store.drawn(PREMADE)) == ({}, 0, None)
+# Short of memory ------------------------------------------------------------------------------------------------------
 
 
-def test_a_picture_is_developed_once(store: ImageStore) -> None:
+def test_a_picture_is_developed_once_and_not_after_it_was_freed(store: ImageStore) -> None:
     store.plan("a", PREMADE)
     store.develop(PREMADE, b"123")
     store.develop(PREMADE, b"456789")
     assert (store.pictures["a"].data, store.held_bytes) == (b"123", 3)
-
-
-# Short of memory ------------------------------------------------------------------------------------------------------
+    store.withdraw("a")
+    store.develop(PREMADE, b"123")
+    assert (store.pictures, store.held_bytes, store.drawn(PREMADE)) == ({}, 0, None)
 
 
 def test_what_can_be_drawn_again_is_dropped_oldest_first_and_no_more_than_needed(store: ImageStore) -> None:

@@ -19,7 +19,7 @@ from tests.support.emulator_client import (
     EmulatorUnderTest,
     ingredient_body,
 )
-from tests.support.every_problem import expired_upload, too_large
+from tests.support.every_problem import expired_upload, paused, too_large
 from tests.support.pictures import picture
 
 Step = Callable[[EmulatorUnderTest], Any]
@@ -42,10 +42,6 @@ def changed(key: str, **changes: Any) -> Step:
         return emulator.told("PATCH", f"/credentials/{emulator.sandbox.credentials[key].credential.id}", changes)
 
     return change
-
-
-def paused(emulator: EmulatorUnderTest) -> None:
-    emulator.told("PUT", "/admission", {"state": "paused"})
 
 
 def team(**changes: Any) -> Step:

@@ -1,12 +1,11 @@
 """The public files of pictures (D19): ranges, conditions, methods, addresses, redirects, and how pictures are made."""
 
 import re
-from collections.abc import Sequence
+from unittest.mock import patch
 
 import pytest
 
 from image_workflow_emulator.imaging.helpers import Helpers
-from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.web.files import TARGET_LIFETIME_MS
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
@@ -142,25 +141,10 @@ def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: Emul
         assert memory.held_bytes <= memory.limit_bytes
 
 
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Json]:
-    jobs: list[Json] = []
-    run = Helpers.run
-
-    async def noting(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-        jobs.append(dict(head))
-        return await run(helpers, head, parts)
-
-    monkeypatch.setattr(Helpers, "run", noting)
-    return jobs
-
-
-def test_a_generation_is_drawn_at_once_and_only_once(
-    emulator: EmulatorUnderTest, asset: Json, drawn: list[Json]
-) -> None:
+def test_a_generation_is_drawn_at_once_and_only_once(emulator: EmulatorUnderTest, asset: Json) -> None:
     works = [emulator.photograph(asset_ids=[asset["id"]], image_count=3).json for _ in range(2)]
     outputs = [output for work in works for output in emulator.wait_for(work)["outputs"]]
-    drawn.clear()
-    for output in outputs:
-        emulator.get(f"/assets/{output['asset']['id']}")
-        assert [head["recipe"]["slot"] for head in drawn] == [1, 2, 3]
+    with patch.object(Helpers, "run", autospec=True, side_effect=Helpers.run) as run:
+        for output in outputs:
+            emulator.get(f"/assets/{output['asset']['id']}")
+            assert [call.args[1]["recipe"]["slot"] for call in run.call_args_list] == [1, 2, 3]
