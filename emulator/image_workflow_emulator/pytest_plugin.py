@@ -67,8 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
-        f"{NAME}(clock, scenario, world, seed, start, rate_limits, evolution, readings, conduct): how the sandbox of the "
-        "fixture begins; the defaults of `clock`, `scenario` and `conduct` are the ini options of these names",
+        f"{NAME}(clock, scenario, world, seed, start, rate_limits, evolution, readings, conduct): how the sandbox of "
+        "the fixture begins; the defaults of `clock`, `scenario` and `conduct` are the ini options of these names",
     )
 
 

@@ -22,9 +22,6 @@ CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
 READINGS_FILE: Final = "image-workflow.readings.yaml"
 """The file of readings that commands use where it lies in the working directory."""
 
-_VARIABLE_PREFIX: Final = "EMULATOR_"
-"""How the variables of all options begin."""
-
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -90,7 +87,7 @@ class Option(NamedTuple):
     @property
     def variable(self) -> str:
         """The name in the environment, such as `EMULATOR_RATE_LIMITS`."""
-        return _VARIABLE_PREFIX + self.field.upper()
+        return f"EMULATOR_{self.field.upper()}"
 
 
 # Kinds of values ------------------------------------------------------------------------------------------------------
@@ -165,9 +162,8 @@ _READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a se
 _COUNT: Final = _whole("N", 1, 1_000_000)
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
-_ORIGINS: Final = Kind(
-    "ORIGIN", _each(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"), "an origin such as http://localhost:5173, or *"
-)
+_ORIGIN: Final = r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"
+_ORIGINS: Final = Kind("ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *")
 
 # The table ------------------------------------------------------------------------------------------------------------
 
@@ -265,7 +261,7 @@ def read_settings(
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Return the variables that begin as those of options do, and mean nothing."""
     known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
-    return sorted(name for name in environment if name.startswith(_VARIABLE_PREFIX) and name not in known)
+    return sorted(name for name in environment if name.startswith("EMULATOR_") and name not in known)
 
 
 def _read(option: Option, name: str, text: str) -> Any:

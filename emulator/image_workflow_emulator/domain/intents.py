@@ -23,10 +23,6 @@ def colour(text: str) -> str:
     return "#" + text.removeprefix("#").lower()
 
 
-def _create_upload(body: Intent) -> Intent:
-    return {**body, "size_bytes": int(body["size_bytes"])}  # 2.0 is the whole number 2
-
-
 def _product(body: Intent) -> Intent:
     """A Primary must be one of the photos given with it (section 4); without photos the Product's own decide, later."""
     asset_ids, primary = body.get("asset_ids"), body.get("primary_asset_id")
@@ -94,7 +90,7 @@ def _check_lengths(body: Intent, where: str = "") -> None:
 
 
 _RULES: Mapping[str, Callable[[Intent], Intent]] = {
-    "CreateUpload": _create_upload,
+    "CreateUpload": lambda body: {**body, "size_bytes": int(body["size_bytes"])},  # 2.0 is the whole number 2
     "ProductWrite": _product,
     "ProductPatch": _product,
     "StyleWrite": lambda body: {"description": "", **body},  # D22

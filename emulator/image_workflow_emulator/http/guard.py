@@ -26,7 +26,6 @@ _ANY_SITE: Final[Header] = (b"cross-origin-resource-policy", b"cross-origin")
 _SYNTAX: Final = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 _OWN_PAGES: Final = (b"same-origin", b"none")
 _OWN_SITES: Final = (*_OWN_PAGES, b"same-site")
-_FOLLOWED_LINK: Final = (b"navigate", b"document")
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 _KNOWN_HOSTS: Final = 100
 """Limit of the accepted values of `Host` that are cached."""
@@ -92,7 +91,7 @@ class Guard:
             raise _foreign("Origin", origin, "none but the emulator's own: its address, or that of --public-url")
         if site is not None and site.strip() not in _OWN_PAGES:
             purpose = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
-            if request.method != "GET" or not is_document or purpose != _FOLLOWED_LINK:
+            if request.method != "GET" or not is_document or purpose != (b"navigate", b"document"):
                 raise _foreign("Sec-Fetch-Site", site, "the emulator's own page")
 
     def picture_policy(self, request: Request) -> Header:
