@@ -67,11 +67,7 @@ def status(number: int) -> Change:
 
 
 def succeeded(operation: str, /, **shown: object) -> Spot:
-    return lambda call: (
-        call.name == operation
-        and call.is_success
-        and all(call.answer.get(key) == value for key, value in shown.items())
-    )
+    return lambda call: call.name == operation and call.is_success and shown.items() <= call.answer.items()
 
 
 def refused(code: str) -> Spot:
@@ -228,7 +224,7 @@ def dearer(work: Any) -> None:
 
 def answered(number: int, marks: bytes) -> Change:
     """Return a change of the status of the answers whose body has some bytes."""
-    return lambda exchange: status(number)(exchange) if marks in (exchange.response_body or b"") else exchange
+    return lambda exchange: replace(exchange, status=number) if marks in (exchange.response_body or b"") else exchange
 
 
 @pytest.mark.parametrize(
