@@ -131,12 +131,14 @@ def test_a_state_file_goes_before_everything() -> None:
     ("content", "complaint"),
     [("readings:\n  D66: silnt\n", f"{FOUND}:2:"), ("readings: [", f"{FOUND}:2:1:"), ("{}", f"{FOUND}:1:")],
 )
-def test_a_broken_file_ends_a_command_with_its_place(content: str, complaint: str) -> None:
+def test_a_broken_file_ends_a_command_with_its_place(
+    content: str, complaint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     Path(FOUND).write_text(content)
     for arguments in (("exec", "--", "true"), ("sweep", "--", "true"), ("serve", "--port", "0")):
         outcome = run_here(*arguments)
         assert (arguments, outcome.status) == (arguments, 2)
-        assert complaint in outcome.complaint
+        assert complaint in outcome.complaint + capfd.readouterr().err  # that of the run of a sweep
 
 
 def test_readings_that_do_not_exist_are_refused_with_those_that_are_near() -> None:
