@@ -71,7 +71,7 @@ def test_each_field_is_read_by_the_contract(emulator: EmulatorUnderTest, method:
 
 
 @pytest.mark.parametrize(("content", "headers", "status", "told"), MALFORMED, ids=[row[3] for row in MALFORMED])
-def test_malformed_bodies(
+def test_a_malformed_body_is_refused(
     emulator: EmulatorUnderTest, content: bytes, headers: dict[str, str], status: int, told: str
 ) -> None:
     found = emulator.refusal("PUT", "/clock", content=content, headers=headers)

@@ -274,7 +274,7 @@ def test_a_sandbox_begins_with_a_scenario(emulator: EmulatorUnderTest, scenario:
     ids=str,
 )
 @pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
-def test_creation_before_scenario_before_process(emulator: EmulatorUnderTest, said: Any, now: str, mode: str) -> None:
+def test_a_creation_overrides_its_scenario(emulator: EmulatorUnderTest, said: Any, now: str, mode: str) -> None:
     sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": CLOCKED, **said})
     assert (sandbox["clock"]["now"], sandbox["clock"]["mode"]) == (now, mode)
     assert sandbox["teams"][0]["credits"] == 5
