@@ -221,6 +221,7 @@ def test_bytes_of_another_format_than_declared_are_refused(kind: str, declared: 
 def test_bytes_that_are_no_accepted_image_are_refused(data: bytes) -> None:
     reason = refusal(data, "image/png")
     assert "The bytes are no image of a known format; expected PNG, as declared by image/png." == reason
+    assert refusal(data, "image/tiff").startswith("The content type is image/tiff; expected one of image/jpeg")
 
 
 @pytest.mark.parametrize("kind", KINDS)
