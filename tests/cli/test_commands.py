@@ -49,7 +49,7 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
         (["wait", "--timeout", "soon"], {}, "--timeout: found 'soon', expected a span such as 90s, 250ms, 2m or 1h"),
         (["wait"], {"EMULATOR_URL": "127.0.0.1:8038"}, "EMULATOR_URL: found '127.0.0.1:8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
         (["clock"], {"EMULATOR_PORT": "abc"}, "EMULATOR_PORT: found 'abc', expected a number from 0 to 65535"),
-        (["clock", "advance", "soon"], {}, "VALUE: found 'soon', expected a span such as 90s, 250ms, 2m or 1h"),
+        (["clock", "advance", "soon"], {}, "clock advance: found 'soon', expected a span such as 90s, 250ms, 2m or 1h"),
         (["scenario", "show", "rate-limite"], {}, 'scenarios: found "rate-limite"; expected the name of a scenario; did you mean "rate-limited"?'),
     ],
 )  # fmt: skip

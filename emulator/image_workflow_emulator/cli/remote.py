@@ -55,7 +55,7 @@ def ask(options: Namespace, environment: Mapping[str, str]) -> None:
     if "key" in given:
         given |= control.credential(given["key"])
     if options.command == "clock advance":
-        given["value"] = _seconds("VALUE", options.value)
+        given["value"] = _seconds(options.command, options.value)
     if path.startswith("sandboxes"):
         control = control.of(None)
     body = dict(map(_change, [*(member.format_map(given) for member in members), *given.get("changes", ())]))
