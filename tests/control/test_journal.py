@@ -4,6 +4,7 @@ import pytest
 
 from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from tests.support.emulator_client import (
+    BROKE,
     FULL,
     JSON,
     OTHER,
@@ -149,6 +150,13 @@ def test_a_replay_has_the_request_id_of_the_first_answer_which_finds_the_newest(
     assert [(entry["sequence"], entry["replayed"], entry["request_id"]) for entry in found] == [
         (number, number > 1, request_id) for number in (1, 2, 3, 3)
     ]
+
+
+def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> None:
+    body = {"asset_ids": emulator.assets(1, BROKE), "output_mode": "photoshoot"}
+    for _ in range(2):
+        emulator.post("/generations/product-photography", body, BROKE, idempotency_key="one")
+    assert [True, False] == [entry["replayed"] for entry in entries(emulator, "code=insufficient_credits")]
 
 
 @pytest.mark.parametrize("identifier", ["req_none", "7", "0", "9" * 40, "-1", "%00"])

@@ -123,6 +123,7 @@ def test_a_document_is_parsed_unless_it_is_compiled(contract: Path, monkeypatch:
         assert shipped_document(CONTRACT) == content
     contract.write_text("openapi: 3.1.1\n")
     assert shipped_document(CONTRACT) == {"openapi": "3.1.1"}
+    assert {*compile_documents()} == {*contract.with_name("compiled").iterdir()}
 
 
 @pytest.mark.parametrize(
