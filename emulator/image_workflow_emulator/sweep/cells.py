@@ -128,32 +128,40 @@ DEFECTS: Final[Mapping[str, str]] = {
 """What each fault of the client is, in words."""
 
 
-def cells_of(journals: Mapping[str, Iterable[Sequence[Entry]]]) -> dict[str, list[Cell]]:
-    """Return all cells that the journals of sandboxes show, by test."""
+def cells_of(journals: Mapping[str, Iterable[Sequence[Entry]]]) -> dict[str, dict[Cell, str]]:
+    """Return all cells that the journals of sandboxes show, by test, each with why it is left out since its result
+    cannot differ from another's: empty if it is not.
+    """
     codes = {name: operation.all_codes for name, operation in load_contract().operations.items()}
     codes.update(dict.fromkeys(BYTE_SURFACES, BYTE_CODES))
-    found: dict[str, list[Cell]] = {}
+    found: dict[str, dict[Cell, str]] = {}
     for test, sandboxes in journals.items():
-        cells = {cell for journal in sandboxes for cell in (*_of_calls(journal, codes), *_of_works(journal))}
-        found[test] = [*sorted(cells), *(Cell(CLIENT, 0, defect) for defect in DEFECTS if cells)]
+        cells = {pair for journal in sandboxes for pair in (*_of_calls(journal, codes), *_of_works(journal))}
+        # Where sandboxes differ, the reason that comes first in this order is none, and it is the last that counts.
+        found[test] = dict(sorted(cells, reverse=True)) | {Cell(CLIENT, 0, one): "" for one in DEFECTS if cells}
     return found
 
 
-def _of_calls(journal: Sequence[Entry], codes: Mapping[str, Iterable[str]]) -> Iterator[Cell]:
+def _of_calls(journal: Sequence[Entry], codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:
     for call in calls_of(journal):
-        # A read commits nothing: where its answer is lost, it does not matter when.
-        faults = _FAULTS.keys() - {FAILED_AFTER, LOST_AFTER} if call.is_read else _FAULTS
-        for fault in (*filter(call.can_return, codes[call.operation]), *faults):
-            yield Cell(call.operation, call.number, fault)
+        for fault in (*codes[call.operation], *_FAULTS):
+            why = ""
+            if fault in CATALOGUE and not call.can_return(fault):
+                why = "the call was refused without a fault, before that is checked"
+            elif call.is_read and fault in (FAILED_AFTER, LOST_AFTER):
+                why = "a read commits nothing: it does not matter when its answer is lost"
+            yield Cell(call.operation, call.number, fault), why
             if fault in RECOVERABLE:
-                yield Cell(call.operation, call.number, fault, lasts=True)
+                yield Cell(call.operation, call.number, fault, lasts=True), why
 
 
-def _of_works(journal: Sequence[Entry]) -> Iterator[Cell]:
+def _of_works(journal: Sequence[Entry]) -> Iterator[tuple[Cell, str]]:
     for work in works_of(journal):
         for fault in _OUTCOMES:
-            if fault.startswith("fail-") or work.outputs > 1:  # the only output fails with its work
-                yield Cell(work.operation, work.number, fault)
+            is_output = fault.startswith("output-")
+            if work.outputs or not is_output:
+                same = "it is the only output, which fails with its work" if is_output and work.outputs == 1 else ""
+                yield Cell(work.operation, work.number, fault), same
 
 
 # The plan ------------------------------------------------------------------------------------------------------------
@@ -163,21 +171,21 @@ _FAULTS_BY_COST: Final = (*_FAULTS, *CATALOGUE)
 
 
 class Plan(Struct, eq=False):
-    """What is to be tried, in its order; the classes of all cells for which that stands; and what is left out, since a
-    similar call is tried.
+    """What is to be tried, in its order; the classes of all cells for which that stands; and what is left out, and
+    why.
     """
 
     cells: list[Cell] = field(default_factory=list)
     classes: dict[str, list[Cell]] = field(default_factory=dict)
-    left_out: list[Cell] = field(default_factory=list)
+    left_out: dict[Cell, str] = field(default_factory=dict)
 
     def shard(self, number: int, shards: int) -> "Plan":
         """Return the part of it that is one of some shards, counted from 1."""
         return Plan(self.cells[number - 1 :: shards], self.classes, self.left_out)
 
 
-def choose(found: Mapping[str, Iterable[Cell]], only: str | None, faults: Sequence[str]) -> Plan:
-    """Choose what is tried. `found`: by test, its cells.
+def choose(found: Mapping[str, Mapping[Cell, str]], only: str | None, faults: Sequence[str]) -> Plan:
+    """Choose what is tried. `found`: by test, its cells, each with why it is left out.
 
     `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every
     test.
@@ -187,17 +195,21 @@ def choose(found: Mapping[str, Iterable[Cell]], only: str | None, faults: Sequen
     is_whole = only is not None or bool({"all", CLIENT} & kinds)
     plan, tests, tried, load = Plan(), dict[Cell, list[str]](), set[str](), Counter[tuple[str, bool]]()
     for test, cells in found.items():
-        for cell in cells:
+        for cell, why in cells.items():
             if cell.group in groups and fnmatchcase(str(cell), only or "*"):
-                tests.setdefault(cell, []).append(test)
+                if not why or str(cell) == only:
+                    tests.setdefault(cell, []).append(test)
+                else:
+                    plan.left_out[cell] = why
     for cell in by_urgency(tests):
         marks = {f"{cell.operation}+", f"{cell.fault}+"} if cell.lasts else {cell.fault}
         is_new = is_whole or cell.group in kinds or not marks <= tried
         if not is_new and cell.class_name not in plan.classes:
-            plan.left_out.append(cell)
+            plan.left_out[cell] = "a similar call is tried"
             continue
         if not cell.is_recoverable:
             tried |= marks
+        plan.left_out.pop(cell, None)  # of another test
         plan.classes.setdefault(cell.class_name, []).append(cell)
     if is_whole:
         plan.cells = [structs.replace(cell, test=test) for cell in tests for test in tests[cell]]

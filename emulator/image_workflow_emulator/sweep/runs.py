@@ -143,7 +143,10 @@ class Runner:
                 begun = {WHOLE} - places[WHOLE].tests.keys()
                 has_ended = not begun
             else:
-                tasks = {trial.test: self._task(trial) for trial in trials}
+                scenarios = {trial.test: trial.scenario(self._kinds) for trial in trials}
+                tasks = {
+                    test: {"scenario": one, "tests": [*self.places[test].tests]} for test, one in scenarios.items()
+                }
                 (folder / evidence.TASKS).write_bytes(json.encode(tasks))
                 late_seconds = self._clean_seconds + _START_SECONDS
                 has_ended = self._run(folder, self._words, limit_seconds, late_seconds) is not None
@@ -168,9 +171,6 @@ class Runner:
         usual = max(10.0, 3 * self._longest_seconds) * (3 if trial.is_silent or trial in self.first else 1)
         late = (3 if trial.lasts else 1) * (SLOW_SECONDS + 1) if trial.is_silent else 0
         return self.timeout_seconds or usual + late + self._pauses_seconds.get(trial, 0)
-
-    def _task(self, trial: Cell) -> Mapping[str, Any]:
-        return {"scenario": trial.scenario(self._kinds), "tests": [*self.places[trial.test].tests]}
 
     def waits(self, trial: Cell) -> bool:
         """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
@@ -269,10 +269,8 @@ def agreed(first: Run, second: Run) -> Run:
 
 def flags(options: Mapping[str, Any]) -> list[str]:
     """Return options of the emulator as they are typed."""
-    given = {option.flag: options.get(option.field, ()) for option in OPTIONS}
-    return [
-        f"{flag}={text}" for flag, value in given.items() for text in ([value] if isinstance(value, str) else value)
-    ]
+    given = ((option.flag, options.get(option.field, ())) for option in OPTIONS)
+    return [f"{flag}={text}" for flag, value in given for text in ([value] if isinstance(value, str) else value)]
 
 
 def _kill_group(group: int) -> None:

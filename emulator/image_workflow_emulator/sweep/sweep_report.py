@@ -5,7 +5,6 @@ A cause is an operation and the habit that its client lacks there, one of docs/s
 catalogue's recovery. Must not know how a run is made.
 """
 
-import contextlib
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -24,7 +23,6 @@ from image_workflow_emulator.settings import SettingError
 from image_workflow_emulator.sweep.cells import DEFECTS, Cell, Plan, by_urgency
 from image_workflow_emulator.sweep.runs import OUTCOMES, Outcome, Run
 
-Strictness = Literal["recoverable", "all", "off"]
 EXPECTED_FILE: Final = "sweep.expected.yaml"
 """The file that is read where it lies in the working directory."""
 _ONE_KEY, _RETRY, _GIVE_UP, _TIMEOUT, _POLL, _WAIT, _NEW_UPLOAD = 1, 2, 5, 6, 7, 9, 11
@@ -51,7 +49,8 @@ class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
 class Gate(Struct, frozen=True):
     """Judges runs."""
 
-    strict: Strictness = "off"
+    strict: str = "off"
+    """`recoverable`, `all` or `off`."""
     expectations: tuple[Expectation, ...] = ()
     least_percent: float = 100.0
     """How many of the classes have to be tried."""
@@ -159,17 +158,12 @@ class Swept(Struct, eq=False):
         for run in runs:
             ending = {"failed": "no recovery from", "hung": "no end after"}.get(run.outcome)
             faults.setdefault(ending or f"{', '.join(run.errors)} after", {})[run.trial.fault] = None
-        endings = [f"{ending} {first_of([*names])}" for ending, names in faults.items()]
-        first = runs[0]
-        return Cause(
-            summary=f"{first.trial.operation}: {'; '.join(endings)}",
-            outcome=first.outcome,
-            remedy=_remedy(habit, runs),
-            section=f"docs/survive.md, section {habit}",
-            cells=list(dict.fromkeys(run.cell for run in runs)),
-            tests=list(dict.fromkeys(run.test for run in runs if run.test)),
-            command=self.line_to_repeat(first.cell, first.test),
-        )
+        first, endings = runs[0], [f"{ending} {first_of([*names])}" for ending, names in faults.items()]
+        summary, section = f"{first.trial.operation}: {'; '.join(endings)}", f"docs/survive.md, section {habit}"
+        cells = list(dict.fromkeys(run.cell for run in runs))
+        tests = list(dict.fromkeys(run.test for run in runs if run.test))
+        command = self.line_to_repeat(first.cell, first.test)
+        return Cause(summary, first.outcome, _remedy(habit, runs), section, cells, tests, command)
 
     def _unnoticed(self) -> Iterator[Cause]:
         """Iterate over what no test noticed of a broken client, although requests were changed."""
@@ -224,7 +218,7 @@ class Swept(Struct, eq=False):
                 "causes": [structs.asdict(cause) for cause in causes],
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
                 "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
-                "left_out": [{"cell": str(cell), "why": "a similar call is tried"} for cell in self.plan.left_out],
+                "left_out": [{"cell": str(cell), "why": why} for cell, why in self.plan.left_out.items()],
                 "not_run": [{"cell": str(trial), "test": trial.test} for trial in self.not_run],
                 "command": list(self.words),
                 "options": list(self.repeat),
@@ -260,16 +254,23 @@ class Swept(Struct, eq=False):
 
 def merged(files: Sequence[str], gate: Gate) -> Swept:
     """Join the reports of the shards of one sweep. Raises SettingError, UnusableFileError."""
-    reports = [_read(name) for name in files]
+    contents = [read_file(name) for name in files]
+    try:
+        return _joined([json.decode(content) for content in contents], gate)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise SettingError("--merge", " ".join(files), "whole JSON reports of the shards of one sweep") from None
+
+
+def _joined(reports: Sequence[Mapping[str, Any]], gate: Gate) -> Swept:
     first = reports[0]
-    for name, report in zip(files, reports, strict=True):
-        if any(report[key] != first[key] for key in ("command", "options", "left_out")):
-            raise SettingError("--merge", name, f"the report of a shard of the same sweep as {files[0]}")
+    same = [[report[key] for key in ("kind", "command", "options", "left_out")] for report in reports]
+    if same.count(same[0]) < len(same) or first["kind"] != "sweep" or any("not_shown" in report for report in reports):
+        raise ValueError
     runs = {run.trial: run for report in reports for run in convert(report["cells"], list[Run])}
     left = {Cell.read(row["cell"], row["test"]) for report in reports for row in report["not_run"]}
     plan = Plan(by_urgency({*runs, *left}))
     plan.classes = {row["class"]: [*map(Cell.read, row["stands_for"])] for row in first["classes"]}
-    plan.left_out = [Cell.read(row["cell"]) for row in first["left_out"]]
+    plan.left_out = {Cell.read(row["cell"]): row["why"] for row in first["left_out"]}
     swept = Swept(plan, runs, first["command"], first["options"], gate)
     swept.number = sum(report["counts"]["runs"] for report in reports)
     shards = {report["shard"] for report in reports} - {None}
@@ -277,15 +278,6 @@ def merged(files: Sequence[str], gate: Gate) -> Swept:
     swept.missing = [f"{one}/{number}" for one in range(1, number + 1) if f"{one}/{number}" not in shards]
     swept.why_stopped = "in the shards that were merged"
     return swept
-
-
-def _read(name: str) -> dict[str, Any]:
-    report: Any = None
-    with contextlib.suppress(ValueError):
-        report = json.decode(read_file(name))
-    if not isinstance(report, dict) or report.get("kind") != "sweep" or "not_shown" in report:
-        raise SettingError("--merge", name, "a whole JSON report of sweep")
-    return report
 
 
 def _habit(run: Run) -> int:

@@ -22,7 +22,7 @@ from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
 from image_workflow_emulator.sweep.cells import CHOICES, Cell, Plan, cells_of, choose
 from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
-from image_workflow_emulator.sweep.sweep_report import Gate, Strictness, Swept, merged, read_expectations
+from image_workflow_emulator.sweep.sweep_report import Gate, Swept, merged, read_expectations
 
 _WAITING_RUNS: Final = 8
 """How many runs may wait for an answer that does not come, beside those that work."""
@@ -66,8 +66,8 @@ class _Sweeping:
         budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
         self._budget_seconds = (budget_ms or (60_000 if sys.stdout.isatty() else math.inf)) / 1000
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
-        usual_strictness: Strictness = "recoverable" if is_ci else "off"
-        gate = Gate(options.strict or usual_strictness, read_expectations(options.expected), options.least)
+        strict = options.strict or ("recoverable" if is_ci else "off")
+        gate = Gate(strict, read_expectations(options.expected), options.least)
         settings = read_settings(vars(options), environment, {"port": "0", "clock": "auto"})
         jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or (os.cpu_count() or 1) + 1
         self._jobs = 1 if settings.port else int(jobs)  # all runs want the same port
