@@ -53,9 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(f"{NAME}_clock", f"the clock {unless}", default="auto")
     parser.addini(f"{NAME}_scenario", f"the scenario {unless}", default="")
     parser.addini(READINGS_INI, f"as {READINGS}, which goes before it", default="")
-    misdeeds = (
-        "what follows from misdeeds of the client under test: `off`, `report` (in the report of a test that failed)"
-    )
+    misdeeds = "what follows from misdeeds of the client: `off`, `report` (in the report of a test that failed)"
     parser.addini(CONDUCT_INI, f"{misdeeds}, or `fail`: errors fail the test", default="report")
 
 
@@ -94,12 +92,9 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 
     url = request.config.getoption(URL) or os.environ.get("EMULATOR_URL")
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
+    readings = _common_readings(request.config)
     with _reporting_refusals(f"  ({URL} or EMULATOR_URL names it)" if url else ""):
-        emulator = (
-            Emulator.connect(url, token)
-            if url
-            else Emulator.start(journal_requests=100_000, **_common_readings(request.config))
-        )
+        emulator = Emulator.connect(url, token) if url else Emulator.start(journal_requests=100_000, **readings)
     with emulator:
         yield emulator
 
@@ -134,8 +129,7 @@ def _options(node: pytest.Item) -> dict[str, Any]:
     options = {name: value for name, value in ini.items() if value} | _common_readings(node.config)
     for marker in reversed(list(node.iter_markers(NAME))):
         if marker.args:
-            complaint = f"{_marker_of(node)}: found {marker.args[0]!r}; expected options by name"
-            pytest.fail(complaint, pytrace=False)
+            pytest.fail(f"{_marker_of(node)}: found {marker.args[0]!r}; expected options by name", pytrace=False)
         options.update(marker.kwargs)
     if options["conduct"] not in CONDUCT:
         complaint = f"conduct: found {options['conduct']!r}; expected one of {', '.join(CONDUCT)}"

@@ -10,16 +10,11 @@ The pytest plugin and the command line's own clients use this, and it uses the c
 an emulator's objects, since most run in another process.
 """
 
-from image_workflow_emulator.client.local_files import EmulatorError as EmulatorError
-from image_workflow_emulator.control.recorded_request import RecordedRequest as RecordedRequest
-from image_workflow_emulator.examiner.findings import Conduct as Conduct
-from image_workflow_emulator.examiner.findings import Finding as Finding
-from image_workflow_emulator.testing.emulator import Emulator as Emulator
-from image_workflow_emulator.testing.emulator import EmulatorApplication as EmulatorApplication
-from image_workflow_emulator.testing.emulator import create_app as create_app
-from image_workflow_emulator.testing.sandbox import Clock as Clock
-from image_workflow_emulator.testing.sandbox import Explanation as Explanation
-from image_workflow_emulator.testing.sandbox import Given as Given
-from image_workflow_emulator.testing.sandbox import Rule as Rule
-from image_workflow_emulator.testing.sandbox import Sandbox as Sandbox
-from image_workflow_emulator.testing.sandbox import Team as Team
+from image_workflow_emulator.client.local_files import EmulatorError
+from image_workflow_emulator.control.recorded_request import RecordedRequest
+from image_workflow_emulator.examiner.findings import Conduct, Finding
+from image_workflow_emulator.testing.emulator import Emulator, EmulatorApplication, create_app
+from image_workflow_emulator.testing.sandbox import Clock, Explanation, Given, Rule, Sandbox, Team
+
+__all__ = ["Clock", "Conduct", "Emulator", "EmulatorApplication", "EmulatorError", "Explanation", "Finding"]
+__all__ += ["Given", "RecordedRequest", "Rule", "Sandbox", "Team", "create_app"]

@@ -223,7 +223,6 @@ class EmulatorApplication:
         """The whole emulator, for more sandboxes."""
         settings = self._application.settings
         url = settings.public_url or ORIGIN
-
         return Emulator(ControlClient(url, settings.control_token, transport=self._answer))
 
     @property

@@ -7,7 +7,7 @@ where the emulator refuses or does not answer.
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypedDict, Unpack
 
 import orjson
 from msgspec import Struct, convert
@@ -25,6 +25,26 @@ __tracebackhide__ = is_refusal
 
 Resource: TypeAlias = dict[str, Any]
 """A resource as `/v1` shows it."""
+
+
+class Filters(TypedDict, total=False):
+    """The filters of recorded requests, as `Sandbox.requests` takes them. None is no filter."""
+
+    operation: str | None
+    status: int | str | None
+    code: str | None
+    team: str | None
+    idempotency_key: str | None
+    since: int | None
+
+
+class TeamChanges(TypedDict, total=False):
+    """The fields of a Team that can be changed, as `Team.set` takes them."""
+
+    credits: int
+    subscription: str
+    concurrency_limit: int
+    requests_per_minute: int
 
 
 def _shown(field: str) -> Any:
@@ -155,7 +175,7 @@ class Sandbox:
 
     # The journal ----------------------------------------------------------------------------------------------------
 
-    def requests(self, **filters: Any) -> list[RecordedRequest]:
+    def requests(self, **filters: Unpack[Filters]) -> list[RecordedRequest]:
         """Return the recorded requests, oldest first, that all given `filters` select.
 
         `operation`: an operation id. `status`: a number, or a class such as `4xx`. `code`: a problem code. Each of
@@ -360,7 +380,7 @@ class Team:
     credentials: list[Mapping[str, Any]] = _shown("credentials")
     """Its credentials: `id`, `key`, `name`, `profile`, `state` and `expires_at`."""
 
-    def set(self, **changes: Any) -> None:
+    def set(self, **changes: Unpack[TeamChanges]) -> None:
         """Make the `changes` that are given, from now on.
 
         `credits`: what it can spend. `subscription`: `active` or `inactive`. `concurrency_limit`: how much unfinished
