@@ -1,9 +1,10 @@
-"""Who may speak to the emulator: the names it is called by, the sites that browsers come from, on every surface.
+"""Who may speak to the emulator: the names it is called by, the sites that browsers come from, the origins of `--cors`.
 
 An emulator in the test's own process answers to names of a network, as one that listens on all addresses does.
 """
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -27,6 +28,14 @@ UNSOUND = [
     "a b", "evil.com/x", "user@localhost", "localhost:x", "[::1", "::1", "localhost:8038:1", "local\xe9",
 ]  # fmt: skip
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+ORIGIN, ELSEWHERE = "http://localhost:5173", "https://elsewhere.example"
+PREFLIGHT = {
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,idempotency-key",
+    "Access-Control-Request-Private-Network": "true",
+}
+
+allowed = pytest.mark.emulator(cors=(ORIGIN, "https://app.example"))
 
 
 def ask(
@@ -67,8 +76,8 @@ def test_no_foreign_page_may_embed_an_answer(emulator: EmulatorUnderTest, path: 
 
 
 def test_pages_of_an_allowed_origin_may_embed_pictures(make_emulator: MakeEmulator) -> None:
-    emulator = make_emulator(cors=("http://localhost:5173",))
-    for referer, policy in (("http://localhost:5173/gallery", "cross-origin"), ("http://evil.com/", "same-site")):
+    emulator = make_emulator(cors=(ORIGIN,))
+    for referer, policy in ((f"{ORIGIN}/gallery", "cross-origin"), ("http://evil.com/", "same-site")):
         answer = ask(emulator, "/files/default/x.png", {"Referer": referer})
         assert answer.headers["cross-origin-resource-policy"] == policy
 
@@ -116,17 +125,56 @@ def test_what_a_browser_sends_for_another_site_is_refused_everywhere(emulator: E
         assert ask(emulator, path, {"Sec-Fetch-Site": site}).status != 403
 
 
-@pytest.mark.parametrize("origin", ["http://localhost:5173", "*"])
+@pytest.mark.parametrize("origin", [ORIGIN, "*"])
 def test_an_allowed_origin_has_the_service_but_not_the_control_plane(make_emulator: MakeEmulator, origin: str) -> None:
     emulator = make_emulator(cors=(origin,))
-    program = {**CROSS_SITE, "Origin": "http://localhost:5173"}
-    picture = {"Sec-Fetch-Site": "cross-site", "Referer": "http://localhost:5173/gallery"}
+    program = {**CROSS_SITE, "Origin": ORIGIN}
+    picture = {"Sec-Fetch-Site": "cross-site", "Referer": f"{ORIGIN}/gallery"}
     assert ask(emulator, "/v1/team", program).status == 200
     assert ask(emulator, "/files/default/x.png", picture).outcome == (404, "not_found")
-    assert ask(emulator, "/_emulator/teams", program, key=None).outcome == (403, "permission_denied")
     assert ask(emulator, "/v1/team", {**program, "Host": "evil.com"}).outcome == (403, "permission_denied")
     stranger = {**CROSS_SITE, "Origin": "http://evil.com"}
     assert ask(emulator, "/v1/team", stranger).status == (200 if origin == "*" else 403)
+    for method in ("GET", "OPTIONS"):
+        closed = ask(emulator, "/_emulator/teams", program | PREFLIGHT, method, key=None)
+        assert closed.outcome == (403, "permission_denied")
+        assert "access-control-allow-origin" not in closed.headers
+
+
+def preflight(emulator: EmulatorUnderTest, path: str, origin: str) -> Answer:
+    """Ask as a browser does before a request of another origin; no contract has the answer."""
+    with patch.object(emulator, "check"):
+        return ask(emulator, path, {"Origin": origin, **PREFLIGHT}, "OPTIONS", key=None)
+
+
+@allowed
+def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(emulator: EmulatorUnderTest) -> None:
+    for key, status in ((FULL, 200), ("nothing", 401)):
+        answer = ask(emulator, "/v1/team", {"Origin": ORIGIN}, key=key)
+        assert (status, ORIGIN) == (answer.status, answer.headers["access-control-allow-origin"])
+        assert "Origin" == answer.headers["vary"]
+        exposed = {name.strip().lower() for name in answer.headers["access-control-expose-headers"].split(",")}
+        assert exposed >= {"request-id", "retry-after", "location"}
+
+
+@allowed
+def test_any_other_origin_is_told_and_allowed_nothing(emulator: EmulatorUnderTest, make_emulator: MakeEmulator) -> None:
+    refused = preflight(emulator, "/v1/uploads", ELSEWHERE)
+    answers = ask(emulator, "/v1/team", {"Origin": ELSEWHERE}), ask(make_emulator(), "/v1/team", {"Origin": ORIGIN})
+    assert refused.status == 400
+    assert not [answer for answer in (refused, *answers) if "access-control-allow-origin" in answer.headers]
+
+
+@allowed
+@pytest.mark.parametrize("path", ["/v1/uploads", "/direct-uploads/default/x", "/files/x"])
+def test_a_preflight_is_answered_and_is_no_request_of_the_journal(emulator: EmulatorUnderTest, path: str) -> None:
+    before = untouched(emulator)
+    answer = preflight(emulator, path, ORIGIN)
+    assert (200, ORIGIN) == (answer.status, answer.headers["access-control-allow-origin"])
+    assert "true" == answer.headers["access-control-allow-private-network"]
+    assert "authorization,idempotency-key" == answer.headers["access-control-allow-headers"]
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    assert before == untouched(emulator)
 
 
 # What browsers ask for by themselves ----------------------------------------------------------------------------------

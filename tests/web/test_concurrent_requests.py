@@ -77,3 +77,13 @@ def test_of_two_completions_at_once_one_makes_the_asset(emulator: EmulatorUnderT
     answers = emulator.together(*(completion_call(session, token) for _ in range(2)))
     assert [(201, "asset"), (404, "upload_not_found")] == sorted(answer.outcome for answer in answers)
     assert 1 == emulator.count("/assets")
+
+
+def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(emulator: EmulatorUnderTest) -> None:
+    """D13."""
+    session, token = emulator.ready_upload()
+    calls = [completion_call(session, said, idempotency_key="k") for said in (token, token, "another")]
+    first, same, different = emulator.together(*calls)
+    in_progress = (409, "idempotency_in_progress")
+    assert (first.status, same.outcome, different.outcome) == (201, in_progress, in_progress)
+    assert emulator.send(calls[0]) == first

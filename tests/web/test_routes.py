@@ -1,7 +1,8 @@
-"""Paths and methods (D06), and the addresses that answers carry."""
+"""Paths and methods (D06), defects, and of two neighbouring checks that a request both fails, the earlier one (D01)."""
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,22 @@ from image_workflow_emulator.domain.problems import CATALOGUE, Check
 from image_workflow_emulator.web.operations import OPERATIONS
 from image_workflow_emulator.web.v1 import RoutingError, build_routes
 from tests.support.contract_check import shipped_checker
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_client import (
+    FULL,
+    GHOST,
+    LAPSED,
+    OTHER,
+    READ_ONLY,
+    REVOKED,
+    UPLOAD,
+    Answer,
+    Call,
+    EmulatorUnderTest,
+    MakeEmulator,
+    ingredient_body,
+)
+from tests.support.every_problem import expired_upload, paused, too_large
+from tests.support.pictures import picture
 
 METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
 ALLOWED: dict[str, list[str]] = {}
@@ -84,3 +100,115 @@ def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
     assert answer.headers["request-id"] in caplog.text
     assert "LookupError: what went wrong" in caplog.text
     assert DEFECTS[place](emulator).status == 200
+
+
+# The order of checks --------------------------------------------------------------------------------------------------
+
+Step = Callable[[EmulatorUnderTest], Any]
+
+
+def sent(method: str, target: str, json: Any = None, **options: Any) -> Step:
+    return lambda emulator: emulator.send(Call(method, target, json, **options))
+
+
+def upload(key: str = FULL, idempotency_key: str = "k", **fields: int) -> Step:
+    return sent("POST", "/uploads", UPLOAD | fields, key=key, idempotency_key=idempotency_key)
+
+
+def exhausted(key: str = FULL) -> Step:
+    return lambda emulator: [emulator.get("/team", key) for _ in range(120)]
+
+
+def changed(key: str, **changes: Any) -> Step:
+    def change(emulator: EmulatorUnderTest) -> Any:
+        return emulator.told("PATCH", f"/credentials/{emulator.sandbox.credentials[key].credential.id}", changes)
+
+    return change
+
+
+def team(**changes: Any) -> Step:
+    return lambda emulator: emulator.set_team(**changes)
+
+
+def photograph(**fields: Any) -> Step:
+    return lambda emulator: emulator.photograph(**fields)
+
+
+def premade_changed(key: str = FULL, **fields: Any) -> Step:
+    return lambda emulator: emulator.patch(f"/poses/{emulator.premade('pose')['id']}", fields, key)
+
+
+def pose_being_changed(key: str = FULL, **fields: Any) -> Step:
+    """Change a Pose of Demo whose source is being replaced."""
+
+    def change(emulator: EmulatorUnderTest) -> Answer:
+        path = f"/poses/{emulator.author('pose')['id']}"
+        emulator.patch(path, {"asset_id": emulator.assets(1)[0]})
+        return emulator.patch(path, fields, key)
+
+    return change
+
+
+def walking_from_close_up(emulator: EmulatorUnderTest) -> Answer:
+    """The Pose `Walking` is seen from afar only."""
+    pose = emulator.premade("pose", "Walking")["id"]
+    return emulator.photograph(pose_id=pose, camera_distance="close", photography_style_id="sty_1")
+
+
+def pose_of_a_new_asset(emulator: EmulatorUnderTest) -> Answer:
+    return emulator.post("/poses", ingredient_body("pose", emulator.assets(1)))
+
+
+def late_repeat(data: bytes) -> Step:
+    """Complete a session that was completed before, after its window."""
+
+    def repeat(emulator: EmulatorUnderTest) -> Answer:
+        session, token = emulator.ready_upload(data)
+        emulator.complete(session, token)
+        emulator.advance(15 * 60)
+        return emulator.complete(session, token)
+
+    return repeat
+
+
+poor, full = team(credits_available=0), (team(concurrency_limit=1), photograph())
+of_nothing = ingredient_body("pose", [GHOST])
+
+ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
+    "an unknown path before the credential": ("not_found", sent("POST", "/nothing", UPLOAD, key=None)),
+    "the credential before the rate": ("credential_revoked", exhausted(), changed(FULL, state="revoked"), sent("GET", "/team")),
+    "the credential before the profile": ("credential_revoked", changed(READ_ONLY, state="revoked"), upload(READ_ONLY)),
+    "revocation before expiry": ("credential_revoked", changed(REVOKED, expires_at="2020-01-01T00:00:00Z"), sent("GET", "/team", key=REVOKED)),
+    "the rate before the profile": ("rate_limited", exhausted(READ_ONLY), upload(READ_ONLY)),
+    "a missing Idempotency-Key before the body": ("invalid_request", sent("POST", "/uploads", {}, idempotency_key=None)),
+    "the query before the body": ("invalid_request", sent("POST", "/uploads?x=1", {})),
+    "the limit before the cursor": ("invalid_request", sent("GET", "/assets?after=x&limit=0")),
+    "the pause before the subscription": ("service_unavailable", paused, upload(LAPSED)),
+    "the pause before the path's resource": ("service_unavailable", paused, sent("DELETE", f"/assets/{GHOST}")),
+    "the subscription before the path's resource": (
+        "subscription_required", sent("PATCH", "/products/prd_1", {"name": "x"}, key=LAPSED)
+    ),
+    "the subscription before read-only": ("subscription_required", premade_changed(LAPSED, name="x")),
+    "the path's resource before references": ("product_not_found", sent("PATCH", "/products/prd_1", {"asset_ids": [GHOST]})),
+    "the path's resource before its state": ("not_found", pose_being_changed(OTHER, name="x")),
+    "read-only before references": ("permission_denied", premade_changed(asset_id=GHOST)),
+    "state before references": ("resource_operation_in_progress", pose_being_changed(asset_id=GHOST)),
+    "references before rules": ("invalid_reference", walking_from_close_up),
+    "references before concurrency": ("invalid_reference", *full, photograph(asset_ids=[GHOST])),
+    "references of authoring before concurrency": ("invalid_reference", *full, sent("POST", "/poses", of_nothing)),
+    "rules before concurrency": ("already_at_target_resolution", *full, too_large),
+    "concurrency before Credits": ("concurrency_limit_reached", *full, poor, photograph()),
+    "concurrency before the Credits of authoring": ("concurrency_limit_reached", *full, poor, pose_of_a_new_asset),
+    "D17: the window before the token": ("upload_expired", expired_upload),
+    "D17: used before the window": ("upload_not_found", late_repeat(picture())),
+    "D17: failed before the window": ("upload_not_found", late_repeat(b"no picture")),
+}  # fmt: skip
+"""The code that answers, what is done before, and at last the request."""
+
+
+@pytest.mark.parametrize("order", ORDER)
+def test_of_two_checks_the_earlier_one_answers(emulator: EmulatorUnderTest, order: str) -> None:
+    code, *steps = ORDER[order]
+    for step in steps[:-1]:
+        step(emulator)
+    assert steps[-1](emulator).outcome == (CATALOGUE[code].status, code)
