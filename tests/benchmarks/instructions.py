@@ -27,8 +27,7 @@ from image_workflow_emulator.cli.serving import AccessLog
 from image_workflow_emulator.server.server import Connections, server_config
 from image_workflow_emulator.settings import read_settings
 from tests.benchmarks.raw_server import raw_config
-from tests.benchmarks.requests import Template, prepared_requests, raw_request
-from tests.benchmarks.servers import write_world
+from tests.benchmarks.servers import Template, prepared_requests, raw_request, write_world
 
 KEPT: Final = {"GET": 2.6, "POST": 3.8, "list": 2.42, "poll": 2.65}
 """How many times the instructions of the raw server the emulator needed when this was written. Other versions of Python

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
-from tests.benchmarks.requests import Template, template
+from tests.benchmarks.servers import Template, template
 
 CHUNK_BYTES = 1 << 20
-WATCH_INTERVAL_SECONDS = 0.001
 
 
 class UnexpectedAnswerError(RuntimeError):
@@ -116,38 +115,18 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
     return Answers(len(took), took[len(took) * 99 // 100] * 1000)
 
 
-def measure_generation(port: int, key: str, path: str, body: Any, number: int) -> tuple[float, list[int]]:
-    """Order pictures like no others, poll and download them; return the milliseconds and the sizes."""
+def measure_photoshoot(port: int, key: str, body: Any, number: int) -> float:
+    """Order pictures like no others, poll and download them; return the milliseconds."""
     body = {**body, "colorway": {"name": f"Number {number}"}}  # the same pictures would be drawn only once
+    order = template("POST", "/v1/generations/product-photography", key, body, is_numbered=True)
     connection = Connection(port)
     start = time.perf_counter()
-    work = connection.ask(template("POST", path, key, body, is_numbered=True).number(number)).json()
+    work = connection.ask(order.number(number)).json()
     while work["status"] not in ("completed", "failed"):
         work = connection.ask(template("GET", f"/v1/generations/{work['id']}", key).before).json()
-    sizes = []
     for output in work["outputs"]:
         asset = connection.ask(template("GET", f"/v1/assets/{output['asset']['id']}", key).before).json()
-        file = "/" + asset["url"].split("/", 3)[3]
-        sizes.append(len(connection.ask(template("GET", file, "none").before).body))
+        connection.ask(template("GET", "/" + asset["url"].split("/", 3)[3], "none").before)
     elapsed_ms = (time.perf_counter() - start) * 1000
     connection.stream.close()
-    return elapsed_ms, sizes
-
-
-def watch(port: int, keys: list[str], seconds: float) -> float:
-    """Ask for the Team every millisecond; return the longest time without an answer, in milliseconds."""
-    connection = Connection(port)
-    requests = [template("GET", "/v1/team", key).before for key in keys]
-    connection.ask(requests[0])
-    longest = 0.0
-    last = time.perf_counter()
-    end = last + seconds
-    for number in count():
-        time.sleep(WATCH_INTERVAL_SECONDS)
-        connection.ask(requests[number % len(requests)])
-        now = time.perf_counter()
-        longest, last = max(longest, now - last), now
-        if now >= end:
-            break
-    connection.stream.close()
-    return longest * 1000
+    return elapsed_ms

@@ -1,7 +1,7 @@
 """The server that the emulator is compared with: the same one with nothing behind it.
 
 A plain ASGI function on uvicorn, with uvloop and httptools and without an access log. It reads what it is sent, drops
-it, and answers with as many bytes as the path says: `/BYTES`, or `/BYTES/STATUS`.
+it, and answers with as many bytes as the path says: `/BYTES`.
 """
 
 import socket

@@ -21,27 +21,19 @@ from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on the path, not the checkout
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.benchmarks import instructions, load
+from tests.benchmarks import instructions, load, servers
 from tests.benchmarks.load import Connection
-from tests.benchmarks.requests import Template, make_asset, photo, photoshoot, prepared_requests, raw_request
-from tests.benchmarks.servers import EMULATOR, RAW, TEAMS, RunningServer, key, running, write_world
+from tests.support.pictures import photo
 
 FAST_CLOCK = ("--clock", "x400")
 UNENDING = "timings: {first_output: 10d}\n"
 """Generations go on for all of the measurement: 10 days are over after half an hour of the fast clock."""
 NUMBERS_PER_ROUND = 1_000_000
-
-
-class Load(NamedTuple):
-    """Answers of a server under load, and the microseconds of processor time for each."""
-
-    answers: load.Answers
-    cost_us: float
 
 
 @dataclass(slots=True)
@@ -91,25 +83,26 @@ class Bench:
         return self.clients.submit(measure, *arguments).result()
 
     @contextmanager
-    def servers(self, *options: str, timings: str = "") -> Iterator[tuple[RunningServer, RunningServer]]:
+    def servers(
+        self, *options: str, timings: str = ""
+    ) -> Iterator[tuple[servers.RunningServer, servers.RunningServer]]:
         """Run an emulator with the world of the measurements, and beside it the raw server."""
-        world = write_world(self.folder, timings)
-        with running(*EMULATOR, "--world", world, *options) as emulator, running(*RAW) as raw:
+        world = servers.write_world(self.folder, timings)
+        with (
+            servers.running(*servers.EMULATOR, "--world", world, *options) as emulator,
+            servers.running(*servers.RAW) as raw,
+        ):
             yield emulator, raw
 
 
 def measure_start(bench: Bench) -> list[Figures]:
-    """Time from the process's birth to its ready line, and its memory then."""
+    """Time from the process's birth to its ready line."""
     ready = Figures("ready after spawn", "ms", "1.8 x raw")
-    memory = Figures("idle memory", "MiB", "45 MB")
     for number in range(bench.rounds + 2):
-        with running(*EMULATOR) as emulator:
-            found = emulator.ready_ms, emulator.resident_mib()
-        with running(*RAW) as raw:
+        with servers.running(*servers.EMULATOR) as emulator, servers.running(*servers.RAW) as raw:
             if number:  # the first of each writes its compiled modules
-                ready.add(found[0], raw.ready_ms)
-                memory.add(found[1], raw.resident_mib())
-    return [ready, memory]
+                ready.add(emulator.ready_ms, raw.ready_ms)
+    return [ready]
 
 
 def measure_requests(bench: Bench) -> list[Figures]:
@@ -124,57 +117,44 @@ def measure_requests(bench: Bench) -> list[Figures]:
     latencies = [Figures(f"p99 of {name}", "ms", "3 x raw") for name in kinds]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
         connection = Connection(emulator.port)
-        prepared = [prepared_requests(connection.read, team, bench.numbers) for team in range(TEAMS)]
+        prepared = [servers.prepared_requests(connection.read, team, bench.numbers) for team in range(servers.TEAMS)]
         for _ in range(bench.rounds):
             for cost, latency, *requests in zip(costs, latencies, *prepared, strict=True):
                 found = both_under_load(bench, emulator, raw, requests)
-                cost.add(*(one.cost_us for one in found))
-                latency.add(*(one.answers.p99_ms for one in found))
+                cost.add(*(cost_us for cost_us, _ in found))
+                latency.add(*(p99_ms for _, p99_ms in found))
     return [*costs, *latencies]
 
 
 def both_under_load(
-    bench: Bench, emulator: RunningServer, raw: RunningServer, requests: list[Template]
-) -> tuple[Load, Load]:
-    """Put the emulator under load, and then the raw server with the same requests and answers of the same size."""
+    bench: Bench, emulator: servers.RunningServer, raw: servers.RunningServer, requests: list[servers.Template]
+) -> list[tuple[float, float]]:
+    """Put the emulator under load, and then the raw server with the same requests and answers of the same size.
+
+    Returns the microseconds of processor time for an answer, and the p99, of each.
+    """
     size = len(Connection(emulator.port).ask(requests[0].number(next(bench.numbers))).body)
-    raw_requests = [raw_request(request, size) for request in requests]
-    return under_load(bench, emulator, requests), under_load(bench, raw, raw_requests)
-
-
-def under_load(bench: Bench, server: RunningServer, requests: list[Template]) -> Load:
-    first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
-    worked = server.cpu_seconds()
-    answers = bench.away(load.put_under_load, server.port, requests, bench.seconds, first_number)
-    return Load(answers, (server.cpu_seconds() - worked) / answers.number * 1e6)
+    raw_requests = [servers.raw_request(request, size) for request in requests]
+    found = []
+    for server, sent in ((emulator, requests), (raw, raw_requests)):
+        first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
+        worked = server.cpu_seconds()
+        answers = bench.away(load.put_under_load, server.port, sent, bench.seconds, first_number)
+        found.append(((server.cpu_seconds() - worked) / answers.number * 1e6, answers.p99_ms))
+    return found
 
 
 def measure_pictures(bench: Bench) -> list[Figures]:
-    """A photoshoot from order to four files; a 4k picture, and who has to wait for it."""
+    """A photoshoot from order to four files."""
     shoot = Figures("photoshoot to four files", "ms", "150 ms")
-    stalls = Figures("longest stall by a 4k webp", "ms", "20 ms")
     with bench.servers("--clock", "auto") as (emulator, _):
-        order = photoshoot(make_asset(Connection(emulator.port).read, 0, photo(2000, 1500)))
-        arguments = (emulator.port, key(0), "/v1/generations/product-photography")
-        bench.away(load.measure_generation, *arguments, order, next(bench.numbers))
+        order = servers.photoshoot(
+            servers.make_asset(Connection(emulator.port).read, 0, photo("image/jpeg", (2000, 1500)))
+        )
+        bench.away(load.measure_photoshoot, emulator.port, servers.key(0), order, next(bench.numbers))
         for _ in range(bench.rounds):
-            shoot.add(bench.away(load.measure_generation, *arguments, order, next(bench.numbers))[0])
-            single = {**order, "output_mode": "single_shots", "resolution": "4k", "output_format": "webp"}
-            stall, calm = watched(bench, emulator.port, *arguments, single, next(bench.numbers))
-            stalls.add(stall, calm)
-    return [shoot, stalls]
-
-
-def watched(bench: Bench, port: int, *ordered: Any) -> tuple[float, float]:
-    """Make a picture while somebody looks on; return the longest stall, and that of an equal time of calm."""
-    keys = [key(number) for number in range(1, TEAMS)]  # by turns, lest one meets its limit
-    took, _ = bench.away(load.measure_generation, *ordered)
-    seconds = took / 1000 * 1.5 + 0.15
-    calm = bench.away(load.watch, port, keys, seconds)
-    watcher = bench.clients.submit(load.watch, port, keys, seconds)
-    again = (*ordered[:-1], next(bench.numbers))
-    bench.away(load.measure_generation, *again)
-    return watcher.result(), calm
+            shoot.add(bench.away(load.measure_photoshoot, emulator.port, servers.key(0), order, next(bench.numbers)))
+    return [shoot]
 
 
 def print_table(rows: list[list[str]]) -> None:
@@ -190,7 +170,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        clients = stack.enter_context(ProcessPoolExecutor(2, get_context("spawn")))
+        clients = stack.enter_context(ProcessPoolExecutor(1, get_context("spawn")))
         bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
         rows = measure_start(bench)
         rows += measure_requests(bench)

@@ -1,13 +1,16 @@
-"""The servers of the measurements: spawned, timed until ready, and ended again."""
+"""The servers of the measurements (spawned, timed until ready, ended again), their world, and the requests to it."""
 
+import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from tests.support.pictures import photo
 from tests.support.served import started
 
 RAW = ("-m", "tests.benchmarks.raw_server")
@@ -35,13 +38,6 @@ class RunningServer:
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
-    def resident_mib(self) -> float:
-        """Return the memory that it holds (Linux)."""
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-        raise RuntimeError("the kernel tells no VmRSS")
-
 
 @contextmanager
 def running(*arguments: str) -> Iterator[RunningServer]:
@@ -63,3 +59,56 @@ def write_world(folder: Path, timings: str = "") -> str:
     path = folder / f"world-{len(list(folder.iterdir()))}.yaml"
     path.write_text("teams:" + "".join(_TEAM % (number, key(number)) for number in range(TEAMS)) + timings)
     return str(path)
+
+
+class Template(NamedTuple):
+    """A request as bytes; where one needs a number of its own, what comes before and after it."""
+
+    before: bytes
+    after: bytes = b""
+
+    def number(self, number: int) -> bytes:
+        return b"%b%012d%b" % (self.before, number, self.after) if self.after else self.before
+
+
+def template(method: str, path: str, key: str, body: Any = None, is_numbered: bool = False) -> Template:
+    """Write a request; a numbered one has an Idempotency-Key of its own each time."""
+    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+    if body is not None:
+        media_type = "image/jpeg" if isinstance(body, bytes) else "application/json"
+        head += f"Content-Type: {media_type}\r\nContent-Length: {len(content)}\r\n"
+    if is_numbered:
+        return Template(f"{head}Idempotency-Key: ".encode(), b"\r\n\r\n" + content)
+    return Template(f"{head}\r\n".encode() + content)
+
+
+def raw_request(request: Template, size: int) -> Template:
+    """Return a request to the raw server, whose path asks for an answer of this size."""
+    method, _, rest = request.before.split(b" ", 2)
+    return Template(b"%b /%d %b" % (method, size, rest), request.after)
+
+
+def prepared_requests(ask: Callable[[bytes], bytes], team: int, numbers: Iterator[int]) -> list[Template]:
+    """Make what the requests of a Team refer to, and return them: a read, a write, a list and a poll."""
+    asset = make_asset(ask, team, photo("image/jpeg", (40, 30)))
+    product = {"name": "Bench", "asset_ids": [asset], "primary_asset_id": asset}
+    create = template("POST", "/v1/products", key(team), product, is_numbered=True)
+    for _ in range(30):
+        ask(create.number(next(numbers)))
+    order = photoshoot(asset)
+    shoot = template("POST", "/v1/generations/product-photography", key(team), order, is_numbered=True)
+    generation = json.loads(ask(shoot.number(next(numbers))))["id"]
+    read, page, poll = (
+        template("GET", path, key(team)) for path in ("/v1/team", "/v1/products", f"/v1/generations/{generation}")
+    )
+    return [read, create, page, poll]
+
+
+def photoshoot(asset: str) -> dict[str, Any]:
+    return {"asset_ids": [asset], "output_mode": "photoshoot"}
+
+
+def make_asset(ask: Callable[[bytes], bytes], team: int, data: bytes) -> str:
+    path = f"/_emulator/assets?team=Team%20{team:02}"
+    return str(json.loads(ask(template("POST", path, "none", data).before))["id"])

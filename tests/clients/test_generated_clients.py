@@ -1,10 +1,11 @@
-"""Clients that other people's generators make from the contract, each on the same tour against a real server.
+"""The contract in other people's tools: linters, and the clients of generators, each on the same tour.
 
 From the upload to the downloaded pictures, with a change at once and one that takes an Operation, polls that wait as
 Retry-After says, and a problem told by its code; and the types that the generator made hold, as the compiler or type
 checker of its language sees them. The commands are those of docs/reference/clients.md.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -13,7 +14,21 @@ from typing import Any, Final
 
 import pytest
 
-from tests.clients.generated import CLIENTS, PACKAGE, TOURS, check_types, generate, generator_jar, need, run, take_tour
+from tests.clients.generated import (
+    CLIENTS,
+    CONTRACT,
+    PACKAGE,
+    TIME_LIMIT_SECONDS,
+    TOURS,
+    check_types,
+    generate,
+    generator_jar,
+    install_packages,
+    need,
+    run,
+    take_tour,
+)
+from tests.support.served import run_program
 
 pytestmark = pytest.mark.verify
 
@@ -28,6 +43,32 @@ SEEN: Final[dict[str, Any]] = {
     "problem": "invalid_input",
     "credits": 96,
 }
+LINTERS: Final = {
+    "redocly": ("lint", "--config", "redocly.yaml", "--format", "json"),
+    "spectral": ("lint", "--ruleset", "spectral.yaml", "--format", "json", "--fail-severity", "hint", "--quiet"),
+}
+
+
+@pytest.fixture(scope="session")
+def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the TypeScript tours, with all that the lock of package.json names."""
+    folder = tmp_path_factory.mktemp("typescript")
+    shutil.copytree(CLIENTS / "typescript", folder, dirs_exist_ok=True)
+    install_packages(folder)
+    return folder
+
+
+@pytest.mark.parametrize("document", [CONTRACT, CONTRACT.with_name("control-plane.yaml")], ids=["service", "control"])
+@pytest.mark.parametrize("linter", LINTERS)
+def test_a_linter_finds_nothing_to_say_of_a_contract(linter: str, document: Path, typescript: Path) -> None:
+    command, *options = LINTERS[linter]
+    quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    words = (f"node_modules/.bin/{linter}", command, str(document), *options)
+    done = run_program(*words, folder=typescript, seconds=TIME_LIMIT_SECONDS, **quiet)
+    assert done.output.startswith(("{", "[")), done.complaint
+    told = json.loads(done.output)
+    assert [] == (told["problems"] if linter == "redocly" else told)
+    assert 0 == done.status
 
 
 def test_the_client_of_openapi_python_client_completes_the_tour(tmp_path: Path) -> None:

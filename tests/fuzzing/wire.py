@@ -1,4 +1,4 @@
-"""Conversations with the emulator at the level of bytes, in the test's own process and without a socket.
+"""Requests and conversations at the level of bytes, in the test's own process and without a socket.
 
 The protocol that serves connections is driven by hand: bytes are handed to it in pieces, what it writes is kept, and
 then its client leaves. Nothing but files of the control plane waits for a clock, so a request that is never answered is
@@ -8,11 +8,14 @@ found by counting turns of the event loop. Knows nothing of what is asked.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import h11
 
 from image_workflow_emulator.server.server import Connections, WatchedProtocol, server_config
+from tests.fuzzing.cases import in_pieces
+from tests.support.emulator_client import HOST
 from tests.support.served import PATIENCE_SECONDS
 
 TURNS = 60
@@ -24,6 +27,29 @@ THREAD_SECONDS = 0.5
 
 Message = MutableMapping[str, Any]
 AsgiApplication = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
+
+
+@dataclass(slots=True)
+class WireRequest:
+    method: bytes
+    target: bytes
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytes | None = None
+    is_chunked: bool = False
+    version: bytes = b"HTTP/1.1"
+
+    def written(self, chance: Random) -> bytes:
+        """Write it down; a chunked body in chunks of any size."""
+        headers, body = [(b"Host", HOST.encode()), *self.headers], b""
+        if self.body is not None and self.is_chunked:
+            headers.append((b"Transfer-Encoding", b"chunked"))
+            body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in in_pieces(self.body, chance))
+            body += b"0\r\n\r\n"
+        elif self.body is not None:
+            headers.append((b"Content-Length", b"%d" % len(self.body)))
+            body = self.body
+        head = b"%s %s %s\r\n" % (self.method, self.target, self.version)
+        return head + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
 
 
 class BrokenAnswerError(AssertionError):
