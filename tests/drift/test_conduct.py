@@ -64,20 +64,6 @@ def test_a_credential_that_is_sent_with_the_bytes_is_found(service: RecordedServ
     assert "credential-sent-to-bytes" in rules_of(service.exchanges)
 
 
-def test_a_poll_that_comes_too_early_is_found(service: RecordedService) -> None:
-    work = service.call(ORDER, order_of(service)).json["id"]
-    for _ in range(3):
-        service.call("getGeneration", generation_id=work)
-    assert "poll-before-retry-after" in rules_of(service.exchanges)
-
-
-def test_a_call_of_what_has_gone_is_found_in_a_plain_answer(service: RecordedService) -> None:
-    service.call("getTeam")
-    gone = {"deprecation": "@1577836800", "sunset": "Wed, 01 Jan 2020 00:00:00 GMT"}
-    old = [structs.replace(one, response_headers={**one.response_headers, **gone}) for one in service.exchanges]
-    assert ["use-after-sunset"] == rules_of(old)
-
-
 # The command ----------------------------------------------------------------------------------------------------------
 
 

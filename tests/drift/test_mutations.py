@@ -183,35 +183,30 @@ def keyless(exchange: RecordedExchange) -> RecordedExchange:
     return replace(exchange, request_headers=kept)
 
 
-TEXTS: Mapping[str, tuple[str, str]] = {
-    "ids of Assets": (r"\bast_0000(\w+)", r"asset-\1"),
-    "ids of Products": (r"\bprd_0000(\w+)", r"p\1"),
-    "ids of Operations": (r"\bop_0000(\w+)", r"operation_\1"),
-    "ids of Generations": (r"\bgen_0000(\w+)", r"\1"),
-    "ids of uploads": (r"\bupl_0000(\w+)", r"u-\1"),
-    "Request-Ids": (r"\breq_(\w+)", r"\1-\1"),
-    "host": (r"http://testserver", "https://api.example.com"),
-    "path before /v1": (r"http://testserver/v1", "https://example.com/images/api/v1"),
-    "upload tokens": (r"\bupt_(\w+)", r"token.\1"),
+HARMLESS: Mapping[str, Callable[[], list[RecordedExchange]]] = {
+    "ids of Assets": lambda: renamed(r"\bast_0000(\w+)", r"asset-\1"),
+    "ids of Products": lambda: renamed(r"\bprd_0000(\w+)", r"p\1"),
+    "ids of Operations": lambda: renamed(r"\bop_0000(\w+)", r"operation_\1"),
+    "ids of Generations": lambda: renamed(r"\bgen_0000(\w+)", r"\1"),
+    "ids of uploads": lambda: renamed(r"\bupl_0000(\w+)", r"u-\1"),
+    "Request-Ids": lambda: renamed(r"\breq_(\w+)", r"\1-\1"),
+    "host": lambda: renamed(r"http://testserver", "https://api.example.com"),
+    "path before /v1": lambda: renamed(r"http://testserver/v1", "https://example.com/images/api/v1"),
+    "upload tokens": lambda: renamed(r"\bupt_(\w+)", r"token.\1"),
+    "a client whose clock is a year late": lambda: everywhere(
+        lambda one: replace(one, at=(one.at or 0) - 365 * DAY_MS)
+    ),
+    "more members everywhere": lambda: everywhere(when_json(_add_to_all)),
+    "other words in problems": lambda: everywhere(when_json(_reword)),
+    "more headers": lambda: everywhere(headers(server="cloud", x_cache="HIT", date="Mon, 02 Mar 2026 10:00:00 GMT")),
+    "slower answers": lambda: everywhere(lambda one: replace(one, took_ms=4_000.0)),
+    "no Authorization": lambda: everywhere(keyless),
 }
-HARMLESS: Mapping[str, Change] = {
-    "a client whose clock is a year late": lambda exchange: replace(exchange, at=(exchange.at or 0) - 365 * DAY_MS),
-    "more members everywhere": when_json(_add_to_all),
-    "other words in problems": when_json(_reword),
-    "more headers": headers(server="cloud", x_cache="HIT", via="1.1 edge", date="Mon, 02 Mar 2026 10:00:00 GMT"),
-    "slower answers": lambda exchange: replace(exchange, took_ms=4_000.0),
-    "no Authorization": keyless,
-}
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_another_text_without_meaning_is_not_noticed(name: str) -> None:
-    assert [] == found(renamed(*TEXTS[name]))
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_a_harmless_change_is_not_noticed(name: str) -> None:
-    assert [] == found(everywhere(HARMLESS[name]))
+def test_a_change_without_meaning_is_not_noticed(name: str) -> None:
+    assert [] == found(HARMLESS[name]())
 
 
 # Once, and nothing else -----------------------------------------------------------------------------------------------

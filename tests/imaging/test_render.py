@@ -252,24 +252,14 @@ def test_a_recipe_of_every_kind_is_drawn_here_and_survives_the_way_to_a_helper_p
     assert drawn == [convert(json.loads(json.dumps(to_builtins(recipe))), Recipe) for recipe in drawn]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"recipe": "painting"},
-        {"width": 0},
-        {"height": 20_000},
-        {"width": "wide"},
-        {"format": "gif"},
-        {"subject_count": 0},
-        {"slot_count": 7},
-        {"model_input_count": -1},
-        {"model_input_count": 1_000},
-        {"people": 1_000},
-        {"background_hex": "#12345"},
-        {"background_hex": "orange"},
-    ],
-    ids=str,
-)
-def test_a_recipe_of_impossible_values_is_refused(changes: dict[str, object]) -> None:
-    with pytest.raises(ValidationError, match=r"[Ee]xpected|Invalid"):
-        convert(PHOTOGRAPH | changes, Recipe)
+@pytest.mark.parametrize("field", ["recipe", "width", "height", "format", "subject_count", "slot_count", "people"])
+def test_a_recipe_of_impossible_values_is_refused(field: str) -> None:
+    for value in (-1, 20_000, "wide"):
+        with pytest.raises(ValidationError, match=r"[Ee]xpected|Invalid"):
+            convert(PHOTOGRAPH | {field: value}, Recipe)
+
+
+@pytest.mark.parametrize("color", ["#12345", "orange"])
+def test_a_background_of_a_recipe_is_a_hexadecimal_colour(color: str) -> None:
+    with pytest.raises(ValidationError, match="Expected"):
+        convert(PHOTOGRAPH | {"background_hex": color}, Recipe)

@@ -1,6 +1,7 @@
-"""Scenario and world files: what they say once read, and the schemas that editors read."""
+"""Scenario and world files: what they say once read, the shipped library, and the schemas that editors read."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARA
 from image_workflow_emulator.kernel.seed import MAX_SEED
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, ClientDefect, NetworkFault
+from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import Match, Scenario, contains, parse_scenario, scenario_of
 from image_workflow_emulator.scenario.world import (
     World,
@@ -151,6 +153,33 @@ def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
 )
 def test_a_body_contains_a_subset(expected: bool, value: object, pattern: object) -> None:
     assert contains(value, pattern) is expected
+
+
+LIBRARY = ROOT / "scenarios"
+NAMES = sorted(file.stem for file in LIBRARY.iterdir())
+
+
+@pytest.fixture(scope="module")
+def library() -> ScenarioLibrary:
+    return ScenarioLibrary(CONTRACT)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_tells_people_and_editors_what_they_look_for(name: str, library: ScenarioLibrary) -> None:
+    """Its own name, what a good client does, what each rule is for, and its schema."""
+    scenario = library.load(name, world_names(built_in_world()))
+    assert scenario.name == name
+    assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
+    assert "good client" in scenario.description
+    assert [rule.name for rule in scenario.rules if re.fullmatch(r"rule \d+", rule.name)] == []
+    schema = library.text(name).splitlines()[0].removeprefix("# yaml-language-server: $schema=")
+    assert (LIBRARY / schema).resolve() == ROOT / "contract" / "scenario.schema.json"
+
+
+@pytest.mark.parametrize("name", ["../contract/openapi", "", ".", "flaky-network.yaml"])
+def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
+    with pytest.raises(DocumentError, match="expected the name of a scenario"):
+        library.text(name)
 
 
 OUTCOMES = ("outputs", "fail", "stall", "duration", "scene")
