@@ -272,10 +272,10 @@ class AccessLog:
 
 def _text(facts: dict[str, Any]) -> str:
     head = (facts["time"], str(facts["status"] or "---"), facts["operation"], facts["code"])
-    fates = (fate for fate in ("replayed", "lost") if facts[fate])
+    fates = (facts["replayed"] and "replayed", facts["lost"] and "lost")
     place = "" if facts["sandbox"] == DEFAULT_SANDBOX_ID else f"({facts['sandbox']})"
     end = (f"{facts['duration_ms']:.1f} ms", facts["team"], place, facts["remedy"] and f"-> {facts['remedy']}")
-    return printable("  ".join(filter(None, (*head, *fates, *end))))
+    return printable("  ".join(filter(None, head + fates + end)))
 
 
 def _facts(sandbox: str, record: RequestRecord) -> dict[str, Any]:
