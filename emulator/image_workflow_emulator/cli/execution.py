@@ -18,6 +18,7 @@ import contextlib
 import ctypes
 import logging
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -363,6 +364,7 @@ def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
     forbidden = [*seen.conduct, *findings] if options.conduct == "fail" else findings
     status = run.status or int(any(finding.severity == "error" for finding in forbidden))
     more = "exec --journal journal.json" if status or seen.conduct or findings else "sweep"
+    words = shlex.join(options.words)
     return Report(
         kind="exec",
         ok=status == 0,
@@ -371,7 +373,7 @@ def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
         counts=seen.counts,
         checked=seen.checked,
         tables=[ReportTable(title="", columns=(), rows=rows)],
-        next=[f"image-workflow-emulator {more} -- CMD"],
+        next=[f"image-workflow-emulator {more} -- {words if len(words) <= 200 and words.isprintable() else 'CMD'}"],
         details={
             "judged": judged,
             "data": {
