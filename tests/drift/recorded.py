@@ -2,16 +2,13 @@
 
 import asyncio
 import base64
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
-from PIL import Image
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer, lower_names
@@ -28,6 +25,7 @@ from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.emulator import ORIGIN, ask
+from tests.support.pictures import picture
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"
@@ -110,7 +108,7 @@ class RecordedService:
 
     def upload(self, width: int = 64, height: int = 64) -> Answer:
         """Upload a photo of some size, and return the last answer."""
-        data = png(width, height)
+        data = picture(size=(width, height), mode="L")
         opened = self.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)}).json
         upload = opened["upload"]
         sent = self.send(upload["method"], upload["url"], upload["headers"], data)
@@ -133,14 +131,6 @@ class RecordedService:
             if output.get("asset"):
                 self.call("getAsset", asset_id=output["asset"]["id"])
         return work
-
-
-@cache
-def png(width: int, height: int) -> bytes:
-    """Return a plain picture as PNG."""
-    file = io.BytesIO()
-    Image.new("L", (width, height), 200).save(file, "PNG")
-    return file.getvalue()
 
 
 # The tour -------------------------------------------------------------------------------------------------------------

@@ -282,11 +282,8 @@ def test_an_edge_that_is_too_long_is_refused_in_every_format(size: tuple[int, in
     for file, content_type in files:
         expected = f"expected at most 65500 an edge in {content_type.removeprefix('image/').upper()}."
         assert f"The image has {width} x {height} pixels; {expected}" == refusal(file, content_type)
-
-
-def test_an_avif_has_the_edge_that_its_decoder_takes() -> None:
-    wide = announcing("AVIF", 8, struct.pack(">II", 32_769, 40), b"ispe")
-    assert refusal(*wide) == "The image has 32769 x 40 pixels; expected at most 32768 an edge in AVIF."
+    reason = refusal(*announcing("AVIF", 8, struct.pack(">II", 32_769, 40), b"ispe"))
+    assert "The image has 32769 x 40 pixels; expected at most 32768 an edge in AVIF." == reason
 
 
 @pytest.mark.parametrize("key", ["icc_profile", "pnginfo"])

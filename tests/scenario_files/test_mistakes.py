@@ -274,16 +274,10 @@ PLACES_OF_NUMBERS = (
 )
 
 
-@pytest.mark.parametrize(
-    "number", ["1e400", "'1e400'", "1e308", "'1e308'", "9" * 400, "1_0", "'1_0'", "١", "nan", "-1"]
-)
 @pytest.mark.parametrize("place", PLACES_OF_NUMBERS)
-def test_a_number_beyond_all_bounds_or_spelled_otherwise_is_refused_everywhere(place: str, number: str) -> None:
-    complaints_of(f"scenario: x\n{place.format(number)}")
-
-
-@pytest.mark.parametrize("place", PLACES_OF_NUMBERS)
-@pytest.mark.parametrize("number", ["1e0", "1.0", "1e-400", "1e-7"])
-def test_a_number_that_json_spells_otherwise_is_read(place: str, number: str) -> None:
-    with contextlib.suppress(DocumentError):
-        parse_scenario(f"scenario: x\n{place.format(number)}", "s.yaml", CONTRACT)
+def test_a_number_beyond_all_bounds_or_spelled_otherwise_is_refused_everywhere(place: str) -> None:
+    for number in ("1e400", "'1e400'", "1e308", "'1e308'", "9" * 400, "1_0", "'1_0'", "١", "nan", "-1"):
+        complaints_of(f"scenario: x\n{place.format(number)}")
+    for number in ("1e0", "1.0", "1e-400", "1e-7"):  # as JSON may spell it
+        with contextlib.suppress(DocumentError):
+            parse_scenario(f"scenario: x\n{place.format(number)}", "s.yaml", CONTRACT)

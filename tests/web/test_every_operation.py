@@ -173,13 +173,9 @@ def test_jpeg_on_a_transparent_background_is_png_and_the_same_request(emulator: 
 @pytest.mark.parametrize(
     "change",
     [
-        {"image_count": 2},
         {"custom_directions": ""},
-        {"output_mode": "photoshoot"},
         {"background": {"type": "color", "color": "#fff000"}},
-        {"colorway": {"name": "Red"}},
         {"fashion_model": {"type": "none"}},
-        {"asset_ids": ["ast_1"]},
         {"asset_ids": [], "product_ids": ["prd_1"]},
         {"output_format": "webp"},
     ],

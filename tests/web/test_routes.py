@@ -23,7 +23,6 @@ from tests.support.emulator_client import (
     Call,
     EmulatorUnderTest,
     MakeEmulator,
-    ingredient_body,
 )
 from tests.support.every_problem import expired_upload, paused, too_large
 from tests.support.pictures import picture
@@ -155,10 +154,6 @@ def walking_from_close_up(emulator: EmulatorUnderTest) -> Answer:
     return emulator.photograph(pose_id=pose, camera_distance="close", photography_style_id="sty_1")
 
 
-def pose_of_a_new_asset(emulator: EmulatorUnderTest) -> Answer:
-    return emulator.post("/poses", ingredient_body("pose", emulator.assets(1)))
-
-
 def late_repeat(data: bytes) -> Step:
     """Complete a session that was completed before, after its window."""
 
@@ -172,7 +167,6 @@ def late_repeat(data: bytes) -> Step:
 
 
 poor, full = team(credits_available=0), (team(concurrency_limit=1), photograph())
-of_nothing = ingredient_body("pose", [GHOST])
 
 ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
     "an unknown path before the credential": ("not_found", sent("POST", "/nothing", UPLOAD, key=None)),
@@ -195,10 +189,8 @@ ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
     "state before references": ("resource_operation_in_progress", pose_being_changed(asset_id=GHOST)),
     "references before rules": ("invalid_reference", walking_from_close_up),
     "references before concurrency": ("invalid_reference", *full, photograph(asset_ids=[GHOST])),
-    "references of authoring before concurrency": ("invalid_reference", *full, sent("POST", "/poses", of_nothing)),
     "rules before concurrency": ("already_at_target_resolution", *full, too_large),
     "concurrency before Credits": ("concurrency_limit_reached", *full, poor, photograph()),
-    "concurrency before the Credits of authoring": ("concurrency_limit_reached", *full, poor, pose_of_a_new_asset),
     "D17: the window before the token": ("upload_expired", expired_upload),
     "D17: used before the window": ("upload_not_found", late_repeat(picture())),
     "D17: failed before the window": ("upload_not_found", late_repeat(b"no picture")),
