@@ -9,17 +9,17 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Final
-from xml.etree import ElementTree as ET
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = ROOT / "docs" / "reference" / "claims.md"
 CLAIM: Final = re.compile(
     r"^## (?P<title>.+)\n\n.+\n\n```sh\n(?P<command>.+)\n```\n\n(?P<result>(?:(?!## ).*\n)+)", re.M
 )
+TOTALS: Final = re.compile(r"\d+ (?:passed|failed|skipped|error).* in [\d.]+ ?s")
+"""What pytest says at the end of a run."""
 TIMEOUT_SECONDS: Final = 3_600
 OF_MAKE: Final = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "OPTIONS")
 """Variables of `make claims OPTIONS=...`, which would otherwise become options of a claim's own command."""
@@ -32,35 +32,22 @@ def claims(page: str) -> dict[str, re.Match[str]]:
 
 def prove(command: str) -> tuple[bool, str]:
     """Run a claim's command; tell whether it succeeded, and its result in the form of the page."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder, "report.xml")
-        inherited = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
-        began = time.monotonic()
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            check=False,
-            cwd=ROOT,
-            env={**inherited, "PYTEST_ADDOPTS": f"--junitxml={report}"},
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=TIMEOUT_SECONDS,
-        )
-        if done.returncode:
-            print(done.stdout)  # what failed
-        counted = f": {_counts(report)}, in {time.monotonic() - began:.0f} s.\n" if report.exists() else None
-    verdict = ", **not proved**" if done.returncode else ""
-    figures = counted or f":\n\n```text\n{_table(done.stdout)}\n```\n"
-    return not done.returncode, f"On {time.strftime('%Y-%m-%d', time.gmtime())}{verdict}{figures}"
-
-
-def _counts(report: Path) -> str:
-    """Word the totals of a JUnit report."""
-    suites = list(ET.parse(report).getroot().iter("testsuite"))
-    tests, failures, errors, skipped = (
-        sum(int(suite.get(name, "0")) for suite in suites) for name in ("tests", "failures", "errors", "skipped")
+    inherited = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        check=False,
+        cwd=ROOT,
+        env=inherited,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
     )
-    failed = failures + errors
-    return f"{tests - failed - skipped:,} tests passed, {failed} failed, {skipped} skipped"
+    if done.returncode:
+        print(done.stdout)  # what failed
+    totals = TOTALS.findall(done.stdout)
+    verdict = ", **not proved**" if done.returncode else ""
+    figures = f": {totals[-1]}.\n" if totals else f":\n\n```text\n{_table(done.stdout)}\n```\n"
+    return not done.returncode, f"On {time.strftime('%Y-%m-%d', time.gmtime())}{verdict}{figures}"
 
 
 def _table(text: str) -> str:

@@ -92,14 +92,6 @@ def run_here(*arguments: str, **variables: str) -> Outcome:
     return Outcome(status, *(stream.buffer.getvalue().decode() for stream in (output, complaint)))
 
 
-def run_unread(*arguments: str) -> tuple[int, str]:
-    """Run the command where nobody reads its output any more, and return its status and what it complains of."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "w") as unread:
-        return run_writing_to(unread, *arguments)
-
-
 def run_writing_to(output: TextIO, *arguments: str) -> tuple[int, str]:
     """Run the command with an output of its own, and return its status and what it complains of."""
     finished = subprocess.run(

@@ -115,21 +115,20 @@ def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> No
     assert run_command("scenario", "check", str(scenario)).status == 2
 
 
-@pytest.mark.parametrize(
-    ("typed", "instead"),
-    [
-        (
-            "scenarios check a.yaml",
-            "`scenarios` is `scenario` now: `scenario list`, `scenario show NAME`, `scenario check FILE`",
-        ),
-        ("seed given.yaml", "`seed FILE` is `given FILE` now"),
-        ("sweep --pairs -- true", "pairs of faults are gone: `--only` tries one cell after another"),
-        ("readings --format json", "`readings` is `contract readings` now"),
-    ],
-)
-def test_a_word_that_is_gone_is_answered_with_the_one_that_replaces_it(typed: str, instead: str) -> None:
+@pytest.mark.parametrize(("typed", "instead"), [
+    ("scenarios check a.yaml", ": `scenarios` is `scenario` now: `scenario list`, `scenario show NAME`, `scenario check FILE`"),
+    ("seed given.yaml", ": `seed FILE` is `given FILE` now"),
+    ("sweep --pairs -- true", ": pairs of faults are gone: `--only` tries one cell after another"),
+    ("readings --format json", ": `readings` is `contract readings` now"),
+    ("serv", '; did you mean "serve"?'),
+    ("requests shw", '; did you mean "show"?'),
+    ("serve --clock atuo", '; did you mean "auto"?'),
+    ("serve --access-log onn", '; did you mean "on"?'),
+    ("serve --log-level wraning", '; did you mean "warning"?'),
+])  # fmt: skip
+def test_a_word_that_is_gone_or_misspelled_is_answered_with_the_one_meant(typed: str, instead: str) -> None:
     outcome = run_here(*typed.split())
-    assert (2, True) == (outcome.status, outcome.complaint.endswith(f": {instead}\n"))
+    assert (2, True) == (outcome.status, outcome.complaint.endswith(f"{instead}\n"))
 
 
 def helped(*words: str) -> str:

@@ -1,18 +1,21 @@
-"""`wait`, `clock`, `reset` and `state`: the commands that speak to a running emulator."""
+"""`wait`, `clock`, `reset`, `state` and `requests show --format curl`: commands that speak to a running emulator."""
 
+import json
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.command import ask, run_command, run_unread
-from tests.support.emulator_client import START, UPLOAD
+from tests.cli.command import ask, run_command, run_writing_to
+from tests.support.emulator_client import FULL, JSON, START, UPLOAD, Call
 from tests.support.pictures import noise
-from tests.support.served import PATIENCE_SECONDS, Outcome, Server, serving
+from tests.support.served import PATIENCE_SECONDS, Outcome, Server, run_program, serving
 from tests.support.served_client import ServedClient
 
 
@@ -43,6 +46,8 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
     assert shown(run(server, "clock", "idle"))["fired"] == "0"
     assert run(server, "reset").output == "done\n"
     assert shown(run(server, "clock", "show"))["now"] == START
+    assert ["x60", "auto"] == [shown(run(server, "clock", "mode", mode))["mode"] for mode in ("x60", "auto")]
+    assert ask(server, "/_emulator/clock") == json.loads(run(server, "clock", "--format", "json").output)
 
 
 def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
@@ -97,8 +102,11 @@ def test_something_else_that_answers_is_no_emulator(answer: bytes, command: str,
 
 
 def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> None:
-    assert run_unread("wait", "--url", server.url) == (0, "")  # it has nothing to say
-    assert run_unread("clock", "--url", server.url) == (1, "")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as unread:
+        assert run_writing_to(unread, "wait", "--url", server.url) == (0, "")  # it has nothing to say
+        assert run_writing_to(unread, "clock", "--url", server.url) == (1, "")
 
 
 def test_a_saved_state_can_be_loaded_again(server: Server, tmp_path: Path) -> None:
@@ -151,3 +159,64 @@ def test_a_file_that_is_larger_than_any_state_is_not_read(server: Server, tmp_pa
         sparse.truncate(5 * 2**30)
     refused = run(server, "state", "load", str(file))
     assert (2, True) == (refused.status, "found 5368709120 bytes; expected at most 4294967296" in refused.complaint)
+
+
+# A request as curl sends it again: run by a shell; what the command cannot repeat, it says ----------------------------
+
+KEY = {"Idempotency-Key": "it's $1 caf\xe9"}
+SENT = (
+    "method", "path", "query", "content_type", "emulator_fault", "idempotency_key", "request_body", "status", "code",
+)  # fmt: skip
+
+
+def recorded(server: Server, number: int) -> dict[str, Any]:
+    entry = ask(server, f"/_emulator/requests/{number}")
+    return {name: entry[name] for name in SENT}
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="curl and bash are not installed")
+@pytest.mark.parametrize(("method", "target", "headers", "body"), [
+    ("GET", "/v1/products?limit=y&cursor=z", {}, None),
+    ("GET", "/v1/products?filter[a]={b}&c='%20+%C3%A9", {}, None),
+    ("GET", "/v1/products/%2e%2e/x%20y%2Fz%3f%0a%1b%5b31m", {}, None),
+    ("HEAD", "/v1/team", {}, None),
+    ("GET", "/v1/team", {"Emulator-Fault": "rate_limited"}, None),
+    ("GET", "/v1/team", JSON, b'{"a": 1}'),
+    ("POST", "/v1/products", {**KEY, **JSON}, b'{"name": "It\'s", "name": "\xe2\x80\xae"}'),
+    ("POST", "/v1/products", {**KEY, **JSON}, b"{'name\n\\': \xff\x1b"),
+    ("POST", "/v1/products", {**KEY, "Content-Type": "text/plain"}, b"@name=x"),
+    ("POST", "/v1/products", KEY, b"{}"),
+    ("POST", "/v1/products", KEY, None),
+])  # fmt: skip
+def test_the_command_sends_the_same_request(
+    server: Server, method: str, target: str, headers: dict[str, str], body: bytes | None
+) -> None:
+    ServedClient(server.url).send(Call(method, target, content=body, idempotency_key=None, headers=headers))
+    command = run(server, "requests", "show", "last", "--format", "curl").output
+    assert command.replace("\n", "").isprintable()
+    assert not command.startswith("#")
+    assert run_program("bash", "-c", command, IMAGE_WORKFLOW_API_KEY=FULL).status == 0
+    first, again = recorded(server, 1), recorded(server, 2)
+    if first["status"] == 201:  # the second is its replay
+        first["status"] = again["status"]
+    assert first == again
+
+
+FILE = "FILE stands for the body%s, which the journal does not keep or no argument can hold"
+
+
+@pytest.mark.parametrize(("target", "headers", "body", "missing"), [
+    ("/v1/products", JSON, b'{"name": "%s"}' % (b"x" * 65_536), FILE % " of 65548 bytes"),
+    ("/v1/products", JSON, b"x" * 2**20 + b"x", FILE % " of 1048577 bytes"),
+    ("/v1/products", JSON, b"\0", FILE % " of 1 byte"),
+    ("/elsewhere", JSON, b"{}", FILE % ""),
+    (f"/v1/products?key={FULL}", JSON, b"{}", "where the request held a key, only its beginning is shown: the journal shows no keys"),
+    ("/v1/products", {"Authorization": "Bearer nobody"}, None, "without a key: none came, or one that belongs to no Team, which the journal does not keep"),
+])  # fmt: skip
+def test_a_comment_says_what_it_cannot_repeat(
+    server: Server, target: str, headers: dict[str, str], body: bytes | None, missing: str
+) -> None:
+    ServedClient(server.url).post(target, content=body, idempotency_key=None, headers=headers)
+    comment, *command = run(server, "requests", "show", "last", "--format", "curl").output.splitlines()
+    assert f"# {missing}" == comment
+    assert ("  --data-binary @FILE \\" in command) == missing.startswith("FILE")

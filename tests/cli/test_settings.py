@@ -139,10 +139,3 @@ def test_a_broken_file_ends_a_command_with_its_place(
         outcome = run_here(*arguments)
         assert (arguments, outcome.status) == (arguments, 2)
         assert complaint in outcome.complaint + capfd.readouterr().err  # that of the run of a sweep
-
-
-def test_readings_that_do_not_exist_are_refused_with_those_that_are_near() -> None:
-    outcome = executed("--readings", "D66=silnt")
-    assert outcome.status == 2
-    assert "--readings: found 'D66=silnt'" in outcome.complaint
-    assert "D66=silent" in outcome.complaint

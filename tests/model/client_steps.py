@@ -12,9 +12,8 @@ from typing import Final
 from tests.model import observation
 from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
 from tests.model.comparison import OBSERVERS, Comparison
-from tests.model.faults import codes_of
 from tests.model.materials import SCENARIOS, RandomBodies, SampleFile, sample_files
-from tests.model.meanings import COLLECTIONS, INGREDIENTS
+from tests.model.meanings import COLLECTIONS, INGREDIENTS, codes_of
 from tests.model.service_model import Ask
 from tests.support.contract_check import STATUSES
 from tests.support.emulator_client import Answer

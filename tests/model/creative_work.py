@@ -5,7 +5,6 @@ All is decided at admission. `settle` then lets time pass, event by event.
 
 from collections.abc import Callable
 
-from tests.model import faults
 from tests.model.arithmetic import (
     AUTHORING_PRICE,
     AUTHORING_TIME,
@@ -41,7 +40,7 @@ def check_places(state: State, team: str) -> None:
 def reserve(state: State, team: str, price: int) -> None:
     if state.teams[team]["credits"] < price:
         raise Refusal("insufficient_credits")
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     state.teams[team]["credits"] -= price
 
 

@@ -5,7 +5,7 @@ What a request with an id in its path asks for is `identifier`; `meaning` is its
 
 from collections.abc import Callable
 
-from tests.model import creative_work, faults
+from tests.model import creative_work
 from tests.model.arithmetic import UPLOAD_WINDOW, Json, timestamp
 from tests.model.materials import SampleFile
 from tests.model.model_state import Identify, Refusal, State
@@ -15,7 +15,7 @@ Rule = Callable[[State, str, str, Json, Identify], Json | None]
 
 
 def open_session(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     session_id = identify("upload")
     expires_at = state.now + UPLOAD_WINDOW
     state.owner[session_id] = team
@@ -56,7 +56,7 @@ def complete(state: State, team: str, identifier: str, meaning: Json, identify: 
     file = session["file"]
     if file is None or meaning["upload_token"] != session.get("token"):
         raise Refusal("invalid_input")
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     session["is_open"] = False
     if file.holds != session["type"]:
         raise Refusal("invalid_input")
@@ -68,7 +68,7 @@ def complete(state: State, team: str, identifier: str, meaning: Json, identify: 
 def delete_asset(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
     state.get("asset", identifier, team)
     creative_work.check_idle(state, identifier)
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     products = [product for product in state.of_team("product", team) if identifier in product["asset_ids"]]
     reassigned, deleted = [], []
     for product in products:
@@ -88,7 +88,7 @@ def delete_asset(state: State, team: str, identifier: str, meaning: Json, identi
 
 def create_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
     state.refer("asset", meaning["asset_ids"], team)
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     fields = {**meaning, "asset_ids": list(meaning["asset_ids"])}
     return state.add(
         "product", identify("product"), team, {**fields, "created_at": state.time(), "updated_at": state.time()}
@@ -104,14 +104,14 @@ def change_product(state: State, team: str, identifier: str, meaning: Json, iden
         if "primary_asset_id" in meaning:
             raise Refusal("invalid_input")  # D22
         primary = photos[0]
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     product.update(meaning, asset_ids=photos, primary_asset_id=primary, updated_at=state.time())
     return product
 
 
 def delete_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> None:
     state.get("product", identifier, team)
-    faults.check_before_commit(state, team)
+    state.check_before_commit(team)
     del state.things["product"][identifier]
 
 

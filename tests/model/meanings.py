@@ -1,4 +1,4 @@
-"""Operation of a request, and meaning of its body (D14), with defaults filled in.
+"""Operation of a request with the codes of its problems, and meaning of its body (D14), with defaults filled in.
 
 Two bodies with the same meaning are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
 """
@@ -30,9 +30,20 @@ WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_
 
 @cache
 def operation_id(method: str, path: str) -> str:
+    return str(_described(method, path)["operationId"])
+
+
+@cache
+def codes_of(method: str, path: str) -> frozenset[str]:
+    declared = [answer for status, answer in _described(method, path)["responses"].items() if status != "default"]
+    codes = [shipped_checker().resolve(answer).get("x-problem-codes", ()) for answer in declared]
+    return frozenset({"internal_error"}.union(*codes))
+
+
+def _described(method: str, path: str) -> Any:
     operation, _ = shipped_checker().operation_of(method, path)
     assert operation is not None
-    return str(operation["operationId"])
+    return operation
 
 
 def meaning_of(operation: str, body: Json) -> Json:

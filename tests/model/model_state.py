@@ -1,4 +1,8 @@
-"""The state of the service in the model: plain dicts, and the questions that all of its rules ask.
+"""The state of the service in the model: plain dicts, the questions that all of its rules ask, and what goes wrong on
+request, by a scenario's rule or by the header `Emulator-Fault`.
+
+The check that the code of a fault belongs to decides, after all checks before it; what has no check of its own before
+the commit is raised right before that, where nothing else can refuse the request any more (D54).
 
 A resource is kept as it looks on the wire, without what only the service can make up (addresses, texts, sizes in
 bytes).
@@ -14,6 +18,18 @@ NOT_FOUND = {"asset": "asset_not_found", "product": "product_not_found", "upload
 """D07; every other kind is `not_found`."""
 
 NOTHING_DUE = 60 * SECOND  # D47
+
+CHECKS = {
+    "entrance": {"authentication_required", "credential_expired", "credential_revoked", "rate_limited"},
+    "profile": {"permission_denied"},
+    "shape": {"invalid_request", "invalid_cursor"},
+    "body": {"invalid_input"},
+    "idempotency": {"idempotency_in_progress", "idempotency_key_reused"},
+    "pause": {"service_unavailable"},
+    "subscription": {"subscription_required"},
+}
+"""The codes that each check decides; all others are decided later (D01)."""
+RATE_WAIT = 5 * SECOND
 
 Identify = Callable[[str], str]
 """Tells the id that the service has given to the resource that it has just made, by its kind."""
@@ -128,6 +144,61 @@ class State:
             if due:
                 return due[0]
         return {}
+
+    # What goes wrong on request --------------------------------------------------------------------------------------
+
+    def raise_at(self, check: str, team: str) -> None:
+        """Raise what is to go wrong, if it is this check that decides it. Raises Refusal."""
+        code = self._due()
+        if code in CHECKS[check]:
+            raise self.problem(code, team)
+
+    def check_before_commit(self, team: str) -> None:
+        """Raise what is to go wrong, where nothing has happened yet and nothing else can go wrong. Raises Refusal."""
+        code = self._due()
+        if code:
+            raise self.problem(code, team)
+
+    def check_before_handling(self, team: str, *, is_read: bool) -> None:
+        """Raise what does not wait for a commit: anything in a read, and what breaks down anywhere. Raises Refusal."""
+        code = self._due()
+        if code and (is_read or code == "internal_error"):
+            raise self.problem(code, team)
+
+    def hidden_by(self, team: str) -> Refusal | None:
+        fault = self.fault
+        return self.problem(fault["problem"], team) if fault.get("at") == "after_commit" else None
+
+    def _due(self) -> str:
+        return "" if self.fault.get("at") == "after_commit" else str(self.fault.get("problem", ""))
+
+    def problem(self, code: str, team: str) -> Refusal:
+        if code == "rate_limited":
+            return Refusal(code, wait=RATE_WAIT)
+        if code == "service_unavailable":
+            pauses = [self.pauses.get(whose, {}) for whose in (team, None)]
+            pause = pauses[0] if pauses[0].get("is_paused") else pauses[1]
+            return Refusal(code, wait=pause.get("retry_after", 5) * SECOND)
+        if code == "concurrency_limit_reached":
+            return Refusal(code, wait=self.time_to_next_place(team))
+        if code == "resource_operation_in_progress":
+            unfinished = {name for name, work in self.work_of(team).items() if work["kind"] == "operation"}
+            return Refusal(code, active=unfinished or {one["id"] for one in self.of_team("operation", team)})
+        return Refusal(code)
+
+    def check_pause(self, team: str) -> None:
+        """Let no new write in while admission is paused, for all or for the Team (section 7). Raises Refusal.
+
+        Where a scenario says when it opens, an auto clock waits until then (D54).
+        """
+        for whose in (None, team):
+            pause = self.pauses.get(whose, {})
+            if pause.get("is_paused"):
+                to_come = [timed for timed in self.timeline if timed["whose"] == whose]
+                opens_at = [timed["at"] for timed in to_come if timed["set"].get("admission") == "open"]
+                seconds = pause["retry_after"]
+                wait = max(seconds * SECOND, min(opens_at, default=self.now) - self.now)
+                raise Refusal("service_unavailable", wait=wait, retry_after=seconds)
 
 
 def newest_first(things: Iterable[Json]) -> list[Json]:

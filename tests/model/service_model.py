@@ -8,11 +8,11 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.model import creative_work, faults, library_rules
+from tests.model import creative_work, library_rules
 from tests.model.arithmetic import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.creative_work import ResultOf
 from tests.model.materials import SampleFile
-from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id
+from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, codes_of, meaning_of, operation_id
 from tests.model.model_state import Identify, Refusal, State, newest_first
 from tests.support.contract_check import STATUSES
 
@@ -126,32 +126,32 @@ class ServiceModel:
         credential = self.check_credential(ask.key)
         team = credential["team"]
         state.fault = self._fault_of(ask, team)
-        faults.raise_at(state, "entrance", team)
+        state.raise_at("entrance", team)
         if ask.method != "GET":
             if credential["profile"] != "full":
                 raise Refusal("permission_denied")
-            faults.raise_at(state, "profile", team)
+            state.raise_at("profile", team)
         if ask.flaw == "invalid_request":
             raise Refusal(ask.flaw)
-        faults.raise_at(state, "shape", team)
+        state.raise_at("shape", team)
         if ask.method == "GET":
-            faults.check_before_handling(state, team, is_read=True)
+            state.check_before_handling(team, is_read=True)
             return self._read(ask, team)
         if ask.flaw is not None:
             raise Refusal(ask.flaw)
-        faults.raise_at(state, "body", team)
+        state.raise_at("body", team)
         meaning = meaning_of(ask.operation, ask.body) if ask.body is not None else {}
         record_key = (ask.key, ask.method, ask.path, ask.idempotency_key or "")
         if ask.method != "DELETE":
             replay = self._replay(ask, record_key, meaning, answer)
             if replay is not None:
                 return self._hidden(team) or replay
-        faults.raise_at(state, "idempotency", team)
-        faults.check_pause(state, team)
-        faults.raise_at(state, "pause", team)
+        state.raise_at("idempotency", team)
+        state.check_pause(team)
+        state.raise_at("pause", team)
         if ask.method != "DELETE" and not state.teams[team]["subscription"]:
             raise Refusal("subscription_required")
-        faults.raise_at(state, "subscription", team)
+        state.raise_at("subscription", team)
         expected = self._admit(ask, credential, meaning, identify)
         if ask.method == "DELETE" or (expected.status >= 300 and expected.code != "insufficient_credits"):  # D10
             return expected
@@ -164,13 +164,13 @@ class ServiceModel:
         """Return what is to go wrong: as the header says, or else as a scenario does, which is then asked once."""
         if ask.fault is None:
             return self.state.count_match("operation", ask.operation, team)
-        if ask.fault not in faults.codes_of(ask.method, ask.path):
+        if ask.fault not in codes_of(ask.method, ask.path):
             raise Refusal("invalid_request")
         return {"problem": ask.fault}
 
     def _hidden(self, team: str) -> Expected | None:
         """Return the problem that a scenario puts in the place of the answer, when everything has happened."""
-        refusal = faults.hidden_by(self.state, team)
+        refusal = self.state.hidden_by(team)
         return None if refusal is None else _refused(refusal)
 
     def check_credential(self, key: str) -> Json:
@@ -191,7 +191,7 @@ class ServiceModel:
             raise Refusal("idempotency_key_reused")
         expected: Expected = record["expected"]
         if record["told"] is None:  # the answer was lost, and comes now for the first time
-            if faults.hidden_by(self.state, self.state.credentials[ask.key]["team"]) is None:
+            if self.state.hidden_by(self.state.credentials[ask.key]["team"]) is None:
                 record["told"] = answer
             return replace(expected, is_repeat=True)
         return Expected(expected.status, told=record["told"], is_repeat=True)
@@ -199,7 +199,7 @@ class ServiceModel:
     def _admit(self, ask: Ask, credential: Json, meaning: Json, identify: Identify) -> Expected:
         """Do what is asked; a refusal is an answer here, since one of them binds the key."""
         try:
-            faults.check_before_handling(self.state, credential["team"], is_read=False)
+            self.state.check_before_handling(credential["team"], is_read=False)
             return self._write(ask, credential, meaning, identify)
         except Refusal as refusal:
             return _refused(refusal)
@@ -300,11 +300,11 @@ class ServiceModel:
                 raise Refusal("permission_denied")  # D21
             creative_work.check_idle(state, target)
             if ask.method == "DELETE":
-                faults.check_before_commit(state, team)
+                state.check_before_commit(team)
                 del state.things[kind][target]
                 return Expected(204)
             if "asset_id" not in meaning and "asset_ids" not in meaning:
-                faults.check_before_commit(state, team)
+                state.check_before_commit(team)
                 ingredient.update(meaning, updated_at=state.time())
                 return Expected(200, deepcopy(ingredient))
         operation = creative_work.author(state, team, kind, target, meaning, identify)
