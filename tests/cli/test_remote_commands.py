@@ -46,14 +46,11 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
     assert shown(run(server, "clock", "idle"))["fired"] == "0"
     assert run(server, "reset").output == "done\n"
     assert shown(run(server, "clock", "show"))["now"] == START
-    assert ["x60", "auto"] == [shown(run(server, "clock", "mode", mode))["mode"] for mode in ("x60", "auto")]
-    assert ask(server, "/_emulator/clock") == json.loads(run(server, "clock", "--format", "json").output)
-
-
-def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
     ask(server, "/v1/uploads", body=UPLOAD, method="POST")
     clock = shown(run(server, "clock"))
     assert (clock["pending"], clock["next"]) == ("1", "2026-01-01T00:15:00.000Z")
+    assert ["x60", "auto"] == [shown(run(server, "clock", "mode", mode))["mode"] for mode in ("x60", "auto")]
+    assert ask(server, "/_emulator/clock") == json.loads(run(server, "clock", "--format", "json").output)
 
 
 def test_without_the_control_token_nothing_but_health_is_told() -> None:

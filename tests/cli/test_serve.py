@@ -21,8 +21,6 @@ from tests.support.pictures import slow_jpeg
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, Server, read_answer, serving, started
 from tests.support.served_client import ServedClient
 
-TEAM = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n"
-
 
 def test_the_start_up_message_names_address_keys_and_clock_and_ends_with_the_ready_line(server: Server) -> None:
     message = "\n".join(server.start_up)
@@ -34,7 +32,7 @@ def test_the_start_up_message_names_address_keys_and_clock_and_ends_with_the_rea
 
 
 def test_once_ready_it_answers_without_headers_of_the_server_library(server: Server) -> None:
-    head, _, body = server.converse(TEAM + b"Connection: close\r\n\r\n").partition(b"\r\n\r\n")
+    head, _, body = server.converse(request_bytes("GET /v1/team", ends=True)).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
     assert json.loads(body)["name"] == "Demo"
     assert b"\r\nserver:" not in head.lower()

@@ -3,7 +3,6 @@
 Knows the tools and how they are called; nothing of what a client then says.
 """
 
-import importlib.util
 import json
 import os
 import re
@@ -48,14 +47,6 @@ def install_packages(folder: Path) -> None:
     run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
 
 
-def tool(name: str) -> Path:
-    """Return a program of the environment that the tests run in, or skip the test: `make verify` installs it."""
-    path = Path(sys.executable).with_name(name)
-    if not path.exists():
-        pytest.skip(f"needs {name}, which `make verify` installs")
-    return path
-
-
 def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
     """Make a client in a folder, by the command of docs/reference/clients.md that begins with these words."""
     text = (ROOT / "docs/reference/clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
@@ -64,16 +55,12 @@ def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None
     ((_, *arguments),) = commands
     if words[0] == "openapi-generator-cli":
         need("java")
-    program = folder / "node_modules" / ".bin" / words[0]
+    places = (folder / "node_modules" / ".bin", Path(sys.executable).parent)
+    programs = [place / words[0] for place in places if (place / words[0]).exists()]
+    if not programs:
+        pytest.skip(f"needs {words[0]}, which `make verify` installs")
     shutil.copy(CONTRACT, folder / "openapi.yaml")
-    run([program if program.exists() else tool(words[0]), *arguments, *with_option], folder)
-
-
-def generator_jar() -> Path:
-    package = importlib.util.find_spec("openapi_generator_cli")
-    assert package is not None
-    assert package.origin is not None
-    return Path(package.origin).with_name("openapi-generator.jar")
+    run([programs[0], *arguments, *with_option], folder)
 
 
 def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> Mapping[str, Any]:

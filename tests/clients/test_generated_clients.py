@@ -5,6 +5,7 @@ Retry-After says, and a problem told by its code; and the types that the generat
 checker of its language sees them. The commands are those of docs/reference/clients.md.
 """
 
+import importlib.util
 import json
 import os
 import shutil
@@ -22,7 +23,6 @@ from tests.clients.generated import (
     TOURS,
     check_types,
     generate,
-    generator_jar,
     install_packages,
     need,
     run,
@@ -111,7 +111,10 @@ def test_the_client_of_openapi_generator_for_java_completes_the_tour(tmp_path: P
     need("javac")
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "java")
     # Jackson, which the client needs, is in the generator's own archive: no package manager has to bring it.
-    classes = os.pathsep.join((str(generator_jar()), str(tmp_path / "classes")))
+    package = importlib.util.find_spec("openapi_generator_cli")
+    assert package is not None
+    jar = Path(str(package.origin)).with_name("openapi-generator.jar")
+    classes = os.pathsep.join((str(jar), str(tmp_path / "classes")))
     sources = [*(tmp_path / "client" / "src" / "main" / "java").rglob("*.java"), *(CLIENTS / "java").rglob("*.java")]
     run(["javac", "-nowarn", "-cp", classes, "-d", tmp_path / "classes", *sources], tmp_path)
     assert SEEN == take_tour(["java", "-cp", classes, "Tour"], tmp_path)

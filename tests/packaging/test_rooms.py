@@ -14,7 +14,7 @@ from tests.support.served import ROOT, run_program
 PACKAGE = Path("emulator/image_workflow_emulator")
 TABLE = PACKAGE / "cli/table.py"
 ROOMS = {
-    "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/cli/test_settings.py", "tests/domain"]),
+    "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/domain"]),
     "sweep": (["docs/reference/sweep.md"], ["tests/cli/test_verdicts.py", "tests/testing", "tests/domain"]),
 }
 """Pages of each room, and tests of others that must pass without it."""

@@ -1,17 +1,21 @@
 """`image_workflow_emulator.testing`: an emulator, its sandboxes, and everything that a test does to one; at the end
-`create_app`, the emulator inside the test's own process.
+`create_app`, the emulator inside the test's own process, and the docstrings with their examples.
 """
 
 import asyncio
+import doctest
+import inspect
 import json
+import re
 import warnings
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
+from image_workflow_emulator import testing
 from image_workflow_emulator.client import exports
 from image_workflow_emulator.testing import Emulator, EmulatorApplication, EmulatorError, Sandbox, create_app
 from tests.support.emulator_client import UPLOAD
@@ -75,8 +79,10 @@ def test_one_that_runs_already_is_used_with_its_control_token(server: Emulator) 
 # Sandboxes ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_sandbox_has_keys_of_its_own_and_tells_programs_where_it_is(server: Emulator) -> None:
-    with server.sandbox(id="checkout") as sandbox:
+def test_a_sandbox_has_a_start_and_keys_of_its_own_and_tells_programs_where_it_is(server: Emulator) -> None:
+    tomorrow = START + timedelta(days=1)
+    with server.sandbox(id="checkout", start=tomorrow) as sandbox:
+        assert tomorrow == sandbox.clock.now
         assert f"{server.url}/v1" == sandbox.base_url
         assert "iwe_demo_full_checkout" == sandbox.api_key
         assert "iwe_demo_read_checkout" == sandbox.key("iwe_demo_read") == sandbox.key("iwe_demo_read_checkout")
@@ -295,3 +301,53 @@ def test_what_a_file_gives_is_there_at_the_start_and_after_a_reset(tmp_path: Pat
                 app.sandbox.reset()
 
     asyncio.run(run(create_app(given=file)))
+
+
+# Docstrings -----------------------------------------------------------------------------------------------------------
+
+PUBLIC = {name: value for name, value in vars(testing).items() if callable(value)}
+EXAMPLES = [
+    found
+    for name, value in PUBLIC.items()
+    for found in doctest.DocTestFinder().find(value, name, globs={})
+    if found.examples
+]
+
+
+def arguments(function: Any) -> list[str]:
+    """The names of what a function takes, but for what belongs to every one of its kind."""
+    parameters = inspect.signature(function).parameters
+    groups = (one.annotation for one in parameters.values() if one.kind is one.VAR_KEYWORD)
+    named = [name for group in groups for name in getattr(next(iter(get_args(group)), None), "__annotations__", ())]
+    return [name for name in parameters if name not in ("self", "cls", "fields")] + named
+
+
+MEMBERS = {
+    f"{name}.{member}": (value, getattr(function, "__func__", function))
+    for name, value in PUBLIC.items()
+    for member, function in (vars(value).items() if inspect.isclass(value) else [(name, value)])
+}
+WITH_ARGUMENTS = {
+    name: (home, function)
+    for name, (home, function) in MEMBERS.items()
+    if inspect.isfunction(function) and "._" not in name and arguments(function)
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda found: found.name)
+@pytest.mark.filterwarnings("ignore")  # Starlette's TestClient would like another HTTP library
+def test_an_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    example.globs |= PUBLIC
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
+    assert not said, "".join(said)
+
+
+@pytest.mark.parametrize("name", WITH_ARGUMENTS)
+def test_a_docstring_names_every_argument_and_the_errors_and_has_an_example(name: str) -> None:
+    home, function = WITH_ARGUMENTS[name]
+    text = inspect.getdoc(function) or ""
+    assert [] == [argument for argument in arguments(function) if f"`{argument}`" not in text]
+    assert re.search("raises", text + home.__doc__, re.IGNORECASE)
+    assert ">>>" in text
