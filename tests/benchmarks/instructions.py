@@ -43,14 +43,13 @@ def rows() -> list[list[str]]:
     """Return a row for the table of measurements for each kind of request."""
     if shutil.which("valgrind") is None:
         return [["instructions of a request", "not counted: valgrind is missing", "", "", ""]]
-    return [_row(kind, emulator, raw) for kind, (emulator, raw) in count_instructions().items()]
-
-
-def _row(kind: str, emulator: float, raw: float) -> list[str]:
-    rise = emulator / raw / KEPT[kind]
-    verdict = f"{rise - 1:+.0%}" if rise <= MAX_RISE else f"ROSE by {rise - 1:.0%}: find out why, or write it down"
-    cells = [f"{number / 1000:.0f} thousand" for number in (emulator, raw)]
-    return [f"instructions of {kind}", *cells, f"{raw / emulator:.2f}", verdict]
+    found = []
+    for kind, (emulator, raw) in count_instructions().items():
+        rise = emulator / raw / KEPT[kind]
+        verdict = f"{rise - 1:+.0%}" if rise <= MAX_RISE else f"ROSE by {rise - 1:.0%}: find out why, or write it down"
+        cells = [f"{number / 1000:.0f} thousand" for number in (emulator, raw)]
+        found.append([f"instructions of {kind}", *cells, f"{raw / emulator:.2f}", verdict])
+    return found
 
 
 def count_instructions() -> dict[str, tuple[float, float]]:

@@ -46,15 +46,9 @@ def prove(command: str) -> tuple[bool, str]:
         print(done.stdout)  # what failed
     totals = TOTALS.findall(done.stdout)
     verdict = ", **not proved**" if done.returncode else ""
-    figures = f": {totals[-1]}.\n" if totals else f":\n\n```text\n{_table(done.stdout)}\n```\n"
+    table = [line.rstrip() for line in done.stdout.splitlines() if line and not line.startswith((".venv", "make"))]
+    figures = f": {totals[-1]}.\n" if totals else ":\n\n```text\n{}\n```\n".format("\n".join(table))
     return not done.returncode, f"On {time.strftime('%Y-%m-%d', time.gmtime())}{verdict}{figures}"
-
-
-def _table(text: str) -> str:
-    """Keep of a measurement its table."""
-    return "\n".join(
-        line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith((".venv", "make"))
-    )
 
 
 def main() -> int:

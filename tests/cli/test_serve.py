@@ -136,10 +136,8 @@ def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> 
     path = "/v1/%1b%5b31mRED%0aFAKE%20200%20ok%e2%80%ae%c2%9b"
     shown = r"POST /v1/\u001b[31mRED\nFAKE 200 ok\u202e\u009b  "
     with serving() as server:
-        assert (
-            ServedClient(server.url).post(path, {"name": "\u202e"}, headers={"Idempotency-Key": "\x9b31m\xad"}).status
-            == 404
-        )
+        headers = {"Idempotency-Key": "\x9b31m\xad"}
+        assert ServedClient(server.url).post(path, {"name": "\u202e"}, headers=headers).status == 404
         listed = run_command("requests", EMULATOR_URL=server.url).output
         as_json = run_command("requests", "--format", "json", EMULATOR_URL=server.url).output
         explained = run_command("requests", "show", "last", EMULATOR_URL=server.url).output

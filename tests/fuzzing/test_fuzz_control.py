@@ -10,6 +10,7 @@ from tests.fuzzing import json_texts, witness
 from tests.fuzzing.cases import Case, amounts, cases
 from tests.fuzzing.json_texts import changed
 from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.state_files import rewritten
 
 RULE = {"match": {"operation": "*"}, "then": {"problem": "internal_error"}}
 ACME = {"credits": 5, "credentials": [{"key": "acme", "name": "A", "profile": "full"}]}
@@ -94,7 +95,7 @@ def prepare(control: EmulatorUnderTest) -> None:
 
 
 def has_a_clock_of_its_own(control: EmulatorUnderTest) -> bool:
-    """Whether a sandbox has come to where no two runs are the same, or to the end of time, where test_found.py goes."""
+    """Whether a sandbox has come to where no two runs are the same, or to the end of time, which has tests below."""
     clocks = [sandbox["clock"] for sandbox in control.told("GET", "/sandboxes")["data"]]
     return any(clock["mode"] == "real" or clock["now"] > LATEST for clock in clocks)
 
@@ -117,3 +118,19 @@ def written(body: Any, case: Case) -> bytes:
         return json_texts.body(chance, limit=32)
     data = changed(body, chance, times=chance.choice((0, 1, 1, 1, 2, 3)))
     return json.dumps(data, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
+
+
+def test_a_team_and_an_upload_session_can_be_opened_at_the_end_of_time(control: EmulatorUnderTest) -> None:
+    credential = control.team()["credentials"][0]["id"]
+    control.told("PATCH", f"/credentials/{credential}", {"expires_at": "9999-12-31T23:59:59.999Z"})
+    control.told("POST", "/clock/advance", {"to": "9999-12-31T23:59:59.000Z"})
+    assert control.post("/uploads", {"content_type": "image/png", "size_bytes": 10}).status == 201
+    assert control.told("POST", "/teams", {"name": "Late"})["name"] == control.told("GET", "/teams")["data"][-1]["name"]
+
+
+def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(control: EmulatorUnderTest) -> None:
+    saved, late = control.ask("GET", "/state").body, {"expires_at": 2**52}
+    changed = rewritten(saved, lambda parts: parts["credentials"][0]["credential"].update(late))
+    control.told("PUT", "/state", content=changed)
+    assert "9999-12-31T23:59:59.999Z" == control.get("/team").json["credential"]["expires_at"]
+    assert "9999-12-31T23:59:59.999Z" == control.team()["credentials"][0]["expires_at"]
