@@ -1,4 +1,4 @@
-"""The surfaces of bytes: signed addresses that take uploads (D15 to D17, D45, D49), and public files of pictures (D19)."""
+"""The surfaces of bytes: signed addresses that take uploads (D15 to D17, D45, D49), and files of pictures (D19)."""
 
 import re
 from unittest.mock import patch
