@@ -4,17 +4,18 @@ from typing import Any
 
 import pytest
 
-from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import (
     FULL,
     START,
     UPLOAD,
     Call,
     EmulatorUnderTest,
+    advance_call,
     completion_call,
     control_call,
     ingredient_body,
 )
+from tests.support.every_operation import upscale_call
 from tests.support.pictures import picture
 
 DONE_AT = "2026-01-01T00:00:06.000Z"

@@ -22,7 +22,7 @@ from tests.support.emulator_client import (
     Json,
     control_call,
 )
-from tests.support.every_problem import CAUSES
+from tests.support.every_operation import CAUSES
 
 PHOTOGRAPHY = "/generations/product-photography"
 SHOOT: Json = {"output_mode": "photoshoot", "asset_ids": ["a"]}

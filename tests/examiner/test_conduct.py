@@ -10,8 +10,8 @@ import pytest
 from image_workflow_emulator.examiner.conduct import RULES
 from tests.cli.command import reading, run_command
 from tests.examiner.rule_examples import EXAMPLES, ExampleClient, rules_found
-from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
+from tests.support.every_operation import upscale_call
 from tests.support.served import Outcome
 
 BROKEN = "retry-before-retry-after"

@@ -12,8 +12,8 @@ from image_workflow_emulator.examiner.points import BYTES
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import parse_scenario
 from tests.cli.command import reading, run_command
-from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest
+from tests.support.every_operation import upscale_call
 
 CONTRACT = load_contract()
 

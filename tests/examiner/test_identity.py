@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from image_workflow_emulator.testing import Emulator, Sandbox
-from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import UPLOAD, Call
+from tests.support.every_operation import upscale_call
 from tests.support.pictures import picture
 from tests.support.served_client import ServedClient
 

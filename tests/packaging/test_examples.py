@@ -1,4 +1,4 @@
-"""The examples, and the TypeScript that the documentation shows, run as their reader would run them."""
+"""The examples, the course, and the TypeScript that the documentation shows, run as their reader would run them."""
 
 import json
 import re
@@ -15,10 +15,10 @@ from subprocess import Popen
 import pytest
 import yaml
 
-from image_workflow_emulator.cli.main import parse_arguments
+from image_workflow_emulator.cli.main import PROGRAM, parse_arguments
 from image_workflow_emulator.settings import OPTIONS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
-from tests.packaging.pages import fences, path_with_program
+from tests.packaging.pages import fences, path_with_program, pattern_of
 from tests.support.served import EMULATOR, ROOT, Outcome, Server, run_program, run_pytest, serving
 from tests.support.served_client import ServedClient
 
@@ -235,3 +235,94 @@ def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those
             others.enter_context(serving("--port", str(ports[1]), "--public-url", addresses[1]))
             assert {401} == {read_team(f"{url}/v1", keys[name]) for name in there}
             assert {200} == {read_team(f"{url}/v1", create(url, name)) for name in there}
+
+
+# The course: its client fails before each step as the page says, and passes after it, in both languages ---------------
+
+COURSE = EXAMPLES / "course"
+PAGE = (COURSE / "README.md").read_text(encoding="utf-8")
+SECTIONS = dict(enumerate(re.split(r"^## \d\. ", PAGE.partition("\n## What you have now")[0], flags=re.MULTILINE)[1:]))
+STEPS = range(1, len(SECTIONS))
+LANGUAGES = ["python", pytest.param("typescript", marks=pytest.mark.verify)]
+QUICK = "import runpy, sys, time; time.sleep = lambda seconds: None; sys.argv[0] = 'shop.py'; sys.path.insert(0, ''); runpy.run_path('shop.py')"
+"""Runs the client without its pauses, which an auto clock takes for it."""
+NEEDS_A_PERSON = 3
+"""The status with which the client ends after the step about Credits."""
+
+
+@pytest.fixture(scope="module")
+def course_in_typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the course beside the packages of examples/typescript."""
+    folder = tmp_path_factory.mktemp("examples")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(ROOT / "examples/typescript" / name, folder)
+    install_packages(folder)
+    for name in ("course", "python"):
+        shutil.copytree(ROOT / "examples" / name, folder / name)
+    shutil.copy(ROOT / "examples/typescript/tsconfig.json", folder / "course")
+    return folder / "course"
+
+
+def blocks(step: int, *languages: str) -> list[str]:
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", SECTIONS[step], re.MULTILINE | re.DOTALL)
+    return [text for language, text in found if language in languages]
+
+
+def follow(step: int, client: int, language: str, request: pytest.FixtureRequest) -> Outcome:
+    """Run the command of a step with the client as it is after some step."""
+    command = shlex.split(blocks(step, "console")[0].splitlines()[-1])
+    given = (word.split("=") for word in command[: command.index(PROGRAM)])
+    options = command[command.index("exec") : command.index("--")]
+    folder, program = COURSE, [sys.executable, "-c", QUICK]
+    if language == "typescript":
+        folder = request.getfixturevalue("course_in_typescript")
+        program = [str(folder.parent / "node_modules/.bin/vite-node"), "shop.ts"]
+    return run_in(folder, *EMULATOR, *options, "--", *program, str(client), **dict(given))
+
+
+def run_in(folder: Path, *command: str, **variables: str) -> Outcome:
+    variables = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+    return run_program(*command, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+
+
+def check_said(step: int, *outcomes: Outcome) -> None:
+    """See that the commands of a step have printed each line that the page shows."""
+    said = "".join(outcome.output + outcome.complaint for outcome in outcomes)
+    for line in "".join(blocks(step, "text")).splitlines():
+        expected = pattern_of(line.strip()).replace(r'":\ ', r'": ?')  # JSON of the two languages differs in spaces
+        assert re.search(expected, said), f"{line}\n{said}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("step", [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))])
+def test_a_client_fails_before_a_step_and_passes_after_it(
+    step: int, language: str, request: pytest.FixtureRequest
+) -> None:
+    before, after = (follow(step, client, language, request) for client in (step - 1, step))
+    assert before.status != 0
+    assert after.status == (NEEDS_A_PERSON if step == 5 else 0), after.output + after.complaint
+    check_said(step, before, after)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_lines_that_the_page_shows_are_those_of_the_step(step: int) -> None:
+    (shown,) = blocks(step, "py")
+    assert shown in (COURSE / f"step_{step}.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.verify
+def test_the_types_of_the_course_are_right(course_in_typescript: Path) -> None:
+    run(["npx", "tsc", "--noEmit", "--erasableSyntaxOnly"], course_in_typescript)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_client_does_on_a_good_day_what_the_page_says(language: str, request: pytest.FixtureRequest) -> None:
+    check_said(0, follow(0, 0, language, request))
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("readings", ["stingy", "other"])
+def test_the_client_of_the_last_step_passes_under_sets_of_readings(readings: str) -> None:
+    command = (*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--readings", readings)
+    outcome = run_in(COURSE, *command, "--", sys.executable, "-c", QUICK, str(STEPS[-1]))
+    assert outcome.status == 0, outcome.output + outcome.complaint

@@ -3,7 +3,6 @@
 import pytest
 
 from image_workflow_emulator.web import exchange
-from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import (
     JSON,
     READ_ONLY,
@@ -12,9 +11,10 @@ from tests.support.emulator_client import (
     Call,
     EmulatorUnderTest,
     Json,
+    advance_call,
     control_call,
 )
-from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare
+from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare, upscale_call
 
 NO_RATE = pytest.mark.emulator(rate_limits=False)
 LOST_AFTER = {"network": "reset", "at": "after_commit"}

@@ -6,11 +6,9 @@ from contextlib import closing
 import pytest
 
 from image_workflow_emulator.domain.problems import CATALOGUE
-from tests.playing_scenarios.player import upscale_call
 from tests.support.contract_check import STATUSES
 from tests.support.emulator_client import UPLOAD, Answer, EmulatorUnderTest, Json, settings_of
-from tests.support.every_operation import CALLS, Things, prepare
-from tests.support.every_problem import CAUSES
+from tests.support.every_operation import CALLS, CAUSES, Things, prepare, upscale_call
 from tests.support.pictures import picture
 
 

@@ -11,7 +11,6 @@ from PIL import Image, UnidentifiedImageError
 
 from image_workflow_emulator.documents.values import parse_clock
 from image_workflow_emulator.settings import Settings
-from tests.playing_scenarios.player import WORKFLOWS, advance_call, errors_of, generation_call, upscale_call
 from tests.support.emulator_client import (
     FULL,
     TERMINAL,
@@ -21,9 +20,11 @@ from tests.support.emulator_client import (
     Client,
     EmulatorUnderTest,
     Json,
+    advance_call,
     completion_call,
     ingredient_body,
 )
+from tests.support.every_operation import WORKFLOWS, generation_call, upscale_call
 from tests.support.pictures import picture
 from tests.support.served import ROOT, Server, serving
 from tests.support.served_client import IMPATIENT_SECONDS, SECONDS, ServedClient
@@ -117,7 +118,7 @@ class Player:
         done = self.client.wait_for(self.client.get(self.work, self.key).json, self.key)
         if done["object"] == "operation":
             return str(done["status"] if done["error"] is None else done["error"]["code"])
-        return " ".join([done["status"], *(code for code in errors_of(done) if code)])
+        return " ".join([done["status"], *(output["error"]["code"] for output in done["outputs"] if output["error"])])
 
     # Files ------------------------------------------------------------------------------------------------------------
 

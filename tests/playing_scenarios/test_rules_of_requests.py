@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, UPLOAD, Answer, Call, EmulatorUnderTest, Json
+from tests.support.every_operation import upscale_call
 from tests.support.pictures import picture
 
 FAILS: Json = {"problem": "internal_error"}

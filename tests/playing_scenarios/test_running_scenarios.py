@@ -9,7 +9,6 @@ import pytest
 
 from image_workflow_emulator.domain import orders
 from tests.cli.command import run_command
-from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
     FULL,
     INGREDIENT_PATHS,
@@ -26,6 +25,7 @@ from tests.support.emulator_client import (
     control_call,
     ingredient_body,
 )
+from tests.support.every_operation import WORKFLOWS, generation_call, upscale_call
 from tests.support.served import serving
 from tests.support.served_client import ServedClient
 

@@ -14,7 +14,7 @@ import yaml
 from image_workflow_emulator.domain.problems import CATALOGUE
 from tests.support.contract_check import ROOT
 from tests.support.emulator_client import Answer, EmulatorUnderTest, Json, settings_of
-from tests.support.every_problem import CAUSES
+from tests.support.every_operation import CAUSES
 from tests.support.pictures import picture
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"

@@ -165,6 +165,11 @@ def control_call(method: str, path: str, json: Any = None, *, sandbox: str | Non
     return Call(method, prefix + path, json, key=None, idempotency_key=None, **options)
 
 
+def advance_call(seconds: float) -> Call:
+    """Return a request that moves the clock, to be sent together with others."""
+    return control_call("POST", "/clock/advance", {"seconds": seconds})
+
+
 def completion_call(session: Json, token: str, **options: Any) -> Call:
     return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, **options)
 

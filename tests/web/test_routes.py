@@ -24,7 +24,7 @@ from tests.support.emulator_client import (
     EmulatorUnderTest,
     MakeEmulator,
 )
-from tests.support.every_problem import expired_upload, paused, too_large
+from tests.support.every_operation import expired_upload, paused, too_large
 from tests.support.pictures import picture
 
 METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
