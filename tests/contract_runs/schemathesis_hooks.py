@@ -21,7 +21,7 @@ from schemathesis import Case, CheckContext, HookContext, Response
 
 from image_workflow_emulator.contract import enforcing_unique_items
 from image_workflow_emulator.domain.resources import Pose
-from image_workflow_emulator.service.sandbox.store import Collection, Store
+from image_workflow_emulator.service.sandbox.store import Store
 from image_workflow_emulator.service.state import archive
 from tests.support.contract_check import Exchange, shipped_checker
 from tests.support.emulator_client import (
@@ -76,9 +76,7 @@ class SeededService:
             application.sandboxes.replace(again)
 
     def direct(self, case: Case[Any]) -> None:
-        """Give a case a key of its own, and let its valid parts refer to what exists; what was made wrong
-        stays wrong.
-        """
+        """Give a case a key of its own, and let its valid parts refer to what exists."""
         meta = case.meta
         assert meta is not None
         is_valid = meta.generation.mode.is_positive
@@ -115,28 +113,20 @@ class SeededService:
         return self.emulator.sandbox.store
 
     def _resolved(self, name: str, value: Any) -> Any:
-        if name == "asset_ids":
-            return self._alive(self.assets, self._store.assets)[: len(value)]
-        if name == "asset_id":
-            return self._alive(self.assets, self._store.assets)[0]
-        if name == "product_ids":
-            return self._alive(self.products, self._store.products)[: len(value)]
-        if name == "fashion_model_ids":
-            return self._usable("fashion_model")[: len(value)]
-        if name in INGREDIENTS:
-            return self._usable(name.removesuffix("_id"))[0]
         if name == "upload_token":
             return self.upload_token
         if isinstance(value, dict):
             return {inner: self._resolved(inner, item) for inner, item in value.items()}
-        return value
+        found = self._usable(name.removesuffix("s"))
+        return found[: len(value)] if found and isinstance(value, list) else found[0] if found else value
 
-    def _alive(self, identifiers: list[str], collection: Collection[Any]) -> list[str]:
-        return [identifier for identifier in identifiers if identifier in collection.items]
-
-    def _usable(self, kind: str) -> list[str]:
-        """Return the ids of a kind, the Team's own before the premade ones."""
-        return sorted(self._store.ingredients[kind].items, reverse=True)
+    def _usable(self, name: str) -> list[str]:
+        """Return the ids that a field may name: of ingredients, the Team's own before the premade ones."""
+        if name in INGREDIENTS:
+            return sorted(self._store.ingredients[name.removesuffix("_id")].items, reverse=True)
+        if name == "product_id":
+            return [product for product in self.products if product in self._store.products.items]
+        return [asset for asset in self.assets if asset in self._store.assets.items] if name == "asset_id" else []
 
     def _resolved_photography(self, body: Json) -> Json:
         if not body.get("product_ids") and not body.get("asset_ids"):

@@ -24,21 +24,13 @@ OF_A_SANDBOX = {path: item for path, item in PATHS.items() if "servers" not in i
 
 
 def _filled(path: str) -> str:
-    names = {
-        "sandbox": "default",
-        "team": "Demo",
-        "credential": "none",
-        "request": "1",
-        "scenario": "some-outputs-fail",
-    }
+    names = {"sandbox": "default", "team": "Demo", "credential": "none", "request": "1", "scenario": "rate-limited"}
     return path.format(**names, file="icon.svg", path="reference/sweep.md", picture=PICTURE)
 
 
 def _all_paths() -> list[tuple[str, list[str]]]:
     below = {f"/sandboxes/{{sandbox}}{path}": item for path, item in OF_A_SANDBOX.items()}
-    methods = {
-        path: [method.upper() for method in item if method != "servers"] for path, item in (PATHS | below).items()
-    }
+    methods = {path: [name.upper() for name in item if name != "servers"] for path, item in (PATHS | below).items()}
     return [(_filled(path), sorted(found)) for path, found in (PAGES | methods).items()]
 
 
@@ -85,9 +77,7 @@ def test_head_answers_as_get_does_without_the_body(emulator: EmulatorUnderTest, 
     assert headed.headers.get("content-length") == length
 
 
-def test_answers_have_request_ids_the_same_in_every_run(
-    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
-) -> None:
+def test_request_ids_are_the_same_in_every_run(emulator: EmulatorUnderTest, make_emulator: MakeEmulator) -> None:
     paths = ("/health", "/nowhere", "/clock")
     answers = [emulator.ask("GET", path) for path in paths]
     assert answers[-1].headers["cache-control"] == "no-store"
@@ -208,9 +198,7 @@ def test_a_malformed_body_is_refused(
 
 
 @pytest.mark.parametrize(("method", "path", "body", "told"), FAULTY, ids=[f"{row[1]} {row[2]}" for row in FAULTY])
-def test_what_does_not_fit_is_refused(
-    emulator: EmulatorUnderTest, method: str, path: str, body: Any, told: str
-) -> None:
+def test_what_cannot_be_is_refused(emulator: EmulatorUnderTest, method: str, path: str, body: Any, told: str) -> None:
     before = emulator.told("GET", "/sandboxes")
     status, code, detail = emulator.refusal(method, path, body)
     assert (status, code) == (400, "invalid_request")

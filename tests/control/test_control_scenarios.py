@@ -1,6 +1,4 @@
-"""Scenarios over the control plane: checked, loaded whole or not at all, shown, ended, and restarted at a
-reset.
-"""
+"""Scenarios over the control plane: checked, loaded whole or not at all, shown, ended, begun anew."""
 
 import json
 from typing import Any
@@ -84,6 +82,7 @@ BAD = [
     (INVALID, b"scenario: x\ntimeline: [{at: 1s, set: {credential: nokey, state: revoked}}]\n", ['"nokey"']),
     (INVALID, b'{"use": "no-such-scenario"}', ["no-such-scenario"]),
     (INVALID, b'{"use": "\\ud800"}', ["found invalid Unicode character escape"]),
+    (INVALID, b'{"use": "problem:not_fond"}', ['did you mean "problem:not_found"?']),
     (INVALID, b'{"use": 7}', ["/use: found an unknown field"]),
     (INVALID, THIEF, ["another sandbox"]),
     (MALFORMED, b"", []),
@@ -255,7 +254,7 @@ def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(emulato
     [
         (CLOCKED, "clocked"),
         (FAILING, "reads fail"),
-        ("rate-limited", "rate-limited"),
+        ("problem:not_found", "problem:not_found"),
         ({"use": "rate-limited"}, "rate-limited"),
     ],
     ids=["object", "text", "name", "use"],
@@ -285,9 +284,7 @@ def test_a_creation_overrides_its_scenario(emulator: EmulatorUnderTest, said: An
     assert emulator.told("POST", "/reset", sandbox="mine") == sandbox
 
 
-@pytest.mark.parametrize(
-    "scenario", ["no-such", {"scenario": "x", "rule": []}, [], 5, {"use": "no-such"}, "scenario: ["]
-)
+@pytest.mark.parametrize("scenario", ["no-such", {"rule": []}, [], 5, {"use": "no-such"}, "scenario: ["])
 def test_a_sandbox_with_a_bad_scenario_is_not_made(emulator: EmulatorUnderTest, scenario: Any) -> None:
     assert emulator.refusal("POST", "/sandboxes", {"id": "mine", "scenario": scenario})[:2] == INVALID
     assert emulator.ask("GET", "/sandboxes/mine").status == 404

@@ -248,9 +248,7 @@ def test_an_id_that_none_can_be_is_refused(emulator: EmulatorUnderTest, last_eve
     assert refused[:2] == (400, "invalid_request")
 
 
-def test_a_slow_reader_misses_changes(
-    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_reader_misses_some(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "MAX_CHANGES", 10)
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     stream = watch("/sandboxes/mine/events")

@@ -123,9 +123,7 @@ def test_nothing_is_made_of_a_file_with_a_mistake(manual: Sandbox, tmp_path: Pat
     with pytest.raises(EmulatorError) as refused:
         manual.given.file(file)
     assert str(refused.value).startswith(f"{file}:{complaint}")
-    with pytest.raises(
-        EmulatorError, match=r'^/given/0/product/photo: found an unknown field; .* did you mean "photos"'
-    ):
+    with pytest.raises(EmulatorError, match=r'^/given/0/product/photo: found an unknown field.* did you mean "photos"'):
         manual.given.product("x", photo=2)  # in no file
     manual.save(tmp_path / "state")
     assert not {"products", "assets"} & parts_of((tmp_path / "state").read_bytes()).keys()

@@ -117,9 +117,7 @@ def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
     assert f"the response's body of {size} bytes is not shown" in entry["note"]
 
 
-@pytest.mark.parametrize(
-    ("content", "shown", "size"), [(b"{nonsense", "{nonsense", "9 bytes"), (b"\xff", None, "1 byte")]
-)
+@pytest.mark.parametrize(("content", "shown", "size"), [(b"{bad", "{bad", "4 bytes"), (b"\xff", None, "1 byte")])
 def test_a_body_of_text_is_shown(emulator: EmulatorUnderTest, content: bytes, shown: str | None, size: str) -> None:
     emulator.post("/uploads", content=content, headers=JSON)
     entry = newest(emulator)

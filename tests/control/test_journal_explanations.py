@@ -162,9 +162,7 @@ FREE = "the Idempotency-Key is unchanged: the request may be sent again with it"
         ("refused", ["nothing was changed"], CAUSES["upload_bytes_conflict"]),
     ],
 )  # fmt: skip
-def test_changes_by_a_request_are_told(
-    emulator: EmulatorUnderTest, outcome: str, effects: list[str], send: Send
-) -> None:
+def test_a_requests_effects_are_told(emulator: EmulatorUnderTest, outcome: str, effects: list[str], send: Send) -> None:
     send(emulator)
     why = _why(emulator)
     assert (outcome, []) == (why["outcome"], [text for text in effects if text not in "; ".join(why["effects"])])

@@ -1,4 +1,4 @@
-"""What the domain works out, against the model's arithmetic (sections 4 and 8, D32 to D42), keeps and refuses."""
+"""What the domain works out, against the model's arithmetic (sections 4 and 8, D32 to D42), keeps and refuses; and how readings are named."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from image_workflow_emulator.domain import orders
 from image_workflow_emulator.domain.idempotency import IdempotencyRecords, Scope, StoredAnswer
 from image_workflow_emulator.domain.limits import Ledger, LedgerError, RateWindow
+from image_workflow_emulator.domain.readings import READINGS, chosen, parse_readings
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
 from tests.model import arithmetic
 
@@ -94,3 +95,41 @@ def kept(*hours: int) -> IdempotencyRecords:
 
 def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
     assert [scope.key for scope, _ in kept(*range(0, 48, 6)).records()] == ["24", "30", "36", "42"]
+
+
+# Readings, which are named alone, in sets, one after another -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", ()),
+        ("D26=always-a-cursor", ("D26=always-a-cursor",)),
+        ("D66=silent, D26=always-a-cursor", ("D26=always-a-cursor", "D66=silent")),
+        ("D10=releases,D10=binds-refusals", ("D10=binds-refusals",)),
+        ("other,D26=plain,D26=plain", tuple(n for n in chosen(parse_readings("other")) if not n.startswith("D26"))),
+        ("stingy,plain", chosen(parse_readings("stingy"))),
+    ],
+)
+def test_a_later_part_overrides_an_earlier_one(text: str, expected: tuple[str, ...]) -> None:
+    assert expected == chosen(parse_readings(text))
+
+
+def test_other_has_the_first_reading_of_each_decision() -> None:
+    first = {reading.decision: name for name, reading in reversed(list(READINGS.items()))}
+    assert set(first.values()) == set(chosen(parse_readings("other")))
+
+
+def test_stingy_has_what_gives_less_or_refuses_and_nothing_else() -> None:
+    names = chosen(parse_readings("stingy"))
+    assert {"less", "refuses"} == {READINGS[name].gives for name in names}
+    assert "D66=silent" in names
+    assert "D33=required" in names
+
+
+@pytest.mark.parametrize(
+    "text", ["", "D26", "D26=", "D26=none", "D99=plain", "any:7", "floor", "Plain", "d26=plain", "D01=plain"]
+)
+def test_what_is_no_reading_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        parse_readings(text)

@@ -35,12 +35,8 @@ def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(emul
     assert [429, 202] == [emulator.told("GET", f"/requests/{sequence}")["status"] for sequence in (first, second)]
 
 
-NOTHING = {
-    "findings": [],
-    "checked": {rule.name: 0 for rule in RULES},
-    "not_checked": [],
-    "judged": {"requests": 0, "left": 0},
-}
+NONE_CHECKED = {rule.name: 0 for rule in RULES}
+NOTHING = {"findings": [], "checked": NONE_CHECKED, "not_checked": [], "judged": {"requests": 0, "left": 0}}
 
 
 @pytest.mark.parametrize("ends", ["clear", "reset", "load"])
@@ -114,7 +110,6 @@ HAMMERING = ["/v1/team"] * 7
 """Two more than the scenario `rate-limited` lets through, the second at once."""
 TWICE = [*HAMMERING, "/v1/products", "/v1/products"]
 """And the same with another operation."""
-RULE = "retry-before-retry-after"
 
 
 def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
@@ -124,24 +119,30 @@ def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
 def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp_path: Path) -> None:
     outcome = run("--report", str(tmp_path / "report.json"))
     assert 0 == outcome.status
-    told = ("conduct: 1 error", f"error: {RULE}: getTeam", "(requests 6, 7, by shop/1.0)", "Section 8:", "remedy: wait")
+    told = (
+        "conduct: 1 error",
+        f"error: {BROKEN}: getTeam",
+        "(requests 6, 7, by shop/1.0)",
+        "Section 8:",
+        "remedy: wait",
+    )
     shown = " ".join(outcome.complaint.split())
     assert [] == [words for words in told if words not in shown]
     report = json.loads((tmp_path / "report.json").read_text())
-    assert (RULE, [6, 7]) == (report["findings"][0]["rule"], report["findings"][0]["requests"])
+    assert (BROKEN, [6, 7]) == (report["findings"][0]["rule"], report["findings"][0]["requests"])
     assert {"error": 1} == report["data"]["conduct"]
-    assert 1 == report["checked"][RULE]
+    assert 1 == report["checked"][BROKEN]
 
 
 def test_what_two_findings_of_a_rule_have_in_common_is_said_once() -> None:
     told = run(paths=TWICE).complaint
-    assert (2, 1, 1) == (told.count(f"error: {RULE}: "), told.count("Section 8:"), told.count("remedy: wait"))
+    assert (2, 1, 1) == (told.count(f"error: {BROKEN}: "), told.count("Section 8:"), told.count("remedy: wait"))
 
 
 def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
     failed = run("--conduct", "fail", "--quiet")
-    assert (1, True) == (failed.status, f"error: {RULE}: getTeam" in failed.complaint)
-    assert 0 == run("--conduct", "fail", "--ignore", RULE).status
+    assert (1, True) == (failed.status, f"error: {BROKEN}: getTeam" in failed.complaint)
+    assert 0 == run("--conduct", "fail", "--ignore", BROKEN).status
     clean = run("--conduct", "fail", paths=["/v1/team"])
     assert 0 == clean.status
     assert re.search(r"conduct: nothing wrong; \d+ of \d+ rules had an\s+occasion", clean.complaint)
@@ -149,13 +150,13 @@ def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
 
 def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
     outcome = run("--conduct", "off", "--report", str(tmp_path / "report.json"))
-    assert RULE not in outcome.complaint
+    assert BROKEN not in outcome.complaint
     assert {} == json.loads((tmp_path / "report.json").read_text())["data"]["conduct"]
 
 
 def test_rules_that_an_auto_clock_keeps_from_being_checked_are_named() -> None:
     outcome = run("--clock", "auto")
-    assert f"not checked {RULE}, poll-before-retry-after, no-backoff: an auto" in " ".join(outcome.complaint.split())
+    assert f"not checked {BROKEN}, poll-before-retry-after, no-backoff: an auto" in " ".join(outcome.complaint.split())
 
 
 def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path: Path) -> None:

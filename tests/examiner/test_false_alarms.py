@@ -90,7 +90,7 @@ HEDGED: Final = """\
 """
 
 HABITS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "waits as it is told": (),
+    "waits as told": (),
     "looks at its work every eleven minutes": ((POLL, "pause = 660.0"), (PATIENCE, "patience: float = 20_000.0")),
     "sends every write a second time, with the same key, and takes the better answer": (
         (LINKS, f"{LINKS}\n        self._second = httpx.Client(base_url=base_url, headers=headers, timeout=timeout)"),
@@ -109,7 +109,7 @@ SPEED: Final = 60
 """The rate of a clock that runs by itself, by which the client's pauses are shorter."""
 CASES = [
     *itertools.product(LIBRARY, HABITS, CLOCKS),
-    *itertools.product(LIBRARY, ["waits as it is told"], [f"x{SPEED}"]),
+    *itertools.product(LIBRARY, ["waits as told"], [f"x{SPEED}"]),
 ]
 USUAL = [case for case in CASES[::19] if case[0] not in SLOW and case[2] in CLOCKS]
 """Every client under some scenarios of the library; all cases belong to the long verification."""
@@ -134,6 +134,11 @@ LENGTHS: Final = (3, *(pytest.param(length, marks=pytest.mark.verify) for length
 Style = Callable[[random.Random, int], list[float]]
 
 
+def each(pause: Callable[[random.Random, int], float]) -> Style:
+    """Return the style whose pauses each follow from their number alone."""
+    return lambda chance, length: [pause(chance, number) for number in range(length)]
+
+
 def decorrelated(chance: random.Random, length: int) -> list[float]:
     """Return the pauses of AWS's decorrelated jitter, from 1 s on and at most 60 s."""
     pauses = [1000.0]
@@ -143,30 +148,18 @@ def decorrelated(chance: random.Random, length: int) -> list[float]:
 
 
 STYLES: Final[dict[str, Style]] = {
-    "stamina": lambda chance, length: [
-        min(5000.0, 100 * 2**number + chance.uniform(0, 1000)) for number in range(length)
-    ],
-    "tenacity, random exponential": lambda chance, length: [
-        chance.uniform(0, min(60_000, 1000 * 2**number)) for number in range(length)
-    ],
-    "tenacity, exponential with jitter": lambda chance, length: [
-        min(60_000, 1000 * 2**number + chance.uniform(0, 1000)) for number in range(length)
-    ],
+    "stamina": each(lambda chance, number: min(5000.0, 100 * 2**number + chance.uniform(0, 1000))),
+    "tenacity, random exponential": each(lambda chance, number: chance.uniform(0, min(60_000, 1000 * 2**number))),
+    "tenacity, with jitter": each(lambda chance, number: min(60_000, 1000 * 2**number + chance.uniform(0, 1000))),
     "tenacity, 2^n between 4 s and 10 s, without jitter": lambda _, length: [
         max(4000.0, min(10_000.0, 1000.0 * 2**number)) for number in range(length) if length > 3
     ],
-    "AWS full jitter from 0.1 s": lambda chance, length: [
-        chance.uniform(0, min(20_000, 100 * 2**number)) for number in range(length)
-    ],
-    "AWS full jitter, capped at four times its base": lambda chance, length: [
-        chance.uniform(0, min(4000, 1000 * 2**number)) for number in range(length)
-    ],
-    "AWS equal jitter": lambda chance, length: [
-        min(20_000, 500 * 2**number) * chance.uniform(0.5, 1) for number in range(length)
-    ],
+    "AWS full jitter from 0.1 s": each(lambda chance, number: chance.uniform(0, min(20_000, 100 * 2**number))),
+    "AWS full jitter, capped low": each(lambda chance, number: chance.uniform(0, min(4000, 1000 * 2**number))),
+    "AWS equal jitter": each(lambda chance, number: min(20_000, 500 * 2**number) * chance.uniform(0.5, 1)),
     "AWS decorrelated jitter": decorrelated,
-    "resilience4j": lambda chance, length: [500 * 1.5**number * chance.uniform(0.5, 1.5) for number in range(length)],
-    "urllib3, with a first retry at once": lambda _, length: [0.0, *(1000.0 * 2**n for n in range(1, length))],
+    "resilience4j": each(lambda chance, number: 500 * 1.5**number * chance.uniform(0.5, 1.5)),
+    "urllib3, with a first retry at once": each(lambda _, number: 1000.0 * 2**number if number else 0.0),
 }
 """Pauses of a chain, in milliseconds, by library or style."""
 

@@ -74,11 +74,9 @@ def test_reads_accuse_a_program_only_if_it_is_one(sandbox: Sandbox, client: Serv
     assert all(sandbox.conduct().checked[rule] for rule in reads.broken)
 
 
-@pytest.mark.parametrize(
-    ("keeps_connections", "share", "broken"), [(False, 1.0, []), (True, 1.0, []), (True, 0.5, [POLLS_EARLY])]
-)
+@pytest.mark.parametrize(("keeps", "share", "broken"), [(False, 1.0, []), (True, 1.0, []), (True, 0.5, [POLLS_EARLY])])
 def test_two_workers_at_the_same_work_are_judged_one_by_one(
-    sandbox: Sandbox, client: ServedClient, keeps_connections: bool, share: float, broken: list[str]
+    sandbox: Sandbox, client: ServedClient, keeps: bool, share: float, broken: list[str]
 ) -> None:
     path = f"{sandbox.base_url}/generations/{client.admitted_upscale()['id']}"
     headers = {"Authorization": f"Bearer {sandbox.api_key}"}
@@ -89,7 +87,7 @@ def test_two_workers_at_the_same_work_are_judged_one_by_one(
             number = due.index(min(due))
             sandbox.clock.advance(due[number] - now)
             now = due[number]
-            answer = kept[number].get(path, headers=headers if keeps_connections else headers | {"Connection": "close"})
+            answer = kept[number].get(path, headers=headers if keeps else headers | {"Connection": "close"})
             due[number] += share * float(answer.headers.get("retry-after", 1_000))
     assert broken == found(sandbox)
 
@@ -222,9 +220,7 @@ def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, mo
 
 
 @pytest.mark.parametrize("orders", [(("one", 0.2), ("one", 5.0)), (("one", 5.0), ("two", 5.0))])
-def test_a_repeated_key_and_two_orders_in_turn_are_clean(
-    sandbox: Sandbox, orders: tuple[tuple[str, float], ...]
-) -> None:
+def test_a_repeated_key_and_orders_in_turn_are_clean(sandbox: Sandbox, orders: tuple[tuple[str, float], ...]) -> None:
     body = late(sandbox, "1")
     for key, limit in orders:
         send(sandbox, body, key, limit)

@@ -53,9 +53,7 @@ SHOWN = [text for path in DOCUMENTATION for _, text in fences(path, "yaml") if n
 
 
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
-    expected = {
-        f"`{option.flag} {option.kind.placeholder}`": (f"`{option.variable}`", option.default) for option in OPTIONS
-    }
+    expected = {f"`{one.flag} {one.kind.placeholder}`": (f"`{one.variable}`", one.default) for one in OPTIONS}
     found = {row[0]: (row[1], row[2]) for row in rows(page("Commands and options")) if row[0].startswith("`--")}
     assert expected == found
 
@@ -69,9 +67,7 @@ def test_every_command_is_in_the_table() -> None:
 
 
 ROUTES = {**read_contract("control-plane.yaml")["paths"], "": ["get"], "/reference": ["get"], "/page/{file}": ["get"]}
-REQUESTS = {
-    f"{method.upper()} {PREFIX}{path}" for path, item in ROUTES.items() for method in item if method != "servers"
-}
+REQUESTS = {f"{name.upper()} {PREFIX}{path}" for path, item in ROUTES.items() for name in item if name != "servers"}
 
 
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:

@@ -295,9 +295,7 @@ def check_said(step: int, *outcomes: Outcome) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("step", [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))])
-def test_a_client_fails_before_a_step_and_passes_after_it(
-    step: int, language: str, request: pytest.FixtureRequest
-) -> None:
+def test_clients_fail_before_a_step_and_pass_after_it(step: int, language: str, request: pytest.FixtureRequest) -> None:
     before, after = (follow(step, client, language, request) for client in (step - 1, step))
     assert before.status != 0
     assert after.status == (NEEDS_A_PERSON if step == 5 else 0), after.output + after.complaint

@@ -117,9 +117,7 @@ def steps(page: str) -> list[tuple[str, str]]:
 
 
 SHELL_PAGES = [page for page in PAGES if page != "docs/tour.md" and any(text for text, _ in steps(page))]
-NEEDS_SHELL = pytest.mark.skipif(
-    not (shutil.which("bash") and shutil.which("curl")), reason="the commands are for bash and curl"
-)
+NEEDS_SHELL = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="needs bash and curl")
 
 
 def check_page(page: str, server: Server, folder: Path, before: str = "") -> Outcome:
@@ -193,9 +191,7 @@ def test_the_blocks_of_the_readme_work_when_pasted_in_order(emulator: Server, tm
     ("clock", "waited_seconds"),
     [("manual", (1 + 6) + (1 + 5 + 3 * 2)), pytest.param("auto", 0, marks=pytest.mark.verify)],
 )
-def test_the_tour_prints_and_waits_as_it_says_and_ends_with_pictures(
-    clock: str, waited_seconds: int, folder: Path
-) -> None:
+def test_the_tour_prints_waits_and_ends_with_pictures_as_it_says(clock: str, waited_seconds: int, folder: Path) -> None:
     assert any(f"EMULATOR={DEFAULT_URL}\n" in text for _, text in PAGES["docs/tour.md"])  # where `make serve` serves
     waits = folder / "waits"
     waits.touch()

@@ -75,9 +75,7 @@ def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(emulator: Em
 
 
 @pytest.mark.parametrize("operation", CALLS)
-def test_a_request_can_ask_for_the_codes_of_its_operation(
-    prepared: tuple[EmulatorUnderTest, Things], operation: str
-) -> None:
+def test_a_request_can_ask_for_its_own_codes(prepared: tuple[EmulatorUnderTest, Things], operation: str) -> None:
     emulator, things = prepared
     able = emulator.application.contract.operations[operation].all_codes
     before = emulator.library_of()
@@ -141,10 +139,3 @@ def test_the_first_call_of_each_operation_has_the_problem(emulator: EmulatorUnde
     for name in able:
         assert (STATUSES[code], code) == emulator.send(CALLS[name](things)).outcome, name
     assert {f"first {name}": (1, 1) for name in able} == emulator.rules()
-
-
-def test_an_unknown_code_is_refused_with_those_there_are(emulator: EmulatorUnderTest) -> None:
-    refused = emulator.ask("PUT", "/scenario", {"use": "problem:not_fond"})
-    assert (422, "invalid_scenario") == refused.outcome
-    assert refused.json["detail"].endswith('did you mean "problem:not_found"?')
-    assert 201 == emulator.ask("POST", "/sandboxes", {"scenario": "problem:not_found"}).status

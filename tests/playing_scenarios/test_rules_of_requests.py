@@ -45,9 +45,7 @@ def test_an_nth_counts_the_requests_that_match(emulator: EmulatorUnderTest, fail
     ],
     ids=["window", "bursts"],
 )
-def test_spans_count_from_the_scenarios_beginning(
-    emulator: EmulatorUnderTest, when: Json, failing_at: list[float]
-) -> None:
+def test_spans_count_from_the_scenarios_start(emulator: EmulatorUnderTest, when: Json, failing_at: list[float]) -> None:
     emulator.advance(1000)
     emulator.rule(TEAM, FAILS, when)
     began, found = emulator.now(), []
@@ -61,10 +59,7 @@ def test_spans_count_from_the_scenarios_beginning(
 def test_chance_follows_from_the_seed(emulator: EmulatorUnderTest) -> None:
     def drawn(seed: int, probability: Any = 0.25) -> list[int]:
         name = f"seed-{seed}-{len(emulator.told('GET', '/sandboxes')['data'])}"
-        scenario = {
-            "scenario": "chance",
-            "rules": [{"match": TEAM, "when": {"probability": probability}, "then": FAILS}],
-        }
+        scenario = {"scenario": "luck", "rules": [{"match": TEAM, "when": {"probability": probability}, "then": FAILS}]}
         emulator.told("POST", "/sandboxes", {"id": name, "seed": seed, "scenario": scenario, "rate_limits": False})
         return _failures(emulator, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
 

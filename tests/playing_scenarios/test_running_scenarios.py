@@ -67,10 +67,9 @@ def test_a_changed_file_is_noticed_and_read_again_when_it_is_used(tmp_path: Path
     file.write_text("scenario: before\n")
     with serving("--scenario", str(file), stderr=subprocess.PIPE) as server:
         file.write_text("scenario: after\n")
-        assert server.process.stderr is not None
-        assert (
-            f"{file} changed; use it: image-workflow-emulator scenario use {file}" in server.process.stderr.readline()
-        )
+        complaints = server.process.stderr
+        assert complaints is not None
+        assert f"{file} changed; use it: image-workflow-emulator scenario use {file}" in complaints.readline()
         client = ServedClient(server.base_url)
         assert client.told("GET", "/scenario")["scenario"] == "before"
         assert run_command("scenario", "use", str(file), EMULATOR_URL=server.url).status == 0
@@ -187,12 +186,8 @@ def _finished_after(emulator: EmulatorUnderTest, work: Json) -> list[float]:
     return instants + [(emulator.now() - began) / 1000] * (len(state["outputs"]) - len(instants))
 
 
-@pytest.mark.parametrize(
-    ("instants", "duration"), [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")]
-)
-def test_a_duration_counts_from_the_start_of_work(
-    emulator: EmulatorUnderTest, instants: list[float], duration: str
-) -> None:
+@pytest.mark.parametrize(("instants", "duration"), [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([61.0], "1m")])
+def test_a_duration_begins_with_the_work(emulator: EmulatorUnderTest, instants: list[float], duration: str) -> None:
     emulator.rule({"work": "upscale"}, {"duration": duration})
     assert instants == _finished_after(emulator, emulator.send(upscale_call(emulator.assets(1)[0], "k")).json)
 

@@ -1,55 +1,11 @@
-"""Collections and their filters; pictures and the memory they take."""
-
-from typing import Literal
+"""Pictures and the memory they take, also where it is short."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
-from msgspec.structs import replace
 
-from image_workflow_emulator.domain.recipes import EditRecipe, PictureFormat, PremadeRecipe
-from image_workflow_emulator.domain.resources import Asset
+from image_workflow_emulator.domain.recipes import EditRecipe, PremadeRecipe
 from image_workflow_emulator.kernel.seed import Signer
 from image_workflow_emulator.service.sandbox.images import ImageStore, MemoryBudget
-from image_workflow_emulator.service.sandbox.store import Collection
-
-TEAMS = st.sampled_from("ab")
-SOURCES: st.SearchStrategy[Literal["upload", "generation"]] = st.sampled_from(("upload", "generation"))
-FORMATS: st.SearchStrategy[PictureFormat] = st.sampled_from(("png", "webp"))
-STEPS = st.lists(st.tuples(st.integers(0, 9), TEAMS, SOURCES, FORMATS, st.booleans()), max_size=40)
-
-
-@given(STEPS)
-def test_a_filter_finds_what_has_its_values_whatever_was_added_changed_and_removed(
-    steps: list[tuple[int, str, Literal["upload", "generation"], PictureFormat, bool]],
-) -> None:
-    collection, expected = Collection[Asset](("source", "format")), dict[str, Asset]()
-    for number, (which, team, source, file_format, is_removed) in enumerate(steps):
-        old = next((item for item in expected.values() if int(item.id) % 10 == which), None)
-        if old is None:
-            new = Asset(f"{number * 10 + which:04}", team, source, None, file_format, 1, 1, 0)
-            collection.add(new)
-            expected[new.id] = new
-        elif is_removed:
-            collection.remove(expected.pop(old.id))
-        else:
-            expected[old.id] = replace(old, source=source, format=file_format)
-            collection.replace(expected[old.id])
-    for team in "ab":
-        for values in (
-            {},
-            {"source": "upload"},
-            {"format": "webp"},
-            {"source": "upload", "format": "png"},
-            {"source": "z"},
-        ):
-            found = [
-                item.id
-                for item in expected.values()
-                if item.team_id == team and all(getattr(item, name) == value for name, value in values.items())
-            ]
-            assert sorted(found) == list(collection.ids(team, values))
 
 
 @pytest.fixture
@@ -62,9 +18,6 @@ def recipe_of(*inputs: str) -> EditRecipe:
 
 
 PREMADE = PremadeRecipe(kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png")
-
-
-# Short of memory ------------------------------------------------------------------------------------------------------
 
 
 def test_a_picture_is_developed_once_and_not_after_it_was_freed(store: ImageStore) -> None:

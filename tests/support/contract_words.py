@@ -93,9 +93,7 @@ def scenario_schema(document: dict[str, Any]) -> str:
 
 
 def _exclusive(words: dict[str, list[str]], options: Sequence[str]) -> dict[str, Any]:
-    """What makes an object have one of some words, and beside it only its options: a word goes before those
-    below it.
-    """
+    """The schema of an object that has one of some words, and its options alone; a word precedes those below it."""
     any_word = {"anyOf": [{"required": [word]} for word in words], "x-expected": f"one of {', '.join(words)}"}
     schema = {"if": {"propertyNames": {"enum": options}}, "then": any_word, "else": _closed([*words, *options])}
     for word in reversed(words):
@@ -174,16 +172,12 @@ def contract_page(_document: dict[str, Any]) -> str:
             text = re.sub(rf"(?m)^      operationId: {name}\n(?:      .*\n)*", partial(_with_price, price), text)
     before, responses, schemas, after = _SECTIONS.split(text)
     known = "".join(f"        - {code}\n" for code in CATALOGUE)
-    schemas = re.sub(
-        r"(?<=^    ProblemCode:\n)((?:      .*\n)*?      enum:\n)(?:        - .*\n)+",
-        rf"\g<1>{known}",
-        schemas,
-        flags=re.M,
-    )
+    listed = r"(?m)(?<=^    ProblemCode:\n)((?:      .*\n)*?      enum:\n)(?:        - .*\n)+"
+    schemas = re.sub(listed, rf"\g<1>{known}", schemas)
     blocks = re.split(r"(?m)^(?=    \w+:$)", responses)
     for index, block in enumerate(blocks):
-        listed = re.search(r"(?<=x-problem-codes: \[).*(?=\])", block)
-        name, codes = block.partition(":")[0].strip(), listed[0].split(", ") if listed else []
+        found = re.search(r"(?<=x-problem-codes: \[).*(?=\])", block)
+        name, codes = block.partition(":")[0].strip(), found[0].split(", ") if found else []
         if codes and "schemas/Problem'" not in block:  # which has every code
             examples = "".join(f"            {code}: {{$ref: '#/components/examples/{code}'}}\n" for code in codes)
             head, end = block.partition("      content:\n")[0].rstrip(), "\n" * block.endswith("\n\n")
@@ -202,12 +196,8 @@ def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
     if f"    {name}Problem:\n" not in schemas:
         status = CATALOGUE[codes[0]].status
         return schemas.rstrip("\n") + "\n" + _PROBLEM.format(name=name, status=status, codes=", ".join(codes)) + "\n"
-    return re.sub(
-        rf"(?<=^    {name}Code:\n)((?:      .*\n)*?      enum: )\[.*\]",
-        rf"\g<1>[{', '.join(codes)}]",
-        schemas,
-        flags=re.M,
-    )
+    listed = rf"(?m)(?<=^    {name}Code:\n)((?:      .*\n)*?      enum: )\[.*\]"
+    return re.sub(listed, rf"\g<1>[{', '.join(codes)}]", schemas)
 
 
 def teams_page(document: dict[str, Any]) -> str:
@@ -239,9 +229,7 @@ def _steps(text: str) -> str:
     head, colon, steps = _line(text).partition(": ")
     if steps.count("; ") < _STEPS:
         return _line(text)
-    return "\n".join(
-        [head + colon.rstrip(), "", *(f"{at}. {step}" for at, step in enumerate(steps.split("; "), start=1))]
-    )
+    return "\n".join([head + colon.rstrip(), "", *(f"{at}. {step}" for at, step in enumerate(steps.split("; "), 1))])
 
 
 def _line(text: str) -> str:

@@ -1,6 +1,4 @@
-"""Programs in processes of their own: commands of the emulator, servers, Python and pytest. Knows nothing of the
-API.
-"""
+"""Programs in processes of their own: the emulator's commands, servers, pytest. Knows nothing of the API."""
 
 import os
 import signal

@@ -42,10 +42,7 @@ class ServedClient(Client):
 
     def send(self, call: Call, connection: HTTPConnection | None = None, seconds: float = SECONDS) -> Answer:
         address = urlsplit(call.target).netloc
-        with (
-            nullcontext(connection)
-            if connection
-            else closing(self.connect(seconds, "" if address == HOST else address)) as used
-        ):
+        used = connection or self.connect(seconds, "" if address == HOST else address)
+        with nullcontext() if connection else closing(used):
             self.start(used, call)
             return self.finish(used)

@@ -1,6 +1,4 @@
-"""State files of a sandbox with something of everything, taken apart and put together again, to be changed in
-between.
-"""
+"""State files of a sandbox with something of everything: taken apart, changed, and put together again."""
 
 import hashlib
 import io

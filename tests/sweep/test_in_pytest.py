@@ -49,10 +49,8 @@ def test_nothing(): open(NAME, "a").write("run ")
     assert (tmp_path / "runs").read_text() == "run "  # in the clean run alone
     (cause,) = found[""]["causes"]
     assert cause["command"].endswith(f"--test '{cause['tests'][0]}' -- " + cause["command"].rpartition(" -- ")[2])
-    again = sweep(
-        ["--only", cause["cells"][0], "--test", cause["tests"][0], "--strict"], suite(tmp_path / "test_it.py")
-    )
-    assert again.status == 1
+    more = sweep(["--only", cause["cells"][0], "--test", cause["tests"][0], "--strict"], suite(tmp_path / "test_it.py"))
+    assert more.status == 1
 
 
 @pytest.mark.parametrize("words", [(), pytest.param(("-p", "xdist", "-n", "2"), marks=pytest.mark.verify)])
@@ -174,9 +172,7 @@ def test_eight_shards_merged_say_what_one_sweep_says(tmp_path: Path) -> None:
     file, reports = tmp_path / "test_it.py", []
     file.write_text(CLIENT + CLIENT_TESTS)
     text = (ROOT / "examples" / "container" / "sweep-shards.yml").read_text(encoding="utf-8")
-    of_shard, of_all = (
-        shlex.split(words)[2:] for words in re.findall("- run: (image-workflow-emulator sweep .*)", text)
-    )
+    of_shard, of_all = (shlex.split(line)[2:] for line in re.findall("- run: (image-workflow-emulator sweep .*)", text))
     few = ["--only", "*#1:[cr]*"]
     status, whole = report_of(tmp_path, [*few, "--faults", "all", "--strict", "recoverable"], suite(file))
     for number in range(1, 9):

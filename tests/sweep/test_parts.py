@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import json
 
 from image_workflow_emulator.cli.output import json_text
 from image_workflow_emulator.contract import load_contract
@@ -79,8 +80,6 @@ def test_a_cell_is_a_scenario_with_one_rule(cell: str, match: object, nth: str, 
 
 
 def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
-    from msgspec import json
-
     for cell in cells_of({"": [[entry(name) for name in CONTRACT.operations]]})[""]:
         parse_scenario(json.encode(cell.scenario({})), "cell", CONTRACT)
 
@@ -89,16 +88,14 @@ def test_every_cell_is_a_scenario_that_can_be_put_in_force() -> None:
 
 
 def test_calls_are_counted_as_a_scenario_counts_them() -> None:
-    journal = [
+    seen = [
         entry("getTeam", 401, code="credential_revoked"),
         entry("getTeam", 429, code="rate_limited", rule={"name": "own"}),
         entry("getTeam", emulator_fault="internal_error"),
         entry("getTeam", credential={"id": "cred_2", "team": {"id": "team_2"}}),
         entry("getTeam"),
     ]
-    assert [("getTeam", 1), ("getTeam", 1), ("getTeam", 2)] == [
-        (one.operation, one.number) for one in calls_of(journal)
-    ]
+    assert [("getTeam", 1), ("getTeam", 1), ("getTeam", 2)] == [(one.operation, one.number) for one in calls_of(seen)]
 
 
 def test_a_call_that_was_refused_is_not_refused_by_a_later_check() -> None:
@@ -136,9 +133,7 @@ def pose(rule: str) -> dict[str, Any]:
         ([product("a"), pose("own")], True),
     ],
 )
-def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back(
-    journal: list[Any], is_found: bool
-) -> None:
+def test_more_than_the_clean_run_made_is_made_twice_unless_taken_back(journal: list[Any], is_found: bool) -> None:
     assert is_found == any(made_twice([[product("a")]], [journal]))
 
 
@@ -187,12 +182,7 @@ def swept(*runs: Run, gate: Gate | None = None, not_run: Sequence[str] = ()) -> 
     trials = [*(one.trial for one in runs), *(Cell.read(cell) for cell in not_run)]
     plan = Plan(trials, {trial.class_name: [trial] for trial in trials})
     return Swept(
-        plan,
-        {one.trial: one for one in runs},
-        ["pytest"],
-        (),
-        gate or Gate(),
-        why_stopped="since it was stopped",
+        plan, {one.trial: one for one in runs}, ["pytest"], (), gate or Gate(), why_stopped="since it was stopped"
     )
 
 
@@ -323,14 +313,7 @@ def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:
     files = []
     for number in range(1, 9):
         plan = whole.plan.shard(number, 8)
-        shard = Swept(
-            plan,
-            {trial: whole.runs[trial] for trial in plan.cells},
-            ["pytest"],
-            (),
-            Gate(),
-            f"{number}/8",
-        )
+        shard = Swept(plan, {trial: whole.runs[trial] for trial in plan.cells}, ["pytest"], (), Gate(), f"{number}/8")
         assert shard.percent() == 100
         file = tmp_path / f"{number}.json"
         file.write_text(json_text(shard.report()))
