@@ -127,8 +127,6 @@ def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(emulat
     assert len(served) == len(shipped)
 
 
-# Bodies and queries ---------------------------------------------------------------------------------------------------
-
 SCHEMAS = CONTRACT["components"]["schemas"]
 TAKERS = {
     ("POST", "/sandboxes"): "SandboxWrite",

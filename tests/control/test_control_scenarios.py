@@ -299,8 +299,6 @@ def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(emulator:
     assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
 
 
-# Before they are used -------------------------------------------------------------------------------------------------
-
 RULES = """
 scenario: mine
 rules:

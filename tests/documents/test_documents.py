@@ -54,10 +54,7 @@ def test_a_text_reads_as_the_json_it_looks_like(text: str, value: object) -> Non
         ("a: 'x\nb: 1\n", "f:1:4: found text that is not YAML; expected YAML (while scanning a quoted scalar found"),
         ("a: {b: c d: e}", "f:1:11: found text that is not YAML"),
         ("a: b\n  c: d", "f:2:4: found text that is not YAML"),
-        (
-            "a: 1\n---\nb: 1",
-            "f:2:1: found text that is not YAML; expected YAML (expected a single document",
-        ),
+        ("a: 1\n---\nb: 1", "f:2:1: found text that is not YAML; expected YAML (expected a single document"),
         ("a: 1\nb: \x07", "f:2:4: found the control character U+0007; expected text without control characters"),
         (b"a: \xff", "f:1:4: found a byte that is not UTF-8; expected UTF-8 text"),
         ("a: \ud800", "f:1:4: found a byte that is not UTF-8; expected UTF-8 text"),
@@ -67,10 +64,7 @@ def test_a_text_reads_as_the_json_it_looks_like(text: str, value: object) -> Non
         ),
         ('{"a": "\\\\ud800 \\ud83d\\ud83d\\ude00"}', "f:1:18: found text that is not YAML"),
         ('{"\\ud800": 1}', "f:1:5: found text that is not YAML"),
-        (
-            'a: "\\ud800"',
-            "f:1:7: found text that is not YAML; expected YAML (while parsing a quoted scalar",
-        ),
+        ('a: "\\ud800"', "f:1:7: found text that is not YAML; expected YAML (while parsing a quoted scalar"),
         ("a: !!int 3", 'f:1:4: found the tag "tag:yaml.org,2002:int"; expected a value without a tag'),
         ("a: !!python/name:os.system x", 'f:1:4: found the tag "tag:yaml.org,2002:python/name:os.system"'),
         ("a: [{b: 1, b: 2}]", 'f:1:12: found "b" a second time; expected each key once'),

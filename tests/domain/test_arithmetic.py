@@ -97,9 +97,6 @@ def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
     assert [scope.key for scope, _ in kept(*range(0, 48, 6)).records()] == ["24", "30", "36", "42"]
 
 
-# Readings, which are named alone, in sets, one after another -----------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

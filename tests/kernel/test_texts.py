@@ -1,4 +1,4 @@
-"""Instants, spans, values, identifiers and signatures as text."""
+"""Instants, spans, values, identifiers (D09) and signatures as text."""
 
 import pytest
 from hypothesis import example, given
@@ -116,8 +116,6 @@ def test_an_excerpt_is_never_long_nor_unprintable(value: object) -> None:
     assert len(shown) <= 81
     assert shown.encode()
 
-
-# Identifiers (D09), and signatures -------------------------------------------------------------------------------------
 
 KINDS = ("ast", "prd", "op", "gen", "req", "team")
 

@@ -154,8 +154,6 @@ def test_a_table_has_nothing_but_short_facts(document: str) -> None:
     assert [] == [cell for cell in cells if len(cell) > MAX_CELL_CHARACTERS], "write a list instead"
 
 
-# For programs ---------------------------------------------------------------------------------------------------------
-
 LLMS = ROOT / "llms.txt"
 SKILL = ROOT / "skills/image-workflow-emulator/SKILL.md"
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")

@@ -47,9 +47,7 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
-    script = (
-        "import sys; sys.version_info = (3, 10); from hatch_build import Description; Description('.', {}).update({})"
-    )
+    script = "import sys; sys.version_info = (3, 10); from hatch_build import Description as D; D('.', {}).update({})"
     outcome = run_program(sys.executable, "-c", script)
     assert (outcome.status, outcome.complaint[:41]) == (1, "The emulator needs Python 3.11 or newer: ")
     assert outcome.complaint[:41] in (ROOT / "Makefile").read_text()

@@ -30,9 +30,6 @@ def asset_of(emulator: EmulatorUnderTest, generation: Json, slot: int = 0) -> Js
     return dict(emulator.get(f"/assets/{generation['outputs'][slot]['asset']['id']}").json)
 
 
-# Admission ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "fields", [{"output_mode": "photoshoot", "image_count": 1}, {"asset_ids": []}, {"product_ids": [], "asset_ids": []}]
 )
@@ -44,9 +41,6 @@ def test_fields_that_contradict_each_other_are_refused(emulator: EmulatorUnderTe
 
 def test_an_empty_reference_is_one_to_nothing(emulator: EmulatorUnderTest, asset_id: str) -> None:
     assert emulator.photograph(asset_ids=[asset_id], pose_id="").outcome == INVALID_REFERENCE
-
-
-# Outputs ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("output_format", ["png", "webp"])
@@ -79,9 +73,6 @@ def pictures_of(ingredient: Json) -> list[str]:
 
 def path_of(ingredient: Json) -> str:
     return f"{INGREDIENT_PATHS[ingredient['object']]}/{ingredient['id']}"
-
-
-# Changing one -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)

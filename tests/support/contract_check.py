@@ -25,6 +25,8 @@ DOOR_STATUSES = frozenset({400, 403})
 TELLING_HEADERS = frozenset({"location", "retry-after", "allow", "www-authenticate"})
 """Headers that promise something: they may come only where the contract declares them."""
 _URN = "urn:closed-contract"
+Headers = Mapping[str, list[str]]
+"""Values by name."""
 
 
 class ContractViolationError(AssertionError):
@@ -135,9 +137,7 @@ class ContractChecker:
                 yield "the contract declares no problem codes for this answer"
             yield from self._problem_violations(exchange, headers, codes or ())
 
-    def _header_violations(
-        self, exchange: Exchange, response: Mapping[str, Any], headers: Mapping[str, list[str]]
-    ) -> Iterator[str]:
+    def _header_violations(self, exchange: Exchange, response: Mapping[str, Any], headers: Headers) -> Iterator[str]:
         declared = self._headers_of(response)
         for name, (header, validator) in declared.items():
             values = headers.get(name, [])
@@ -164,9 +164,7 @@ class ContractChecker:
             }
         return found
 
-    def _content_violations(
-        self, exchange: Exchange, response: Mapping[str, Any], headers: Mapping[str, list[str]]
-    ) -> Iterator[str]:
+    def _content_violations(self, exchange: Exchange, response: Mapping[str, Any], headers: Headers) -> Iterator[str]:
         content = response.get("content")
         length = headers.get("content-length")
         if content is None:
@@ -196,9 +194,7 @@ class ContractChecker:
         for violation in () if validator.is_valid(value) else validator.iter_errors(value):
             yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
 
-    def _problem_violations(
-        self, exchange: Exchange, headers: Mapping[str, list[str]], codes: Sequence[str] | None
-    ) -> Iterator[str]:
+    def _problem_violations(self, exchange: Exchange, headers: Headers, codes: Sequence[str] | None) -> Iterator[str]:
         try:
             problem = _read_json(exchange.body)
         except ValueError:
@@ -238,12 +234,8 @@ def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     What is a part of others, in their `allOf`, stays open by itself.
     """
     schemas = document["components"]["schemas"]
-    parts = {
-        part["$ref"].rpartition("/")[2]
-        for schema in schemas.values()
-        for part in schema.get("allOf", ())
-        if "$ref" in part
-    }
+    references = (part.get("$ref", "") for schema in schemas.values() for part in schema.get("allOf", ()))
+    parts = {reference.rpartition("/")[2] for reference in references}
     return {"components": {"schemas": {name: _closed_schema(schemas[name], name in parts) for name in schemas}}}
 
 

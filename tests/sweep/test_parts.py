@@ -256,19 +256,14 @@ REFUSED = run("getTeam#1:credential_expired", "failed")
 FLAKY = run("getTeam#1:cut", "failed", is_flaky=True)
 HUNG = run("getTeam#1:stall", "hung")
 DAMAGED = run("getTeam#1:garbled", "damaged", TWICE)
+ALL = [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]
 
 
 @pytest.mark.parametrize(
-    ("strict", "failing"),
-    [
-        ("off", [HUNG, DAMAGED]),
-        ("recoverable", [FAILED, HUNG, DAMAGED]),
-        ("all", [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]),
-    ],
+    ("strict", "failing"), [("off", [HUNG, DAMAGED]), ("recoverable", [FAILED, HUNG, DAMAGED]), ("all", ALL)]
 )
 def test_the_gate_fails_of_what_its_strictness_forbids(strict: str, failing: list[Run]) -> None:
-    runs = [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]
-    assert failing == [one for one in runs if Gate(strict).fails(one)]
+    assert failing == [one for one in ALL if Gate(strict).fails(one)]
     assert [bool(failing)] * len(failing) == [swept(one, gate=Gate(strict)).report().status == 1 for one in failing]
 
 
