@@ -1,4 +1,4 @@
-"""What the domain works out, against the model's arithmetic (sections 4 and 8, D32 to D42), keeps and refuses; and how readings are named."""
+"""What the domain works out, as the model does (sections 4 and 8, D32 to D42), keeps and refuses; names of readings."""
 
 from collections.abc import Callable
 from typing import Any

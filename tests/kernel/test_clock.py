@@ -13,8 +13,7 @@ from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
 class Host:
     """The host's monotonic time, under the test's control."""
 
-    def __init__(self) -> None:
-        self.elapsed_ms = 5_000.0
+    elapsed_ms = 5_000.0
 
     def __call__(self) -> float:
         return self.elapsed_ms

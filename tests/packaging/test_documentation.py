@@ -1,5 +1,4 @@
-"""The documentation says everything there is, and nothing that is not: options, commands, routes, words, names and
-codes.
+"""The documentation says everything there is, and nothing else: options, commands, routes, words, names, codes.
 
 What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario
 files. And the texts for programs: `llms.txt`, the skill, and the documentation that a running emulator serves.

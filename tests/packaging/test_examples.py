@@ -1,4 +1,7 @@
-"""The examples, the course, and the TypeScript that the documentation shows, run as their reader would run them."""
+"""The examples, the course, and the TypeScript that the documentation shows, run as their reader would run them.
+
+The client of the course fails before each step as the page says, and passes after it, in both languages.
+"""
 
 import json
 import re
@@ -236,8 +239,6 @@ def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those
             assert {401} == {read_team(f"{url}/v1", keys[name]) for name in there}
             assert {200} == {read_team(f"{url}/v1", create(url, name)) for name in there}
 
-
-# The course: its client fails before each step as the page says, and passes after it, in both languages ---------------
 
 COURSE = EXAMPLES / "course"
 PAGE = (COURSE / "README.md").read_text(encoding="utf-8")

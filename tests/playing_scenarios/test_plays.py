@@ -86,8 +86,6 @@ class Player:
         first, second, _ = self.client.together(call, call, advance_call(held_seconds))
         return f"{self.note(first)}, {self.note(second)}"
 
-    # Work -------------------------------------------------------------------------------------------------------------
-
     def order_call(self, workflow: str, key: str = "k") -> Call:
         return generation_call(workflow, self.asset, key, self.key)
 
@@ -120,8 +118,6 @@ class Player:
             return str(done["status"] if done["error"] is None else done["error"]["code"])
         return " ".join([done["status"], *(output["error"]["code"] for output in done["outputs"] if output["error"])])
 
-    # Files ------------------------------------------------------------------------------------------------------------
-
     def completion_call(self, **options: Any) -> Call:
         """Open an Upload Session, send its bytes, and return the request that completes it."""
         return completion_call(*self.client.ready_upload(key=self.key), key=self.key, **options)
@@ -146,8 +142,6 @@ class Player:
         except UnidentifiedImageError:
             return "no picture"
         return "a picture"
-
-    # Lists, money, time -----------------------------------------------------------------------------------------------
 
     def count(self, path: str) -> str:
         return str(self.client.count(path, self.key))
@@ -181,8 +175,6 @@ class Player:
         """Ask the control plane, as the operator of the service would."""
         return str(self.client.ask(method, path, body).status)
 
-
-# What is played -------------------------------------------------------------------------------------------------------
 
 PAUSED, LAPSED, DENIED = "service_unavailable, wait 10 s", "subscription_required", "permission_denied"
 TWO_LOST: Final = "completed content_rejected timed_out"

@@ -172,9 +172,6 @@ def test_what_is_counted_for_each_is_kept_in_a_state_file(emulator: EmulatorUnde
     assert emulator.rules() == {"the rule": (2, 0)}
 
 
-# Bytes ----------------------------------------------------------------------------------------------------------------
-
-
 PICTURE = picture()
 
 
@@ -228,9 +225,6 @@ def test_bytes_come_at_the_rate_that_is_said(emulator: EmulatorUnderTest) -> Non
     assert answer.headers["emulator-rule"] == "the rule"
 
 
-# Deprecated answers (D43) ---------------------------------------------------------------------------------------------
-
-
 SUNSET_AND_LINK: Json = {"sunset": "2027-06-30T12:34:56.000Z", "link": "https://docs.example/migration"}
 HEADERS = {"deprecation", "link", "sunset"}
 
@@ -240,6 +234,7 @@ def _notice(answer: Answer) -> dict[str, str]:
 
 
 def test_a_notice_says_no_more_than_its_rule(emulator: EmulatorUnderTest) -> None:
+    """D43."""
     emulator.rule({"operation": "listPoses"}, {"deprecated": {}})
     assert {"deprecation": "@1767225600"} == _notice(emulator.get("/poses"))
 
@@ -254,9 +249,6 @@ def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(emulator: 
     assert [set(), HEADERS] == [set(_notice(replay)) for replay in replays]
     emulator.without_scenario()
     assert marked.raw_headers == emulator.send(upscale_call(asset_id, "k2")).raw_headers
-
-
-# Broken clients -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,11 @@ from typing import Any, Final
 import yaml
 
 from image_workflow_emulator.domain.problems import CATALOGUE
-from tests.support.contract_check import ROOT
+from tests.support.contract_words import CONTRACT
 from tests.support.emulator_client import Answer, EmulatorUnderTest, Json, settings_of
 from tests.support.every_operation import CAUSES
 from tests.support.pictures import picture
 
-CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
 DRAWN_BYTES: Final = 40_000
 HEADING: Final = "  # ---- Examples "
 SCENARIO: Final = """

@@ -50,9 +50,6 @@ def entry(operation: str, status: int | None = 200, **more: Any) -> dict[str, An
     }
 
 
-# Cells ----------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("cell", "match", "nth", "then"),
     [
@@ -292,9 +289,6 @@ def test_what_was_not_tried_is_one_line_and_fails_a_gate_that_asks_for_more(leas
     assert (status, not status) == (report.status, report.ok)
     assert "incomplete: 1 cell not tried, since it was stopped; 50 % of the classes were tried" in report.summary
     assert [{"cell": "createUpload#1:rate_limited", "test": ""}] == report.details["not_run"]
-
-
-# Shards ---------------------------------------------------------------------------------------------------------------
 
 
 def test_merged_shards_say_what_one_sweep_says(tmp_path: Path) -> None:

@@ -101,9 +101,9 @@ def no_backoff(history: History) -> Verdicts:
     host's. The rule is broken if their sum is next to nothing, or if those of the last third are no longer than those
     of the first, and all but the longest lie as close together as chance hardly ever brings them: where jitter leaves
     it open, nothing is said. A sound client, whatever its jitter, is accused less than once in 10,000 times
-    (tests/examiner/test_false_alarms.py). A 409 counts as well, but only by the sum: a client that polls the Operation in
-    the way may do so at equal intervals, and with a new key (D10). A stalled connection ends the row, since it is not
-    known when its client gave up.
+    (tests/examiner/test_false_alarms.py). A 409 counts as well, but only by the sum: a client that polls the Operation
+    in the way may do so at equal intervals, and with a new key (D10). A stalled connection ends the row, since it is
+    not known when its client gave up.
     """
     blocked = [records for records in history.by_intent.values() if any(one.code == _BLOCKED for one in records)]
     known = {record.sequence for records in blocked for record in records}
