@@ -252,7 +252,7 @@ def test_a_recipe_of_every_kind_is_drawn_here_and_survives_the_way_to_a_helper_p
     assert drawn == [convert(json.loads(json.dumps(to_builtins(recipe))), Recipe) for recipe in drawn]
 
 
-@pytest.mark.parametrize("field", ["recipe", "width", "height", "format", "subject_count", "slot_count", "people"])
+@pytest.mark.parametrize("field", [*PHOTOGRAPH, "slot_count", "people", "model_input_count"])
 def test_a_recipe_of_impossible_values_is_refused(field: str) -> None:
     for value in (-1, 20_000, "wide"):
         with pytest.raises(ValidationError, match=r"[Ee]xpected|Invalid"):
