@@ -17,10 +17,6 @@ from tests.benchmarks.servers import Template, template
 CHUNK_BYTES = 1 << 20
 
 
-class UnexpectedAnswerError(RuntimeError):
-    """The server answered something else than the measurement needs."""
-
-
 class Answer(NamedTuple):
     """The body of an answer, and the length of all of it."""
 
@@ -43,7 +39,7 @@ class Connection:
         self.stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, request: bytes) -> Answer:
-        """Send a request and read its answer whole. Raises UnexpectedAnswerError unless it is a success."""
+        """Send a request and read its answer whole. Raises RuntimeError unless it is a success."""
         self.stream.sendall(request)
         data = bytearray()
         while (end := data.find(b"\r\n\r\n")) < 0:
@@ -52,11 +48,11 @@ class Connection:
         headers = dict(line.lower().split(": ", 1) for line in lines[1:])
         length = end + 4 + int(headers.get("content-length", 0))
         if headers.get("transfer-encoding") == "chunked":
-            raise UnexpectedAnswerError("a chunked answer")
+            raise RuntimeError("a chunked answer")
         while len(data) < length:
             self._receive(data)
         if int(lines[0].split()[1]) >= 300:
-            raise UnexpectedAnswerError(bytes(data).decode(errors="replace"))
+            raise RuntimeError(bytes(data).decode(errors="replace"))
         return Answer(bytes(data[end + 4 : length]), length)
 
     def read(self, request: bytes) -> bytes:
@@ -66,7 +62,7 @@ class Connection:
     def _receive(self, data: bytearray) -> None:
         received = self.stream.recv(CHUNK_BYTES)
         if not received:
-            raise UnexpectedAnswerError(f"the connection was closed after {bytes(data[:300])!r}")
+            raise RuntimeError(f"the connection was closed after {bytes(data[:300])!r}")
         data += received
 
 
@@ -95,7 +91,7 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
                 received[selected.fd] = got
                 continue
             if got != length or (not data.startswith(b"HTTP/1.1 2", 0) and received[selected.fd] == 0):
-                raise UnexpectedAnswerError(f"answer {len(took)}: {data[:400]!r}")
+                raise RuntimeError(f"answer {len(took)}: {data[:400]!r}")
             received[selected.fd] = 0
             now = time.perf_counter()
             took.append(now - sent[selected.fd])

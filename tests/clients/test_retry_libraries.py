@@ -6,15 +6,14 @@ times as fast as the real one, and the clients' pauses are so much shorter.
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from image_workflow_emulator.examiner.conduct import LIBRARIES
-from image_workflow_emulator.testing import Emulator, Sandbox
+from image_workflow_emulator.testing import Emulator
 from tests.clients.generated import CLIENTS, install_packages, run
 from tests.examiner.rule_examples import LIBRARY
 from tests.support.pictures import picture
@@ -24,7 +23,6 @@ pytestmark = pytest.mark.verify
 
 PYTHON: Final = ("urllib3", "requests", "httpx-retries", "aiohttp-retry")
 NODE: Final = ("got", "axios-retry", "undici")
-Errand = Callable[[Sandbox], str]
 
 
 @pytest.fixture(scope="session")
@@ -50,36 +48,23 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[s
     return command
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[Emulator]:
-    with Emulator.start() as emulator:
-        yield emulator
-
-
-@contextmanager
-def client(command: list[str], speed: int, folder: Path) -> Iterator[Errand]:
-    """A started client, which runs its errand in one sandbox after another, and says how each ended."""
-    variables = {"SPEED": str(speed), "REMEDIES": json.dumps(dict(LIBRARIES)), "PHOTO": picture().hex()}
-    with (folder / "log").open("w") as log, started(*command, folder=folder, stderr=log, **variables) as process:
-        assert process.stdin is not None
-
-        def errand(sandbox: Sandbox) -> str:
-            print(sandbox.base_url, sandbox.api_key, file=process.stdin, flush=True)
-            return next_line(process) or (folder / "log").read_text()
-
-        yield errand
-
-
 @pytest.mark.parametrize("library", [*PYTHON, *NODE])
 def test_a_good_client_is_clean_under_every_scenario(
-    server: Emulator, programs: Callable[[str], list[str]], library: str, tmp_path: Path
+    programs: Callable[[str], list[str]], library: str, tmp_path: Path
 ) -> None:
+    """The client runs its errand in one sandbox after another, and says how each ended."""
     found: dict[str, list[str]] = {}
-    speed = 50
-    with client(programs(library), speed, tmp_path) as errand:
+    speed, complaints = 50, tmp_path / "log"
+    variables = {"SPEED": str(speed), "REMEDIES": json.dumps(dict(LIBRARIES)), "PHOTO": picture().hex()}
+    with (
+        Emulator.start() as server,
+        complaints.open("w") as log,
+        started(*programs(library), folder=tmp_path, stderr=log, **variables) as process,
+    ):
         for scenario in LIBRARY:
             with server.sandbox(clock=f"x{speed}", scenario=scenario) as sandbox:
-                end = errand(sandbox)
+                print(sandbox.base_url, sandbox.api_key, file=process.stdin, flush=True)
+                end = next_line(process) or complaints.read_text()
                 assert end.startswith(("done", "stopped 4")), f"{scenario}: {end}"
                 found[scenario] = list(map(str, sandbox.conduct().findings))
     assert {} == {scenario: findings for scenario, findings in found.items() if findings}

@@ -6,8 +6,7 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
-from tests.fuzzing import witness
-from tests.fuzzing.cases import Case, amounts, cases, changed_bytes, in_pieces
+from tests.fuzzing.cases import Case, amounts, cases, changed_bytes, differences, everything, in_pieces
 from tests.fuzzing.wire import Conversation, WireRequest, converse
 from tests.support.emulator_client import FULL, EmulatorUnderTest, Json
 from tests.support.pictures import picture
@@ -148,11 +147,11 @@ def spoiled_bytes(case: Case, surfaces: Surfaces) -> bytes:
 
 def hold(control: EmulatorUnderTest, pieces: list[bytes]) -> Conversation:
     """Hold a conversation, which may change something only by a write that was answered with a success."""
-    before = witness.everything(control)
+    before = everything(control)
     conversation = control.run(converse(control.application, pieces))
     is_served = any(status < 300 and method not in ("GET", "HEAD") for method, _, status in conversation.requests)
     if not is_served:
-        assert witness.differences(before, witness.everything(control)) == []
+        assert differences(before, everything(control)) == []
     return conversation
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.fuzzing import json_texts, witness
-from tests.fuzzing.cases import Case, amounts, cases
+from tests.fuzzing import json_texts
+from tests.fuzzing.cases import Case, amounts, cases, differences, everything
 from tests.fuzzing.json_texts import changed
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.state_files import rewritten
@@ -74,13 +74,13 @@ def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(control: 
         sandbox = "other" if case.chance.random() < 0.2 and not path.startswith("/sandboxes") else None
         headers = {"Content-Type": case.chance.choice(MEDIA_TYPES)}
         with case.told(target=target, content=content, sandbox=sandbox):
-            before = witness.everything(control)
+            before = everything(control)
             answer = control.ask(method, target, content=content, headers=headers, sandbox=sandbox)
             assert answer.status < 500 or (path in AS_A_CLIENT and answer.status == 503)  # during a pause
             if answer.status >= 400 and path == "/given" and not re.match(r":\d+:\d+: |team: ", answer.json["detail"]):
                 restart(control)  # an entry was refused as a client's request is: those before it are made
             elif answer.status >= 400:
-                assert witness.differences(before, witness.everything(control)) == []
+                assert differences(before, everything(control)) == []
             elif has_a_clock_of_its_own(control):
                 restart(control)
             seen.add((method, path, answer.status))

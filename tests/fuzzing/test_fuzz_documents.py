@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.service.state.archive import STATE
-from tests.fuzzing import witness
-from tests.fuzzing.cases import amounts, cases, changed_bytes
+from tests.fuzzing.cases import amounts, cases, changed_bytes, differences, everything
 from tests.fuzzing.wire import WireRequest, converse
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
@@ -35,7 +34,7 @@ def beginning(control: EmulatorUnderTest) -> bytes:
 @pytest.mark.parametrize("amount", amounts(80, 6_000))
 def test_a_refused_scenario_changes_nothing(control: EmulatorUnderTest, beginning: bytes, amount: int) -> None:
     used = 0
-    before = witness.everything(control)
+    before = everything(control)
     for case in cases("scenarios", amount):
         text = changed_text(case.chance.choice(SCENARIOS), case.chance)
         with case.told(text=text.decode("utf-8", "replace")):
@@ -43,12 +42,12 @@ def test_a_refused_scenario_changes_nothing(control: EmulatorUnderTest, beginnin
             if answer.status != 200:
                 assert answer.outcome in ((422, "invalid_scenario"), (400, "invalid_request"))
                 assert answer.status == 400 or COMPLAINT.match(answer.json["detail"])
-                assert witness.differences(before, witness.everything(control)) == []
+                assert differences(before, everything(control)) == []
                 continue
             used += 1
             live_through(control, text)
             assert control.ask("PUT", "/state", content=beginning).status == 200
-            before = witness.everything(control)
+            before = everything(control)
     assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
 
 
@@ -172,15 +171,15 @@ def test_a_changed_zip_is_loaded_or_refused_as_a_whole(changed: EmulatorUnderTes
 
 def put(control: EmulatorUnderTest, content: bytes) -> bool:
     """Load a file, and look what has become of the sandboxes; tell whether it was loaded."""
-    before = witness.everything(control)
+    before = everything(control)
     answer = control.ask("PUT", "/state", content=content)
-    after = witness.everything(control)
+    after = everything(control)
     if answer.status != 200:
         assert answer.outcome == (400, "invalid_request")
         assert answer.json["detail"]
-        assert witness.differences(before, after) == []
+        assert differences(before, after) == []
         return False
-    assert witness.differences(before["sandboxes"]["aside"], after["sandboxes"]["aside"]) == []
+    assert differences(before["sandboxes"]["aside"], after["sandboxes"]["aside"]) == []
     assert control.ask("POST", "/reset").status == 200
     assert control.ask("PUT", "/clock", {"mode": "manual"}).status == 200  # it may run after a reset
     return True

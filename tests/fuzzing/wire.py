@@ -52,14 +52,6 @@ class WireRequest:
         return head + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
 
 
-class BrokenAnswerError(AssertionError):
-    """The bytes written are no sequence of HTTP/1.1 responses."""
-
-
-class HungError(AssertionError):
-    """A request went on though nothing more could come."""
-
-
 @dataclass(frozen=True, slots=True)
 class Response:
     status: int
@@ -83,7 +75,7 @@ class Conversation:
     """Largest number of requests that waited at a time for those before them."""
 
     def responses(self) -> list[Response]:
-        """Read what was written, strictly. Raises BrokenAnswerError."""
+        """Read what was written, strictly. Raises AssertionError."""
         return list(read_responses(self.written, [method for method, _, _ in self.requests]))
 
 
@@ -137,7 +129,7 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     """Connect, send pieces one after another, wait until all is answered that can be, and leave.
 
     Raises:
-        HungError: a request is still going on after its client has left.
+        AssertionError: a request is still going on after its client has left.
     """
     conversation = Conversation()
     loop = asyncio.get_running_loop()
@@ -167,7 +159,7 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     if state.tasks:
         for task in state.tasks:
             task.cancel()
-        raise HungError(f"{len(state.tasks)} requests go on: {conversation.requests}")
+        raise AssertionError(f"{len(state.tasks)} requests go on: {conversation.requests}")
     return conversation
 
 
@@ -199,7 +191,7 @@ def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
 
 
 def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]:
-    """Read a sequence of responses to requests of some methods, strictly. Raises BrokenAnswerError."""
+    """Read a sequence of responses to requests of some methods, strictly. Raises AssertionError."""
     answered = 0
     while written:
         response, rest = _read_one(written, methods[answered] if answered < len(methods) else "GET")
@@ -213,7 +205,7 @@ def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]
 
 
 def _read_one(written: bytes, method: str) -> tuple[Response, bytes]:
-    """Read the first response, to a request of a method; return it and what follows it. Raises BrokenAnswerError."""
+    """Read the first response, to a request of a method; return it and what follows it. Raises AssertionError."""
     client = h11.Connection(h11.CLIENT)
     client.send(h11.Request(method=method, target="/", headers=[("Host", "emulator.test")]))
     client.send(h11.EndOfMessage())
@@ -227,8 +219,8 @@ def _read_one(written: bytes, method: str) -> tuple[Response, bytes]:
                 case h11.Data():
                     body += event.data
                 case h11.NEED_DATA:
-                    raise BrokenAnswerError(f"{head or written[:200]!r} ends after {len(body)} bytes of its body")
+                    raise AssertionError(f"{head or written[:200]!r} ends after {len(body)} bytes of its body")
     except h11.RemoteProtocolError as error:
-        raise BrokenAnswerError(f"no response: {written[:200]!r}") from error
+        raise AssertionError(f"no response: {written[:200]!r}") from error
     assert head is not None
     return Response(head.status_code, tuple(head.headers), body), client.trailing_data[0]
