@@ -86,6 +86,16 @@ def test_new_sources_give_new_pictures(emulator: EmulatorUnderTest, kind: str) -
     assert len(set(gone)) == len(set(new)) == (3 if kind == "photography_style" else 1)
 
 
+def test_a_list_has_what_meets_all_of_its_filters_now(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    done, _ = emulator.upscale(asset_id).json, edit(emulator, [asset_id])
+    emulator.advance(60)
+    queued = emulator.upscale().json
+    found = [emulator.items(f"/generations?workflow=upscale&status={status}") for status in ("completed", "queued")]
+    assert [[done["id"]], [queued["id"]]] == [[one["id"] for one in works] for works in found]
+    assert emulator.delete(f"/assets/{asset_id}").status == 200
+    assert asset_id not in [asset["id"] for asset in emulator.items("/assets?source=upload")]
+
+
 @pytest.mark.emulator(world="premade: false")
 def test_a_world_can_be_without_premade_ingredients(emulator: EmulatorUnderTest) -> None:
     assert [emulator.items(path) for path in INGREDIENT_PATHS.values()] == [[], [], [], []]
