@@ -96,8 +96,7 @@ class Application:
         """Return the answer to a refused request, or to one that browsers make by habit; None for any other."""
         try:
             self._guard.check_host(request)
-            is_read, has_key = request.method in ("GET", "HEAD"), b"authorization" in request.headers
-            if path in _BROWSERS_OWN and is_read and not has_key:
+            if path in _BROWSERS_OWN and request.method in ("GET", "HEAD") and b"authorization" not in request.headers:
                 query = b"?" + request.query_string if request.query_string else b""
                 request_id = self._next_request_id(is_control).encode()
                 target = (b"location", _BROWSERS_OWN[path] + query)
