@@ -137,7 +137,7 @@ def cells_of(journals: Mapping[str, Iterable[Sequence[Entry]]]) -> dict[str, dic
     found: dict[str, dict[Cell, str]] = {}
     for test, sandboxes in journals.items():
         cells = {pair for journal in sandboxes for pair in (*_of_calls(journal, codes), *_of_works(journal))}
-        # Where sandboxes differ, the reason that comes first in this order is none, and it is the last that counts.
+        # A cell that one sandbox can show is tried: without a reason it comes last, and replaces those with one.
         found[test] = dict(sorted(cells, reverse=True)) | {Cell(CLIENT, 0, one): "" for one in DEFECTS if cells}
     return found
 

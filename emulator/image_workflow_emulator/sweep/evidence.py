@@ -27,6 +27,7 @@ NOTES: Final = "notes"
 """The file to which the plugin adds lines of JSON: what began, how it ended, and the journals of sandboxes."""
 Entry: TypeAlias = Mapping[str, Any]
 """A request of the journal, as `requests` shows it."""
+_ORDER: Final = tuple(Check)
 MADE_TWICE: Final = "made-twice"
 """The rule that is broken where more was made than in the clean run."""
 
@@ -84,8 +85,7 @@ class Call(Struct, eq=False):
         """Tell whether a scenario could have caused a problem: an earlier refusal still comes first."""
         if self.refusal is None or code == "internal_error":
             return True
-        order = [*Check]
-        return order.index(CATALOGUE[code].check) <= order.index(CATALOGUE[self.refusal].check)
+        return _ORDER.index(CATALOGUE[code].check) <= _ORDER.index(CATALOGUE[self.refusal].check)
 
 
 class Work(Struct, eq=False):
