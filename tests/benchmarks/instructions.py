@@ -7,6 +7,7 @@ collector.
 
 import asyncio
 import gc
+import io
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from image_workflow_emulator.app import Application
-from image_workflow_emulator.cli.serving import AccessLog
+from image_workflow_emulator.cli.log import RequestLog
 from image_workflow_emulator.server.server import Connections, server_config
 from image_workflow_emulator.settings import read_settings
 from tests.benchmarks.raw_server import raw_config
@@ -112,7 +113,7 @@ class _Connection:
 
 def _measure(world: str) -> None:
     application = Application(read_settings({"clock": "x1000", "world": world}, {}))
-    application.sandboxes.watchers.append(AccessLog(as_json=False).note)
+    application.sandboxes.watchers.append(RequestLog(io.StringIO(), as_json=False).note)
     loop, numbers = uvloop.new_event_loop(), count()
     emulator = _Connection(server_config(application), Connections(1_000), loop)
     raw = _Connection(raw_config(), ServerState(), loop)

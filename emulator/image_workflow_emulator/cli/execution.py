@@ -33,6 +33,7 @@ import orjson
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli import judges
+from image_workflow_emulator.cli.log import process_log
 from image_workflow_emulator.cli.output import complain, write_or_say
 from image_workflow_emulator.cli.serving import make_given, started
 from image_workflow_emulator.client.local_files import check_writable
@@ -66,23 +67,24 @@ def run(options: Namespace, environment: Mapping[str, str]) -> Report:
     if options.ignore:
         _check_rules(options.ignore)
     journal, state, coverage_file = (_file(options, name) for name in ("journal", "save_state", "coverage"))
-    with started(settings, environment) as (listener, address, application):
-        server = _Run(options, _variables(environment, address, application), application, address)
-        server.run(sockets=[listener])
-    coverage = None
-    if options.format == "json" or coverage_file or options.coverage_fail_under is not None:
-        from image_workflow_emulator.examiner.coverage import document
+    with process_log(settings):
+        with started(settings, environment) as (listener, address, application):
+            server = _Run(options, _variables(environment, address, application), application, address)
+            server.run(sockets=[listener])
+        coverage = None
+        if options.format == "json" or coverage_file or options.coverage_fail_under is not None:
+            from image_workflow_emulator.examiner.coverage import document
 
-        coverage = document(application.contract, server.observed.covered)
-    report = _report(server, coverage)
-    options.quiet &= report.status == server.status  # else the report says why
-    if journal:
-        write_or_say(report, journal, server.observed.journal(journal.suffix, address))
-    if state:
-        write_or_say(report, state, server.state)
-    if coverage_file:
-        write_or_say(report, coverage_file, judges.coverage_text(coverage or {}, coverage_file.suffix))
-    return report
+            coverage = document(application.contract, server.observed.covered)
+        report = _report(server, coverage)
+        options.quiet &= report.status == server.status  # else the report says why
+        if journal:
+            write_or_say(report, journal, server.observed.journal(journal.suffix, address))
+        if state:
+            write_or_say(report, state, server.state)
+        if coverage_file:
+            write_or_say(report, coverage_file, judges.coverage_text(coverage or {}, coverage_file.suffix))
+        return report
 
 
 def _check_rules(names: list[str]) -> None:

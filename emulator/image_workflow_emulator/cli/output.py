@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
+from image_workflow_emulator.cli.background_writer import written_in_background
 from image_workflow_emulator.client.local_files import UnusableFileError, check_writable, write_file
 from image_workflow_emulator.kernel.wording import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding
@@ -104,6 +105,16 @@ def conclude(
     """
     files = {check_writable("--report", name): _emitter(name) for name in options.report}
     report = judge(options, given)
+    if report.kind == "exec":  # its status stays that of the command, whether or not anybody reads
+        with written_in_background(sys.stderr) as stream, contextlib.redirect_stderr(stream):
+            _publish(report, files, options)
+    else:
+        _publish(report, files, options)
+    return report.status
+
+
+def _publish(report: Report, files: Mapping[Path, Callable[[Report], str]], options: Namespace) -> None:
+    """Write a report to files, and print it as the options ask."""
     for file, emit in files.items():
         write_or_say(report, file, emit(report))
     is_exec = report.kind == "exec"
@@ -113,9 +124,8 @@ def conclude(
     elif not is_exec:
         print("\n".join(text_lines(report, terminal_width())))
     elif not options.quiet:
-        with contextlib.suppress(OSError):  # the status stays that of the command, though nobody reads the report
+        with contextlib.suppress(OSError):
             print("\n".join(text_lines(report, terminal_width())), file=sys.stderr)
-    return report.status
 
 
 def _emitter(name: str) -> Callable[[Report], str]:

@@ -1,0 +1,224 @@
+"""The log of `serve` and `exec`: its lines, and readers that are slow or have gone."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection
+from signal import SIGINT, SIGTERM, Signals
+from urllib.parse import quote
+
+import pytest
+
+from tests.cli.command import ask, run_command
+from tests.support.served import (
+    EMULATOR,
+    PATIENCE_SECONDS,
+    ROOT,
+    Server,
+    environment,
+    serving,
+    unused_port,
+)
+
+MALFORMED = b"hello\r\n"
+"""Bytes that the server library logs as an invalid request."""
+STOP_SECONDS = 10
+"""The limit in the documentation, and that of containers."""
+
+
+@contextmanager
+def full_pipe() -> Iterator[tuple[int, int]]:
+    """Give the ends of a pipe that takes nothing more until it is read."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"." * 4096)
+    os.set_blocking(writer, True)
+    try:
+        yield reader, writer
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def send_malformed_and_sound(server: Server) -> None:
+    server.converse(MALFORMED)
+    assert ask(server, "/v1/team")["name"] == "Demo"
+
+
+# Lines --------------------------------------------------------------------------------
+
+
+def test_a_record_is_a_line_with_time_and_level() -> None:
+    with serving() as server:
+        server.converse(MALFORMED)
+        time_and_level, _, message = server.stop().complaint.partition(" Invalid")
+
+    assert time_and_level[10] == "T"
+    assert time_and_level[23:] == "Z warning"
+    assert message == " HTTP request received.\n"
+
+
+def test_with_json_records_and_requests_are_objects() -> None:
+    with serving("--log-format", "json") as server:
+        server.converse(MALFORMED)
+        ask(server, "/v1/team", "iwe_demo_revoked")
+        record, request = map(json.loads, server.stop().complaint.splitlines())
+
+    assert record["level"] == "warning"
+    assert record["message"] == "Invalid HTTP request received."
+    assert request["status"] == 401
+    assert request["operation"] == "getTeam"
+    assert request["code"] == "credential_revoked"
+    assert request["team"] == "Demo"
+    assert request["sandbox"] == "default"
+
+
+def test_records_and_requests_are_in_the_order_in_which_they_came() -> None:
+    with serving() as server:
+        for _ in range(3):
+            send_malformed_and_sound(server)
+        lines = server.stop().complaint.splitlines()
+
+    assert ["getTeam" in line for line in lines] == [False, True] * 3
+
+
+def test_the_line_of_a_request_names_status_operation_and_team() -> None:
+    with serving() as server:
+        ask(server, "/v1/team")
+        (line,) = server.stop().complaint.splitlines()
+
+    assert line.split()[1:3] == ["200", "getTeam"]
+    assert line.split()[-1] == "Demo"
+
+
+def test_the_line_of_a_refused_request_ends_with_the_remedy() -> None:
+    with serving() as server:
+        ask(server, "/v1/team", "iwe_demo_expired")
+        (line,) = server.stop().complaint.splitlines()
+
+    assert line.split()[1:4] == ["401", "getTeam", "credential_expired"]
+    assert line.endswith("  Demo  -> use the Team's credential 'Full'")
+
+
+def test_the_line_of_a_link_hides_its_signature() -> None:
+    link = f"/files/default/ast_1-{'0' * 32}.png"
+    with serving() as server:
+        ask(server, link)
+        (line,) = server.stop().complaint.splitlines()
+
+    assert "  404  GET /files/default/ast_1-….png  not_found  " in line
+
+
+# Readers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [SIGTERM, SIGINT])
+def test_a_server_whose_log_is_not_read_answers_and_stops(number: Signals) -> None:
+    with full_pipe() as (_, unread), serving(stderr=unread) as server:
+        for _ in range(5):
+            send_malformed_and_sound(server)
+        began_at = time.monotonic()
+        status = server.stop(number).status
+        stop_seconds = time.monotonic() - began_at
+
+    assert status == 0
+    assert stop_seconds < STOP_SECONDS
+
+
+def test_a_server_whose_start_up_message_is_not_read_answers_and_stops() -> None:
+    with (
+        full_pipe() as (_, unread),
+        unused_port() as port,
+        subprocess.Popen(
+            [*EMULATOR, "serve", "--port", str(port)],
+            cwd=ROOT,
+            env=environment(),
+            stdout=unread,
+            stderr=subprocess.DEVNULL,
+        ) as process,
+    ):
+        try:
+            waited = run_command("wait", EMULATOR_PORT=str(port))
+            process.send_signal(SIGTERM)
+            status = process.wait(STOP_SECONDS)
+        finally:
+            process.kill()
+
+    assert waited.status == 0
+    assert status == 0
+
+
+SEND_MALFORMED_AND_SOUND = """
+import os, socket
+address = os.environ["EMULATOR_URL"].removeprefix("http://")
+host, port = address.split(":")
+for sent in b"hello\\r\\n", b"GET /v1/team HTTP/1.0\\r\\n\\r\\n":
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(sent)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+print(answer.decode().splitlines()[0])
+raise SystemExit(3)
+"""
+
+
+@pytest.mark.parametrize("report", ["written", "not-written"])
+def test_exec_whose_standard_error_is_not_read_ends_as_its_command(report: str) -> None:
+    options = ["--access-log", "on"]
+    if report == "not-written":
+        options.append("--quiet")
+    command = [sys.executable, "-c", SEND_MALFORMED_AND_SOUND]
+    with full_pipe() as (_, unread):
+        finished = subprocess.run(
+            [*EMULATOR, "exec", *options, "--", *command],
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=unread,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+
+    assert finished.stdout == "HTTP/1.1 401 Unauthorized\n"
+    assert finished.returncode == 3
+
+
+def test_a_server_goes_on_when_the_reader_of_its_log_has_gone() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer) as unread, serving(stderr=unread.fileno()) as server:
+        for _ in range(3):
+            send_malformed_and_sound(server)
+        status = server.stop().status
+
+    assert status == 0
+
+
+def test_lines_that_are_left_out_are_counted_once_the_log_is_read() -> None:
+    # As JSON, a character outside of Unicode's first plane takes 12 bytes.
+    path = f"/v1/{quote(chr(0x1F600) * 490)}"
+    request_number = 800
+    with (
+        full_pipe() as (reader, unread),
+        serving("--log-format", "json", stderr=unread) as server,
+        os.fdopen(reader, "rb", closefd=False) as log,
+        closing(HTTPConnection("127.0.0.1", server.port)) as connection,
+    ):
+        for _ in range(request_number):
+            connection.request("GET", path)
+            connection.getresponse().read()
+        entries = [json.loads(log.readline().lstrip(b"."))]
+        while entries[-1]["logger"] == "access":
+            entries.append(json.loads(log.readline()))
+        *requests, note = entries
+
+    left_out = request_number - len(requests)
+    assert left_out > 0
+    assert note["level"] == "warning"
+    assert note["message"] == f"{left_out} lines left out: the reader was too slow"
