@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import count
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -42,6 +42,8 @@ from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.service.sandbox.store import Store
 from image_workflow_emulator.settings import Settings
 
+Result = TypeVar("Result")
+
 
 @dataclass(eq=False)
 class ControlPlane:
@@ -69,6 +71,24 @@ class ControlPlane:
     """The ids of sandboxes that are created without one."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Taken from the first byte of a state file to its end: each may be as large as the memory for images."""
+
+    reading_document: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a large document is read: each may need 100 MB meanwhile."""
+
+    async def read_aside(self, size_bytes: int, read: Callable[[], Result]) -> Result:
+        """Read a document: a large one in a thread, so that others are served.
+
+        Raises:
+            Problem: service_unavailable, if the emulator stops before it is read.
+        """
+        if size_bytes <= LARGE_BODY_BYTES:
+            return read()
+        async with self.reading_document:
+            if self.stop.has_begun:
+                raise Problem(
+                    "service_unavailable", "the emulator is stopping", retry_after=1
+                )
+            return await asyncio.to_thread(read)
 
     @cached_property
     def library(self) -> ScenarioLibrary:

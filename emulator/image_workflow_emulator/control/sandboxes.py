@@ -9,7 +9,7 @@ photoshoot. Must not know what an operation checks.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import orjson
@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract, enforcing_unique_items
 from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.control.clock import clock_of, describe_clock, move_to
-from image_workflow_emulator.control.dispatch import JSON, ControlCall, in_slices
+from image_workflow_emulator.control.dispatch import JSON, ControlCall, ControlPlane, in_slices
 from image_workflow_emulator.control.dispatch import contract as control_contract
 from image_workflow_emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from image_workflow_emulator.control.teams import describe_teams, find_account
@@ -39,28 +39,50 @@ from image_workflow_emulator.scenario.world import readings_of, world_names, wor
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.resources.products import add_asset
 from image_workflow_emulator.service.sandbox.calls import full_keys, key_for_clients
-from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from image_workflow_emulator.service.sandbox.sandbox import (
+    DEFAULT_SANDBOX_ID,
+    Sandbox,
+    SandboxOptions,
+)
 from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError
 
 
 async def create_sandbox(call: ControlCall) -> Response:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
-    fields, plane = call.fields, call.plane
-    given = {name: value for name, value in fields.items() if name not in ("id", "scenario")}
-    given |= {name: read(given[name]) for name, read in _READERS.items() if name in given}
-    names = world_names(given.get("world", plane.options.world))
-    scenario = NO_SCENARIO
-    if fields.get("scenario") is not None:
-        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, call.query["file"])
-    options = structs.replace(with_scenario(plane.options, scenario), **given)
-    identifier = fields.get("id") or next(name for name in plane.names if name not in plane.sandboxes.by_id)
+    plane = call.plane
+    read_options = partial(_read_options, plane, call.fields, call.query["file"])
+    created_with, options = await plane.read_aside(len(call.body), read_options)
+    identifier = call.fields.get("id") or next(name for name in plane.names if name not in plane.sandboxes.by_id)
     try:
         sandbox = plane.sandboxes.create(identifier, options)
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
-    sandbox.created_with = structs.replace(plane.options, **given)
+    sandbox.created_with = created_with
     headers = {"Location": f"{PREFIX}/sandboxes/{identifier}"}
     return Response(orjson.dumps(describe(call, sandbox)), 201, headers, JSON)
+
+
+def _read_options(
+    plane: ControlPlane, fields: Mapping[str, Any], file: str | None
+) -> tuple[SandboxOptions, SandboxOptions]:
+    """Read how a new sandbox begins: without its scenario, and with it.
+
+    Raises:
+        Problem, DocumentError: the scenario, or another field, cannot be used.
+    """
+    given = {
+        name: value for name, value in fields.items() if name not in ("id", "scenario")
+    }
+    for name, read_field in _READERS.items():
+        if name in given:
+            given[name] = read_field(given[name])
+    scenario = NO_SCENARIO
+    if fields.get("scenario") is not None:
+        names = world_names(given.get("world", plane.options.world))
+        scenario = read_scenario(plane, fields["scenario"], names, file)
+    created_with = structs.replace(plane.options, **given)
+    options = structs.replace(with_scenario(plane.options, scenario), **given)
+    return created_with, options
 
 
 async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
@@ -141,7 +163,9 @@ async def give(call: ControlCall) -> dict[str, Any]:
     Raises:
         Problem: invalid_request for entries that cannot be read, before anything is made; else that of the service.
     """
-    document = read(call)
+    read = partial(read_given, call.plane.contract, call.body, call.query["file"] or "")
+    document = await call.plane.read_aside(len(call.body), read)
+    call.check_unchanged()
     team_id = find_account(call.sandbox, call.query["team"]).team.id
     made, names = [], dict[tuple[str, str], str]()
     for entry in document.data["given"]:
@@ -153,18 +177,23 @@ async def give(call: ControlCall) -> dict[str, Any]:
     return {"data": made}
 
 
-def read(call: ControlCall) -> Document:
+def read_given(contract: Contract, text: bytes, file: str) -> Document:
     """Read the entries, YAML or JSON. Raises DocumentError with every complaint, by file and line."""
-    document = read_document(call.body, call.query["file"] or "")
-    document.check(_schemas(call.plane.contract), "#/components/schemas/Given")
-    above: list[str] = []
+    document = read_document(text, file)
+    document.check(_schemas(contract), "#/components/schemas/Given")
+    above: dict[str, None] = {}
     for index, entry in enumerate(document.data["given"]):
         ((kind, fields),) = entry.items()
         for place, product in enumerate(fields.get("products", ()) if kind == PHOTOSHOOT else ()):
             if product not in above and not product.startswith("prd_"):
                 steps = ("given", index, kind, "products", place)
-                document.complain(steps, "the name of a Product above, or an id", None, nearest(product, above))
-        above += [fields["name"]] if kind == "product" else []
+                document.complain(
+                    steps,
+                    "the name of a Product above, or an id",
+                    suggestions=partial(nearest, product, tuple(above)),
+                )
+        if kind == "product":
+            above[fields["name"]] = None
     document.raise_complaints()
     return document
 

@@ -4,7 +4,6 @@ Owns how a request names a scenario, which part takes effect when, and what a fi
 not know what a scenario does.
 """
 
-import asyncio
 import re
 from collections.abc import Iterable
 from functools import partial
@@ -17,7 +16,6 @@ from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, 
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of, read_document
-from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation
 from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
@@ -136,8 +134,7 @@ async def read_scenario_file(call: ControlCall, team_id: str) -> Scenario:
     if not call.body.strip() and file is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
     read = partial(read_scenario, call.plane, call.body, _names(call.sandbox, team_id), file)
-    # Only a large one takes so long that others would notice.
-    scenario = read() if len(call.body) <= LARGE_BODY_BYTES else await asyncio.to_thread(read)
+    scenario = await call.plane.read_aside(len(call.body), read)
     call.check_unchanged()
     return scenario
 

@@ -3,13 +3,19 @@
 Owns the form of a complaint, places in files, and the search for the nearest word. Knows no notation.
 """
 
+import heapq
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 _MAX_LISTED_WORDS: Final = 14
-_COMPARED_CHARACTERS: Final = 200
+MAX_COMPARED_CHARACTERS: Final = 64
+"""Limit of the length of a word for which another is suggested, and of that other."""
+MAX_COMPARED_WORDS: Final = 200
+"""Limit of the words that can be suggested for one word."""
+_MAX_CLOSELY_COMPARED: Final = 4
+_LEAST_SIMILARITY: Final = 0.6
 
 
 class Position(Struct, frozen=True):
@@ -31,7 +37,11 @@ class Complaint(Struct, frozen=True):
     words: str
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.file and self.line else self.file
+        place = (
+            f"{self.file}:{self.line}:{self.column}"
+            if self.file and self.line
+            else self.file
+        )
         return ": ".join(filter(None, (place, self.words)))
 
 
@@ -48,6 +58,12 @@ def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
     return f"found {found}; expected {expected}{did_you_mean(suggestions)}"
 
 
+def error_at(file: str, position: Position, found: str, expected: str) -> DocumentError:
+    """Make the one complaint about a place in a file an error."""
+    words = clause(found, expected)
+    return DocumentError([Complaint(file, position.line, position.column, words)])
+
+
 def did_you_mean(suggestions: Sequence[str]) -> str:
     """End a complaint by the words that were probably meant; empty if there are none."""
     words = " or ".join(f'"{word}"' for word in suggestions)
@@ -60,14 +76,49 @@ def sentence(complaint: str) -> str:
 
 
 def nearest(word: object, words: Collection[str]) -> tuple[str, ...]:
-    """Return the word that was most likely meant, if one is near; none for what is no text."""
-    if not isinstance(word, str):
+    """Return the word that was most likely meant, if one is near.
+
+    The time is bounded: long words are not compared, nor words of which there are many,
+    and only the most promising are compared closely.
+    """
+    if not isinstance(word, str) or len(word) > MAX_COMPARED_CHARACTERS:
+        return ()
+    if len(words) > MAX_COMPARED_WORDS:
         return ()
     import difflib  # not needed until something is misspelled
 
-    by_folded = {known.casefold(): known for known in sorted(words)}
-    found = difflib.get_close_matches(word[:_COMPARED_CHARACTERS].casefold(), list(by_folded), n=1, cutoff=0.6)
-    return (by_folded[found[0]],) if found else ()
+    by_folded = {
+        candidate.casefold(): candidate
+        for candidate in sorted(words)
+        if len(candidate) <= MAX_COMPARED_CHARACTERS
+    }
+    matcher = difflib.SequenceMatcher()
+    matcher.set_seq2(word.casefold())
+
+    def greatest_similarity(candidate: str) -> float:
+        """Return an upper bound of the similarity, which costs linear time."""
+        matcher.set_seq1(candidate)
+        return matcher.quick_ratio()
+
+    promising = heapq.nlargest(_MAX_CLOSELY_COMPARED, by_folded, greatest_similarity)
+    closest = difflib.get_close_matches(
+        word.casefold(), promising, n=1, cutoff=_LEAST_SIMILARITY
+    )
+    return tuple(by_folded[folded] for folded in closest)
+
+
+class Misspelling(Struct, frozen=True):
+    """A word that is none of those that were possible; compared only when asked."""
+
+    word: str
+    candidates: tuple[str, ...]
+    second_choice: tuple[str, ...] = ()
+    """Candidates that are tried only if none of the first is near."""
+
+    def suggestions(self) -> tuple[str, ...]:
+        """Return the word that was most likely meant, if one is near."""
+        first_choice = nearest(self.word, self.candidates)
+        return first_choice or nearest(self.word, self.second_choice)
 
 
 def choice_of(words: Collection[str], kind: str = "") -> str:

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from image_workflow_emulator.documents.complaints import choice_of, clause, nearest, sentence
+from image_workflow_emulator.documents.complaints import Misspelling, choice_of, clause, sentence
 from image_workflow_emulator.documents.values import FORMATS, MAX_NAME_CHARACTERS
-from image_workflow_emulator.kernel.wording import excerpt, pointer
+from image_workflow_emulator.kernel.wording import excerpt, first_of, pointer
 
 Steps: TypeAlias = tuple[str | int, ...]
 """The way to a place in a value: names of fields and indexes of items."""
@@ -23,6 +23,8 @@ Steps: TypeAlias = tuple[str | int, ...]
 EXPECTED: Final = "x-expected"
 LARGE_BODY_BYTES: Final = 2048
 """For a larger body, only the first violation is reported."""
+MANY_VALUES: Final = 4_000
+"""For a document with more values, only the first violation is reported."""
 MAX_COMPLAINTS: Final = 100
 """Limit of the complaints about one document or body, but for one that says that there are more."""
 MAX_LISTED_VIOLATIONS: Final = 10
@@ -42,8 +44,14 @@ class Violation(Struct, frozen=True):
     steps: Steps
     found: str
     expected: str
-    suggestions: tuple[str, ...] = ()
+    misspelling: Misspelling | None = None
     kind: str = "invalid"
+
+    def suggestions(self) -> tuple[str, ...]:
+        """Return the word that was most likely meant, if one is near."""
+        if self.misspelling is None:
+            return ()
+        return self.misspelling.suggestions()
 
     @property
     def where(self) -> str:
@@ -51,7 +59,7 @@ class Violation(Struct, frozen=True):
         return place_of(self.steps)
 
     def __str__(self) -> str:
-        return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestions)}"
+        return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestions())}"
 
     @property
     def remedy(self) -> str:
@@ -123,7 +131,8 @@ class Schemas:
             errors = [first] if first_only else validator.iter_errors(value)
         else:
             return []
-        found = dict.fromkeys(self._explain_all(islice(errors, MAX_COMPLAINTS + 1)))
+        explained = self._explain_all(islice(errors, MAX_COMPLAINTS + 1))
+        found = dict.fromkeys(islice(explained, MAX_COMPLAINTS + 1))
         return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
 
     @cached_property
@@ -150,14 +159,16 @@ class Schemas:
                 yield from _explain_unknown(steps, schema, details["unexpected"], value)
             case "propertyNames":
                 name = details["error"].instance
-                meant = nearest(name, self._words(schema))
+                meant = Misspelling(name, self._words(schema))
                 yield Violation((*steps, name), f"the name {excerpt(name)}", expected, meant, "unknown")
             case "not":
                 yield Violation(steps, "this field", expected, kind="unknown")
             case "minProperties" | "maxProperties":
-                yield Violation(steps, f"the fields {', '.join(value)}" if value else "no fields", expected)
+                found = f"the fields {first_of(value)}" if value else "no fields"
+                yield Violation(steps, found, expected)
             case _:
-                yield Violation(steps, excerpt(value), expected, nearest(value, self._words(schema)))
+                misspelling = _misspelling(value, self._words(schema))
+                yield Violation(steps, excerpt(value), expected, misspelling)
 
     def _explain_union(
         self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
@@ -171,21 +182,22 @@ class Schemas:
         elif tag is not None and isinstance(value, dict):
             given, known = value.get(tag["propertyName"]), tag["mapping"]
             found, kind = (excerpt(given), "invalid") if tag["propertyName"] in value else ("nothing", "missing")
-            yield Violation(places[1], found, choice_of(known), nearest(given, known), kind)
+            yield Violation(places[1], found, choice_of(known), _misspelling(given, known), kind)
         else:
             expected = schema.get(EXPECTED) or choice_of(words, "an object")
-            yield Violation(steps, excerpt(value), expected, nearest(value, words))
+            yield Violation(steps, excerpt(value), expected, _misspelling(value, words))
 
     def _explain_all(self, errors: Iterable[Any]) -> Iterator[Violation]:
         return (violation for error in errors for violation in self._explain(error))
 
-    def _words(self, schema: Mapping[str, Any]) -> list[str]:
+    def _words(self, schema: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the words that a schema takes, those of its branches included."""
         schema = self._resolved(schema)
-        words = [word for word in (*schema.get("enum", ()), schema.get("const")) if isinstance(word, str)]
+        values = [*schema.get("enum", ()), schema.get("const")]
+        words = [value for value in values if isinstance(value, str)]
         for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
             words += self._words(branch)
-        return words
+        return tuple(words)
 
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in schema:
@@ -206,14 +218,18 @@ def _holds(parse: Callable[[str], object], text: str) -> bool:
     return False
 
 
+def _misspelling(value: object, words: Iterable[str]) -> Misspelling | None:
+    return Misspelling(value, tuple(words)) if isinstance(value, str) else None
+
+
 def _explain_unknown(
     steps: Steps, schema: Mapping[str, Any], names: Sequence[str], given: Collection[str]
 ) -> Iterator[Violation]:
     known = schema.get("properties", {})
     expected = f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
-    free = [name for name in known if name not in given]
+    free = tuple(name for name in known if name not in given)
     for name in names[:_MAX_SHOWN_UNKNOWN]:
-        meant = nearest(name, free) or nearest(name, known)
+        meant = Misspelling(name, free, tuple(known))
         yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 
 

@@ -423,7 +423,13 @@ class _Reader:
         self._check_names(steps, given)
         for violation in self._violations(match) if match.body else ():
             where, is_unknown = (*steps, "body", *violation.steps), violation.kind == "unknown"
-            self._document.complain(where, violation.expected, violation.found, violation.suggestions, is_unknown)
+            self._document.complain(
+                where,
+                violation.expected,
+                violation.found,
+                at_key=is_unknown,
+                suggestions=violation.suggestions,
+            )
         queries = [operation.query for operation in self._operations(match)] if match.query else []
         for name, value in match.query.items():
             unmet = [query[name].unmet(value) for query in queries if name in query]
