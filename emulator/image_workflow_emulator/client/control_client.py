@@ -5,10 +5,10 @@ Owns how a path of a sandbox is written, the control token and the wording of it
 request, or sends a file, is here for both; it does not know what any other path does.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from json import dumps, loads  # a test may replace these in `json`
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from msgspec import Struct
 
+from image_workflow_emulator.client.connections import exchange
 from image_workflow_emulator.client.local_files import (
     NO_ANSWER,
     EmulatorError,
@@ -55,7 +56,7 @@ class Answer(Struct, frozen=True):
     def json(self) -> dict[str, Any]:
         """The JSON object of the answer; empty if it is none."""
         try:
-            value = json.loads(self.body or b"null")
+            value = loads(self.body or b"null")
         except ValueError:
             return {}
         return value if isinstance(value, dict) else {}
@@ -70,28 +71,24 @@ def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return headers
 
 
-def send(method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float) -> Answer:
+def send(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes | None,
+    seconds: float,
+) -> Answer:
     """Send a request and return the answer; `seconds` bounds each silence. Redirects and proxies are not followed.
 
     Raises OSError or ValueError if there is none.
     """
-    import http.client  # with TLS, it takes as long to import as the rest of a command
-
-    address = urlsplit(url)
-    connect = http.client.HTTPSConnection if address.scheme.lower() == "https" else http.client.HTTPConnection
-    connection = connect(address.hostname or "", address.port, timeout=seconds)
-    try:
-        target = (address.path or "/") + (f"?{address.query}" if address.query else "")
-        connection.request(method, target, content, dict(headers))
-        response = connection.getresponse()
-        return Answer(response.status, lower_names(response.getheaders()), response.read())
-    except http.client.HTTPException as error:
-        raise ConnectionError(str(error) or type(error).__name__) from error
-    finally:
-        connection.close()
+    status, pairs, body = exchange(method, url, headers, content, seconds)
+    return Answer(status, lower_names(pairs), body)
 
 
-Transport: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None, float], Answer]
+Transport: TypeAlias = Callable[
+    [str, str, Mapping[str, str], bytes | None, float], Answer
+]
 """Sends a request: its method, address, headers and content; each silence may last for some seconds.
 
 Raises OSError or ValueError if there is no answer in time.
@@ -127,9 +124,10 @@ class ControlClient:
         Values of `query` that are None are left out. `seconds`: how long the emulator may be silent; moving a clock may
         fire hours of work. Raises EmulatorError: nothing answers, or the emulator refuses.
         """
-        content = None if body is None else json.dumps(body).encode()
-        answer: dict[str, Any] = json.loads(
-            self.exchange(method, path, content, JSON, query=query, seconds=seconds) or "{}"
+        content = None if body is None else dumps(body).encode()
+        answer: dict[str, Any] = loads(
+            self.exchange(method, path, content, JSON, query=query, seconds=seconds)
+            or "{}"
         )
         return answer
 
@@ -149,23 +147,40 @@ class ControlClient:
             headers["Authorization"] = f"Bearer {self.token}"
         if content is not None:
             headers["Content-Type"] = content_type
-        below = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
+        below = (
+            f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
+        )
         given = {
             name: str(value).lower() if value is True or value is False else value
             for name, value in (query or {}).items()
             if value is not None
         }
-        url = "".join((self.url, below, f"/{path}" if path else "", f"?{urlencode(given)}" if given else ""))
+        url = "".join(
+            (
+                self.url,
+                below,
+                f"/{path}" if path else "",
+                f"?{urlencode(given)}" if given else "",
+            )
+        )
         try:
             answer = self.transport(method, url, headers, content, seconds)
         except (OSError, ValueError) as error:
-            why = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+            why = (
+                (isinstance(error, OSError) and error.strerror)
+                or str(error)
+                or type(error).__name__
+            )
             raise self._no_answer(why) from error
         if not answer.headers.get("request-id", "").startswith(REQUEST_ID_KIND):
-            raise self._no_answer(f"something else answers there, with status {answer.status}")
+            raise self._no_answer(
+                f"something else answers there, with status {answer.status}"
+            )
         if answer.status >= 400:
             problem = answer.json
-            raise EmulatorError(str(problem.get("code")), str(problem.get("detail")), answer.status)
+            raise EmulatorError(
+                str(problem.get("code")), str(problem.get("detail")), answer.status
+            )
         return answer.body
 
     # Calls of more than one request, or with a file ---------------------------------------------------------------
@@ -175,7 +190,11 @@ class ControlClient:
         found: list[Any] = []
         while True:
             before = found[-1]["sequence"] if found else None
-            page = self.call("GET", "requests", query={**query, "before": before, "limit": MAX_REQUESTS})["data"]
+            page = self.call(
+                "GET",
+                "requests",
+                query={**query, "before": before, "limit": MAX_REQUESTS},
+            )["data"]
             found += page
             if len(page) < MAX_REQUESTS:
                 return found[::-1]
@@ -185,21 +204,33 @@ class ControlClient:
         if identifier == "last":
             newest = self.call("GET", "requests", query={"limit": 1})["data"]
             if not newest:
-                raise EmulatorError("not_found", "the journal is empty: no request has come yet")
+                raise EmulatorError(
+                    "not_found", "the journal is empty: no request has come yet"
+                )
             identifier = str(newest[0]["sequence"])
         return self.call("GET", f"requests/{path_step(identifier)}")
 
     def credential(self, key: str) -> dict[str, Any]:
         """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
-        sandbox, teams = self.sandbox or DEFAULT_SANDBOX, self.call("GET", "teams")["data"]
-        credentials: dict[str, dict[str, Any]] = {one["key"]: one for team in teams for one in team["credentials"]}
+        sandbox, teams = (
+            self.sandbox or DEFAULT_SANDBOX,
+            self.call("GET", "teams")["data"],
+        )
+        credentials: dict[str, dict[str, Any]] = {
+            one["key"]: one for team in teams for one in team["credentials"]
+        }
         found = credentials.get(key) or credentials.get(f"{key}_{sandbox}")
         if found is None:
             known = first_of(credentials, 20)
-            raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
+            raise EmulatorError(
+                "not_found",
+                f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}",
+            )
         return found
 
-    def use_scenario(self, scenario: str | Path | Mapping[str, Any], team: str | None = None) -> dict[str, Any]:
+    def use_scenario(
+        self, scenario: str | Path | Mapping[str, Any], team: str | None = None
+    ) -> dict[str, Any]:
         """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
         query = {"team": team}
         if isinstance(scenario, Mapping):
@@ -208,11 +239,21 @@ class ControlClient:
         if file is None and "\n" not in str(scenario):
             return self.call("PUT", "scenario", {"use": scenario}, query=query)
         text = str(scenario).encode() if file is None else read_file(file)
-        return dict(json.loads(self.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
+        return dict(
+            loads(
+                self.exchange(
+                    "PUT", "scenario", text, YAML, query={**query, "file": file}
+                )
+            )
+        )
 
     def create_sandbox(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
-        body = {name: _option(name, value) for name, value in options.items() if value is not None}
+        body = {
+            name: _option(name, value)
+            for name, value in options.items()
+            if value is not None
+        }
         scenario = body.get("scenario")
         file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
         if file is not None:
@@ -221,7 +262,9 @@ class ControlClient:
 
     def _no_answer(self, why: str) -> EmulatorError:
         start = "start one: image-workflow-emulator serve"
-        return EmulatorError(NO_ANSWER, f"no emulator answers at {self.url} ({why}); {start}")
+        return EmulatorError(
+            NO_ANSWER, f"no emulator answers at {self.url} ({why}); {start}"
+        )
 
 
 def emulator_address(text: str) -> str:
@@ -244,7 +287,9 @@ def path_step(text: str) -> str:
 def timestamp_text(moment: datetime) -> str:
     """Return an aware `datetime` as the emulator writes it. Raises ValueError for a naive one."""
     if moment.tzinfo is None:
-        raise ValueError(f"{moment!r} has no time zone; expected an aware datetime, such as one with timezone.utc")
+        raise ValueError(
+            f"{moment!r} has no time zone; expected an aware datetime, such as one with timezone.utc"
+        )
     return moment.isoformat(timespec="milliseconds")
 
 
@@ -258,12 +303,18 @@ def _option(name: str, value: Any) -> Any:
 
     if isinstance(value, datetime):
         return timestamp_text(value)
-    named = file_of_readings(value) if name == "readings" and isinstance(value, str) else value
+    named = (
+        file_of_readings(value)
+        if name == "readings" and isinstance(value, str)
+        else value
+    )
     try:
         if name == "world" and isinstance(value, str | PathLike):
             return read_document(read_file(value), fspath(value)).data
         if name == "readings" and isinstance(named, PathLike):
-            return by_decision(readings_of(read_document(read_file(named), fspath(named))))
+            return by_decision(
+                readings_of(read_document(read_file(named), fspath(named)))
+            )
     except DocumentError as error:
         raise UnusableFileError("invalid_request", str(error)) from None
     return value

@@ -8,13 +8,14 @@ import os
 import signal
 import time
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from image_workflow_emulator.pytest_guard import failures_in_summary
 from image_workflow_emulator.sweep.evidence import FOLDER_VARIABLE, NOTES, TASKS
 from image_workflow_emulator.testing import EmulatorError, Sandbox
 
@@ -23,26 +24,41 @@ _Wrapper = Generator[None, Any, Any]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin, in a run of a sweep."""
-    config.pluginmanager.register(SweepRun(Path(os.environ[FOLDER_VARIABLE])))
+    with failures_in_summary(config, "this run of a sweep cannot be noted"):
+        run = SweepRun(config, Path(os.environ[FOLDER_VARIABLE]))
+        config.pluginmanager.register(run)
     with suppress(ValueError):  # pytest runs in another thread
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that sandboxes are noted, and end
+        # SIGTERM ends the session as Ctrl-C does, so that sandboxes are noted.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 class SweepRun:
     """One run: its tasks by place, which is a test or a fixture that tests share, and the sandboxes there."""
 
-    def __init__(self, folder: Path) -> None:
-        self._notes, file = folder / NOTES, folder / TASKS
-        self._tasks: dict[str, Any] | None = msgspec.json.decode(file.read_bytes()) if file.exists() else None
+    def __init__(self, config: pytest.Config, folder: Path) -> None:
+        self._config = config
+        # Kept open: a test may have replaced the file system when a note is written.
+        self._notes = (folder / NOTES).open("ab", buffering=0)
+        file = folder / TASKS
+        self._tasks: dict[str, Any] | None = None
+        if file.exists():
+            self._tasks = msgspec.json.decode(file.read_bytes())
         self._places: dict[str, str] = {}
         """By the id of a sandbox."""
         self._used: list[str] = []
         """The places of the test that runs."""
 
+    def pytest_unconfigure(self) -> None:
+        """End the notes."""
+        self._notes.close()
+
     def _note(self, **row: Any) -> None:
         """Add a line to the notes."""
-        with self._notes.open("ab") as file:
-            file.write(msgspec.json.encode(row) + b"\n")
+        with self._guarded("a note of the sweep cannot be written"):
+            self._notes.write(msgspec.json.encode(row) + b"\n")
+
+    def _guarded(self, task: str) -> AbstractContextManager[None]:
+        return failures_in_summary(self._config, task)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Drop the tests that have no task."""
@@ -51,39 +67,68 @@ class SweepRun:
             items[:] = [item for item in items if item.nodeid in wanted]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> _Wrapper:
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> _Wrapper:
         """Begin a sandbox: before anything else is done in it."""
         value = yield
-        if isinstance(value, Sandbox):
+        if _is_sandbox(value):
             is_shared = fixturedef.scope != "function"
-            place = f"{request.node.nodeid}::{fixturedef.argname}" if is_shared else request.node.nodeid
+            place = (
+                f"{request.node.nodeid}::{fixturedef.argname}"
+                if is_shared
+                else request.node.nodeid
+            )
             self._places[value.id] = place
-            if self._tasks and place in self._tasks:
-                for team in value.teams():
-                    value.use(self._tasks[place]["scenario"], team=team["id"])
+            with self._guarded(f"the fault of {place} is not in force"):
+                self._use_scenario(place, value)
             fixturedef.addfinalizer(lambda: self._end(place, value))
         return value
 
+    def _use_scenario(self, place: str, sandbox: Sandbox) -> None:
+        """Put the fault of a place in force, for each Team by itself."""
+        if self._tasks and place in self._tasks:
+            for team in sandbox.teams():
+                sandbox.use(self._tasks[place]["scenario"], team=team["id"])
+
     def _end(self, place: str, sandbox: Sandbox) -> None:
         """Note what happened in a sandbox, after the fixtures that use it and before its own end."""
-        with suppress(EmulatorError):  # the test itself deleted it
-            requests = [msgspec.structs.asdict(request) for request in sandbox.requests()]
-            findings = msgspec.to_builtins(sandbox.conduct())["findings"]
+        with self._guarded(f"what happened in {place} cannot be read"):
+            try:
+                requests = [
+                    msgspec.structs.asdict(request) for request in sandbox.requests()
+                ]
+                findings = msgspec.to_builtins(sandbox.conduct())["findings"]
+            except EmulatorError as error:
+                if error.code == "not_found":  # the test itself deleted it
+                    return
+                raise
             self._note(place=place, requests=requests, findings=findings)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> _Wrapper:
         """Note that a test begins, and how it ended."""
         self._note(begun=item.nodeid)
-        failed, began_at = item.session.testsfailed, time.monotonic()
+        failures_before = item.session.testsfailed
+        began_at = time.monotonic()
         value = yield
-        has_failed = item.session.testsfailed > failed
-        self._note(test=item.nodeid, places=self._used, failed=has_failed, seconds=time.monotonic() - began_at)
+        has_failed = item.session.testsfailed > failures_before
+        seconds = time.monotonic() - began_at
+        self._note(
+            test=item.nodeid, places=self._used, failed=has_failed, seconds=seconds
+        )
         return value
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Note whose sandboxes a test used."""
         fixtures = (getattr(item, "funcargs", None) or {}).values()
-        ids = [value.id for value in fixtures if isinstance(value, Sandbox)]
-        self._used = [self._places[one] for one in ids if one in self._places]
+        ids = [value.id for value in fixtures if _is_sandbox(value)]
+        self._used = [
+            self._places[sandbox_id] for sandbox_id in ids if sandbox_id in self._places
+        ]
+
+
+def _is_sandbox(value: object) -> bool:
+    """Whether a fixture is a sandbox. A proxy may refuse to tell its class to isinstance."""
+    return issubclass(type(value), Sandbox)
