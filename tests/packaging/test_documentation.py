@@ -129,7 +129,7 @@ def anchors(document: Path) -> set[str]:
 
 OTHERS = [
     "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "changes/README.md", "emulator/README.md",
-    "emulator/size.md", "emulator/where-things-belong.md",
+    "emulator/where-things-belong.md",
     "examples/README.md", "examples/course/README.md", "tests/README.md",
 ]  # fmt: skip
 DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), *OTHERS, "skills/image-workflow-emulator/SKILL.md"]
