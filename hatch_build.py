@@ -37,10 +37,14 @@ class ShippedDocuments(BuildHookInterface[BuilderConfig]):
         included = build_data["force_include"]
         for folder in SHIPPED_FOLDERS:
             if (root / folder).is_dir():
-                included[str(root / folder)] = f"image_workflow_emulator/_shipped/{folder}"
+                included[str(root / folder)] = (
+                    f"image_workflow_emulator/_shipped/{folder}"
+                )
         included[str(root / "llms.txt")] = "image_workflow_emulator/_shipped/llms.txt"
         for path in compiled:
-            included[str(path)] = f"image_workflow_emulator/_shipped/compiled/{path.name}"
+            included[str(path)] = (
+                f"image_workflow_emulator/_shipped/compiled/{path.name}"
+            )
 
 
 class Description(MetadataHookInterface):
@@ -49,7 +53,9 @@ class Description(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Called by hatchling for the fields that are dynamic, before pip looks at the version of Python."""
         if sys.version_info < (3, 11):  # noqa: UP036 (pip may run it with an older one)
-            sys.exit("The emulator needs Python 3.11 or newer: python3.11 -m pip install ...")
+            sys.exit(
+                "The emulator needs Python 3.11 or newer: python3.11 -m pip install ..."
+            )
         text = (Path(self.root) / "README.md").read_text("utf-8")
         text = re.sub(r"!\[[^]]*\]\((?!\w+:)[^)]*\)\n*", "", text)
         text = re.sub(r"\[([^]]*)\]\((?!\w+:)([^)#]*)[^)]*\)", _named, text)

@@ -47,12 +47,20 @@ HOUSE_NAMES: Final = {
     "has_come_about": "mark_fired",
 }
 """Names of code that have a usual one."""
-NO_NOUN: Final = re.compile(r"(?:By (?:what|which|the|its|each|a|an)\b.*?: |Of (?:a|an|the|what|each|which)\b)")
+NO_NOUN: Final = re.compile(
+    r"(?:By (?:what|which|the|its|each|a|an)\b.*?: |Of (?:a|an|the|what|each|which)\b)"
+)
 """How a docstring must not begin: `By X: ...`, `Of a ...`."""
-PATH: Final = re.compile(r"[\w./-]*/[\w.-]+\.(?:py|md|ya?ml|js|mjs|ts|json|toml|go|java)|[\w-]+\.(?:py|toml|lock)")
+PATH: Final = re.compile(
+    r"[\w./-]*/[\w.-]+\.(?:py|md|ya?ml|js|mjs|ts|json|toml|go|java)|[\w-]+\.(?:py|toml|lock)"
+)
 NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 SPAN: Final = re.compile(r"`([^`\n]+)`")
-NOTES: Final = ("emulator/README.md", "emulator/where-things-belong.md", "tests/README.md")
+NOTES: Final = (
+    "emulator/README.md",
+    "emulator/where-things-belong.md",
+    "tests/README.md",
+)
 PROGRAMS: Final = {"nohup", "sha256sum"}
 """Programs of other people that are named in backticks."""
 FOLDERS: Final = ("", "emulator", "emulator/image_workflow_emulator", "tests")
@@ -69,11 +77,22 @@ class Text(NamedTuple):
 
 def tracked(*patterns: str) -> list[str]:
     """Return the paths of the files that git sees, or where there is no git, of those that are there."""
-    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files", *patterns],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if not listed.returncode and listed.stdout:
         return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
     skipped = {".venv", "node_modules", "_shipped", ".git", "dist"}
-    found = (path for pattern in patterns for path in ROOT.rglob(pattern) if not skipped & set(path.parts))
+    found = (
+        path
+        for pattern in patterns
+        for path in ROOT.rglob(pattern)
+        if not skipped & set(path.parts)
+    )
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
@@ -87,7 +106,9 @@ def texts_of(file: str) -> Iterator[Text]:
             if comment := re.search(r"(?:^|\s)//(.*)|^\s*/?\*+(.*)", line):
                 yield Text(file, number, "comment", comment[1] or comment[2] or "")
     else:
-        blank = re.sub(r"(?ms)^```.*?^```", lambda block: "\n" * block[0].count("\n"), source)
+        blank = re.sub(
+            r"(?ms)^```.*?^```", lambda block: "\n" * block[0].count("\n"), source
+        )
         for number, line in enumerate(blank.splitlines(), 1):
             yield Text(file, number, "page", line)
 
@@ -99,10 +120,18 @@ def _of_python(file: str, source: str) -> Iterator[Text]:
         if token.type == tokenize.NAME and token.string in HOUSE_NAMES:
             yield Text(file, token.start[0], "name", token.string)
     tree = ast.parse(source)
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docstrings = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            kind = "docstring" if id(node) in docstrings else "message" if " " in node.value else ""
+            kind = (
+                "docstring"
+                if id(node) in docstrings
+                else "message"
+                if " " in node.value
+                else ""
+            )
             if kind:
                 yield Text(file, node.lineno, kind, node.value)
 
@@ -117,7 +146,17 @@ def names() -> frozenset[str]:
     """Return every word of code, of the contract and of the scenarios: what a name in backticks may be."""
     words: set[str] = set()
     for file in tracked(
-        "*.py", "*.js", "*.ts", "*.yaml", "*.json", "*.toml", "*.java", "*.go", "*.mjs", "Makefile", "*.html"
+        "*.py",
+        "*.js",
+        "*.ts",
+        "*.yaml",
+        "*.json",
+        "*.toml",
+        "*.java",
+        "*.go",
+        "*.mjs",
+        "Makefile",
+        "*.html",
     ):
         text = (ROOT / file).read_text(encoding="utf-8")
         if file.endswith(".py"):  # a name in a docstring proves nothing of itself
@@ -136,13 +175,22 @@ def complaints_about(text: Text) -> Iterator[tuple[int, str]]:
         prose = SPAN.sub(lambda span: " " * len(span[0]), text.text)
         for pattern, plainer in PLAINER.items():
             for found in re.finditer(pattern, prose, re.IGNORECASE):
-                yield text.line + text.text.count("\n", 0, found.start()), f"{found[0]!r}: write {plainer}"
+                yield (
+                    text.line + text.text.count("\n", 0, found.start()),
+                    f"{found[0]!r}: write {plainer}",
+                )
     if text.kind == "docstring" and (opening := NO_NOUN.match(text.text)):
-        yield text.line, f"a docstring begins with a noun or a verb, not with {opening[0]!r}"
+        yield (
+            text.line,
+            f"a docstring begins with a noun or a verb, not with {opening[0]!r}",
+        )
     if text.kind in ("docstring", "comment") or text.file in NOTES:
         for span in SPAN.finditer(text.text):
             if gone := _is_gone(span[1], text.file):
-                yield text.line + text.text.count("\n", 0, span.start()), f"`{span[1]}`: there is no such {gone}"
+                yield (
+                    text.line + text.text.count("\n", 0, span.start()),
+                    f"`{span[1]}`: there is no such {gone}",
+                )
 
 
 def _is_gone(span: str, file: str) -> str:
@@ -150,7 +198,9 @@ def _is_gone(span: str, file: str) -> str:
     if PATH.fullmatch(span):
         beside = (ROOT / file).parent / span
         places = [beside, *(ROOT / folder / span for folder in FOLDERS)]
-        is_there = any(place.exists() for place in places) or any(path.endswith(f"/{span}") for path in _all_files())
+        is_there = any(place.exists() for place in places) or any(
+            path.endswith(f"/{span}") for path in _all_files()
+        )
         return "" if is_there else "file"
     if NAME.fullmatch(span) and len(span) > 2 and span not in PROGRAMS:
         words = span.removesuffix("()").split(".")
@@ -167,7 +217,11 @@ def complaints() -> Iterator[str]:
             continue
         lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
         for text in texts_of(file):
-            if file.endswith(".py") and text.kind in ("docstring", "comment") and not text.text.startswith("type: "):
+            if (
+                file.endswith(".py")
+                and text.kind in ("docstring", "comment")
+                and not text.text.startswith("type: ")
+            ):
                 for number in range(text.line, text.line + text.text.count("\n") + 1):
                     if len(lines[number - 1]) > MAX_CHARACTERS:
                         yield f"{file}:{number}: a line of {len(lines[number - 1])} characters; at most {MAX_CHARACTERS}"

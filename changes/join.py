@@ -12,8 +12,15 @@ KINDS = ("added", "changed", "deprecated", "removed", "fixed", "security")
 def join(version: str, date: str) -> None:
     """Put every fragment under its kind in the section of a version, which is made if need be, and delete the fragments."""
     head, *sections = re.split(r"(?m)^(?=## )", CHANGELOG.read_text(encoding="utf-8"))
-    before = sections.pop(0) if sections and sections[0].startswith(f"## [{version}]") else ""
-    lists = {kind: text.rstrip() for kind, text in re.findall(r"(?ms)^### (\w+)\n\n(.*?)(?=^###|\Z)", before)}
+    before = (
+        sections.pop(0)
+        if sections and sections[0].startswith(f"## [{version}]")
+        else ""
+    )
+    lists = {
+        kind: text.rstrip()
+        for kind, text in re.findall(r"(?ms)^### (\w+)\n\n(.*?)(?=^###|\Z)", before)
+    }
     files = {kind: sorted(FOLDER.glob(f"*.{kind}.md")) for kind in KINDS}
     section = f"## [{version}] - {date}\n\n"
     for kind in KINDS:

@@ -45,7 +45,10 @@ def _take_signals() -> None:
     for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
         number = signal.Signals[name]
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
+            signal.signal(
+                number,
+                signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL,
+            )
 
 
 @pytest.fixture
@@ -53,15 +56,23 @@ def make_emulator(request: pytest.FixtureRequest) -> Iterator[MakeEmulator]:
     """Make emulators with options of their own; see the marker `emulator`."""
 
     def make(**options: Any) -> EmulatorUnderTest:
-        folder = request.getfixturevalue("tmp_path") if options.keys() & {"world", "scenario"} else Path()
-        return stack.enter_context(closing(EmulatorUnderTest(settings_of(folder, **options))))
+        folder = (
+            request.getfixturevalue("tmp_path")
+            if options.keys() & {"world", "scenario"}
+            else Path()
+        )
+        return stack.enter_context(
+            closing(EmulatorUnderTest(settings_of(folder, **options)))
+        )
 
     with ExitStack() as stack:
         yield make
 
 
 @pytest.fixture
-def emulator(request: pytest.FixtureRequest, make_emulator: MakeEmulator) -> EmulatorUnderTest:
+def emulator(
+    request: pytest.FixtureRequest, make_emulator: MakeEmulator
+) -> EmulatorUnderTest:
     """The test's emulator: manual clock, seed 0 and the built-in world, unless the marker `emulator` says otherwise."""
     marker = request.node.get_closest_marker("emulator")
     return make_emulator(**(marker.kwargs if marker else {}))

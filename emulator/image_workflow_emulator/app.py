@@ -14,16 +14,39 @@ from image_workflow_emulator.documents.document import read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.http.guard import Guard, is_loopback
-from image_workflow_emulator.http.requests import Body, Receive, Request, Scope, Send, Stop
+from image_workflow_emulator.http.requests import (
+    Body,
+    Receive,
+    Request,
+    Scope,
+    Send,
+    Stop,
+)
 from image_workflow_emulator.http.responses import Response, problem_response
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario, parse_scenario
-from image_workflow_emulator.scenario.world import World, built_in_world, readings_of_option, world_names, world_of
+from image_workflow_emulator.scenario.scenario import (
+    NO_SCENARIO,
+    Scenario,
+    parse_scenario,
+)
+from image_workflow_emulator.scenario.world import (
+    World,
+    built_in_world,
+    readings_of_option,
+    world_names,
+    world_of,
+)
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
-from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, SandboxOptions
-from image_workflow_emulator.service.sandbox.sandboxes import SandboxConflictError, Sandboxes
+from image_workflow_emulator.service.sandbox.sandbox import (
+    DEFAULT_SANDBOX_ID,
+    SandboxOptions,
+)
+from image_workflow_emulator.service.sandbox.sandboxes import (
+    SandboxConflictError,
+    Sandboxes,
+)
 from image_workflow_emulator.settings import Settings, UsageError
 from image_workflow_emulator.web.asgi import Service
 from image_workflow_emulator.web.pictures import PictureWorker
@@ -33,7 +56,15 @@ from image_workflow_emulator.web.wire import Wire
 AsgiApplication: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Answer: TypeAlias = Callable[[Request, Receive, Send], Awaitable[None]]
 _REQUEST: Final = "emulator.request"
-_EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
+_EXPOSED_HEADERS: Final = (
+    "Request-Id",
+    "Retry-After",
+    "Location",
+    "Deprecation",
+    "Sunset",
+    "Link",
+    "Emulator-Rule",
+)
 """The headers that a page of another origin may read beyond those that every page may."""
 _BROWSERS_OWN: Final = {
     "/": b"_emulator",
@@ -51,15 +82,25 @@ class Application:
     Several may share the helper processes of their image work.
     """
 
-    def __init__(self, settings: Settings, helpers: Helpers | None = None, *, is_served: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        helpers: Helpers | None = None,
+        *,
+        is_served: bool = False,
+    ) -> None:
         """Build it from its settings; `is_served` on the host that they name, where browsers may find it.
 
         Raises as `sandbox_options` does, and UsageError for a bad state file.
         """
         self.settings = settings
-        self._given = None if settings.given is None else Path(settings.given).read_bytes()
+        self._given = (
+            None if settings.given is None else Path(settings.given).read_bytes()
+        )
         self.contract = load_contract()
-        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), settings.journal_requests)
+        self.sandboxes = Sandboxes(
+            MemoryBudget(settings.max_memory), settings.journal_requests
+        )
         # On the loopback no client uses a name of the local network, but a rebound web page may: refuse such names.
         trusts_network = not (is_served and is_loopback(settings.host))
         self._guard = Guard(settings, trusts_network=trusts_network)
@@ -70,8 +111,18 @@ class Application:
         self._helpers = helpers or Helpers()
         self._pictures = PictureWorker(self._helpers)
         self._stop = Stop()
-        self._own_service = Service(self.contract, self.sandboxes, self._pictures, settings.public_url, self._stop)
-        self._service: Answer = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service
+        self._own_service = Service(
+            self.contract,
+            self.sandboxes,
+            self._pictures,
+            settings.public_url,
+            self._stop,
+        )
+        self._service: Answer = (
+            _with_cors(self._own_service, settings.cors)
+            if settings.cors
+            else self._own_service
+        )
         if settings.state is not None:
             self._load_state(settings.state)
 
@@ -92,15 +143,25 @@ class Application:
         else:
             await self._service(request, receive, send)
 
-    def _answer_at_door(self, request: Request, path: str, is_control: bool) -> Response | None:
+    def _answer_at_door(
+        self, request: Request, path: str, is_control: bool
+    ) -> Response | None:
         """Return the answer to a refused request, or to one that browsers make by habit; None for any other."""
         try:
             self._guard.check_host(request)
-            if path in _BROWSERS_OWN and request.method in ("GET", "HEAD") and b"authorization" not in request.headers:
+            if (
+                path in _BROWSERS_OWN
+                and request.method in ("GET", "HEAD")
+                and b"authorization" not in request.headers
+            ):
                 query = b"?" + request.query_string if request.query_string else b""
                 request_id = self._next_request_id(is_control).encode()
                 target = (b"location", _BROWSERS_OWN[path] + query)
-                return Response(302, (target, (b"content-length", b"0"), (b"request-id", request_id)), b"")
+                return Response(
+                    302,
+                    (target, (b"content-length", b"0"), (b"request-id", request_id)),
+                    b"",
+                )
             if is_control:
                 self._guard.check_own_page(request, is_document=path in DOCUMENTS)
             else:
@@ -137,7 +198,11 @@ class Application:
 
         try:
             content = Path(file).read_bytes()
-            self.sandboxes.replace(archive.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
+            self.sandboxes.replace(
+                archive.load(
+                    content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract
+                )
+            )
         except (archive.StateError, SandboxConflictError) as error:
             raise UsageError(f"{file}: {error}") from None
 
@@ -181,7 +246,11 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         OSError: a file that cannot be read.
     """
     file = settings.world
-    world = built_in_world() if file is None else world_of(read_document(Path(file).read_bytes(), file))
+    world = (
+        built_in_world()
+        if file is None
+        else world_of(read_document(Path(file).read_bytes(), file))
+    )
     scenario = _scenario(settings, contract, world)
     return SandboxOptions(
         seed=settings.seed,
@@ -189,8 +258,12 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         start=settings.start,
         rate_limits=settings.rate_limits,
         evolution=settings.evolution,
-        readings=None if settings.readings is None else readings_of_option(settings.readings),
-        found_readings=readings_of_option(settings.found_readings) if settings.found_readings else NO_READINGS,
+        readings=None
+        if settings.readings is None
+        else readings_of_option(settings.readings),
+        found_readings=readings_of_option(settings.found_readings)
+        if settings.found_readings
+        else NO_READINGS,
         world=world,
         scenario=scenario,
     )
@@ -205,5 +278,7 @@ def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:
 
     file = scenario_file(name_or_file)
     if file is not None:
-        return parse_scenario(file.read_bytes(), name_or_file, contract, world_names(world))
+        return parse_scenario(
+            file.read_bytes(), name_or_file, contract, world_names(world)
+        )
     return ScenarioLibrary(contract).load(name_or_file, world_names(world))

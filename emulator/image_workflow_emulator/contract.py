@@ -35,10 +35,23 @@ class QueryParameter(Struct, frozen=True):
     def unmet(self, value: str) -> str | None:
         """Return what the parameter expects, where a value is not that; None where it is."""
         if self.type == "integer":
-            digits = value.isascii() and value.isdecimal() and len(value) <= 9 and value == str(int(value))
+            digits = (
+                value.isascii()
+                and value.isdecimal()
+                and len(value) <= 9
+                and value == str(int(value))
+            )
             is_met = digits and self.minimum <= int(value) <= self.maximum
-            return None if is_met else f"a whole number from {self.minimum} to {self.maximum}"
-        return f"one of {', '.join(self.enum)}" if self.enum and value not in self.enum else None
+            return (
+                None
+                if is_met
+                else f"a whole number from {self.minimum} to {self.maximum}"
+            )
+        return (
+            f"one of {', '.join(self.enum)}"
+            if self.enum and value not in self.enum
+            else None
+        )
 
 
 class OperationContract(Struct, frozen=True):
@@ -72,7 +85,9 @@ class OperationContract(Struct, frozen=True):
     @property
     def all_codes(self) -> frozenset[str]:
         """Every problem code that this operation can return at a status it declares, and internal_error."""
-        return frozenset({"internal_error"}).union(*(codes for status, codes in self.codes.items() if status))
+        return frozenset({"internal_error"}).union(
+            *(codes for status, codes in self.codes.items() if status)
+        )
 
 
 class Contract:
@@ -82,21 +97,33 @@ class Contract:
         self.document = document
         self.version: str = document["info"]["version"]
         """The contract's own version (section 9)."""
-        self.operations = {operation.id: operation for operation in self._read_operations()}
+        self.operations = {
+            operation.id: operation for operation in self._read_operations()
+        }
 
     @cached_property
     def _schemas(self) -> Schemas:
         schemas = enforcing_unique_items(self.document["components"]["schemas"])
         return Schemas({"components": {"schemas": schemas}}, formats={})
 
-    def violations(self, schema_name: str, value: object, first_only: bool = False) -> list[Violation]:
+    def violations(
+        self, schema_name: str, value: object, first_only: bool = False
+    ) -> list[Violation]:
         """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""
-        return self._schemas.violations(f"#/components/schemas/{schema_name}", value, first_only)
+        return self._schemas.violations(
+            f"#/components/schemas/{schema_name}", value, first_only
+        )
 
-    def schema_of_success(self, operation: OperationContract, status: int) -> str | None:
+    def schema_of_success(
+        self, operation: OperationContract, status: int
+    ) -> str | None:
         """Return the name of the schema of a success, also of an undeclared status; None for one without a body."""
-        responses = self.document["paths"][operation.path][operation.method.lower()]["responses"]
-        return self._body_schema(responses.get(str(status)) or responses[str(operation.success)])
+        responses = self.document["paths"][operation.path][operation.method.lower()][
+            "responses"
+        ]
+        return self._body_schema(
+            responses.get(str(status)) or responses[str(operation.success)]
+        )
 
     def _body_schema(self, node: Mapping[str, Any]) -> str | None:
         """Return the name of the schema of the JSON that a request or an answer has; None where it has none."""
@@ -117,19 +144,32 @@ class Contract:
         for path, item in self.document["paths"].items():
             for method in _METHODS:
                 if method in item:
-                    yield self._read_operation(method, path, item[method], item.get("parameters", ()))
+                    yield self._read_operation(
+                        method, path, item[method], item.get("parameters", ())
+                    )
 
     def _read_operation(
-        self, method: str, path: str, operation: Mapping[str, Any], shared: Sequence[Mapping[str, Any]]
+        self,
+        method: str,
+        path: str,
+        operation: Mapping[str, Any],
+        shared: Sequence[Mapping[str, Any]],
     ) -> OperationContract:
-        parameters = [self._resolve(parameter) for parameter in (*shared, *operation.get("parameters", ()))]
+        parameters = [
+            self._resolve(parameter)
+            for parameter in (*shared, *operation.get("parameters", ()))
+        ]
         query = {
-            parameter["name"]: convert(self._resolve(parameter["schema"]), QueryParameter)
+            parameter["name"]: convert(
+                self._resolve(parameter["schema"]), QueryParameter
+            )
             for parameter in parameters
             if parameter["in"] == "query"
         }
         codes = {
-            0 if status == "default" else int(status): frozenset(self._resolve(response).get("x-problem-codes", ()))
+            0 if status == "default" else int(status): frozenset(
+                self._resolve(response).get("x-problem-codes", ())
+            )
             for status, response in operation["responses"].items()
         }
         return OperationContract(
@@ -140,23 +180,31 @@ class Contract:
             query=query,
             body=self._body_schema(operation.get("requestBody", {})),
             cost=operation.get("x-service-credit-cost", "Free"),
-            takes_key=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
+            takes_key=any(
+                parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters
+            ),
             codes={status: found for status, found in codes.items() if found},
             statuses=frozenset(codes) - {0},
         )
 
 
-def _kind_of(method: str, operation: Mapping[str, Any], query: Collection[str]) -> OperationKind:
+def _kind_of(
+    method: str, operation: Mapping[str, Any], query: Collection[str]
+) -> OperationKind:
     if method != "get":
         return "write"
     if "after" in query:
         return "list"
-    return "poll" if "Retry-After" in operation["responses"]["200"]["headers"] else "read"
+    return (
+        "poll" if "Retry-After" in operation["responses"]["200"]["headers"] else "read"
+    )
 
 
 def enforcing_unique_items(node: Any) -> Any:
     """Return schemas in which `x-unique-items`, which client generators need, is the real keyword."""
-    return orjson.loads(orjson.dumps(node).replace(b'"x-unique-items":', b'"uniqueItems":'))
+    return orjson.loads(
+        orjson.dumps(node).replace(b'"x-unique-items":', b'"uniqueItems":')
+    )
 
 
 @cache

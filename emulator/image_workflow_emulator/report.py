@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-ReportKind: TypeAlias = Literal["exec", "conduct", "coverage", "sweep", "drift", "scenario"]
+ReportKind: TypeAlias = Literal[
+    "exec", "conduct", "coverage", "sweep", "drift", "scenario"
+]
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
 

@@ -50,11 +50,15 @@ class CommandError(Exception):
 class SettingError(UsageError):
     """An option whose text cannot be used: its name or that of its variable, what was found, what was expected."""
 
-    def __init__(self, name: str, found: str, expected: str, words: Collection[str] = ()) -> None:
+    def __init__(
+        self, name: str, found: str, expected: str, words: Collection[str] = ()
+    ) -> None:
         """Suggest the nearest of `words`, the values that an option can have."""
         from image_workflow_emulator.documents.complaints import did_you_mean, nearest
 
-        super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
+        super().__init__(
+            f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}"
+        )
 
 
 class Kind(NamedTuple):
@@ -119,7 +123,10 @@ def _whole(placeholder: str, least: int, most: int) -> Kind:
     """Return the kind of whole numbers between two bounds."""
 
     def parse(text: str) -> int:
-        if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or not least <= int(text) <= most:
+        if (
+            not re.fullmatch(r"[+-]?[0-9]{1,19}", text)
+            or not least <= int(text) <= most
+        ):
             raise ValueError(text)
         return int(text)
 
@@ -144,26 +151,47 @@ def _text(placeholder: str, expected: str) -> Kind:
 def _one_of(placeholder: str, meanings: Mapping[str, Any]) -> Kind:
     """Return the kind of some words, each with its meaning."""
     *others, last = meanings
-    return Kind(placeholder, meanings.__getitem__, f"{', '.join(others)} or {last}", tuple(meanings))
+    return Kind(
+        placeholder,
+        meanings.__getitem__,
+        f"{', '.join(others)} or {last}",
+        tuple(meanings),
+    )
 
 
 _SWITCH: Final = _one_of("on|off", {"on": True, "off": False})
 _SEED: Final = Kind("N", _shared("parse_seed"), "a whole number from 0 to 2^63-1")
 _CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
-_CLOCK: Final = Kind("MODE", _shared("parse_clock"), _CLOCK_WORDS, ("real", "manual", "auto"))
+_CLOCK: Final = Kind(
+    "MODE", _shared("parse_clock"), _CLOCK_WORDS, ("real", "manual", "auto")
+)
 _TIMESTAMP: Final = Kind("TIMESTAMP", parse_timestamp, TIMESTAMP_WORDS)
 _URL: Final = Kind("URL", parse_url, "an address such as https://emulator.example:8443")
-_HOSTS: Final = Kind("NAME", _each("[A-Za-z0-9._-]{1,253}"), "names such as emulator.example, without port")
-_TOKEN: Final = Kind("TOKEN", _matching("[!-~](?:[ -~]*[!-~])?"), "printable ASCII, without a space at start or end")
+_HOSTS: Final = Kind(
+    "NAME",
+    _each("[A-Za-z0-9._-]{1,253}"),
+    "names such as emulator.example, without port",
+)
+_TOKEN: Final = Kind(
+    "TOKEN",
+    _matching("[!-~](?:[ -~]*[!-~])?"),
+    "printable ASCII, without a space at start or end",
+)
 _SIZE: Final = Kind("SIZE", _shared("parse_size"), "a size such as 512MiB or 2GiB")
 _FILE: Final = _text("FILE", "the name of a file")
-_SCENARIO: Final = _text("NAME|FILE", "the name of a scenario of the library, or a YAML file")
-_READINGS: Final = _text("READINGS", "readings such as D26=always-a-cursor, a set, or a file")
+_SCENARIO: Final = _text(
+    "NAME|FILE", "the name of a scenario of the library, or a YAML file"
+)
+_READINGS: Final = _text(
+    "READINGS", "readings such as D26=always-a-cursor, a set, or a file"
+)
 _COUNT: Final = _whole("N", 1, 1_000_000)
 _FORMAT: Final = _one_of("text|json", {word: word for word in get_args(LogFormat)})
 _LEVEL: Final = _one_of("LEVEL", {word: word for word in get_args(LogLevel)})
 _ORIGIN: Final = r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"
-_ORIGINS: Final = Kind("ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *")
+_ORIGINS: Final = Kind(
+    "ORIGIN", _each(_ORIGIN), "an origin such as http://localhost:5173, or *"
+)
 
 # The table ------------------------------------------------------------------------------------------------------------
 
@@ -175,7 +203,9 @@ _MADE: Final = "what the default sandbox holds at its start and after a reset: P
 _EVOLUTION: Final = "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items"
 _HOW_READ: Final = "how the specification is read where it is silent: names, a set (plain, other, stingy) or a file"
 _JOURNAL: Final = "limit of the requests in the journal of each sandbox; conduct and coverage judge what it holds"
-_PAGES: Final = "an origin whose pages may call /v1 and load files, or *; can be repeated"
+_PAGES: Final = (
+    "an origin whose pages may call /v1 and load files, or *; can be repeated"
+)
 
 
 class Settings(NamedTuple):
@@ -186,26 +216,55 @@ class Settings(NamedTuple):
     path; `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
-    host: Annotated[str, Option(_text("HOST", "a host name or address"), "address to listen on")] = "127.0.0.1"
-    port: Annotated[int, Option(_whole("PORT", 0, 65535), "port to listen on; 0 picks a free one")] = DEFAULT_PORT
-    seed: Annotated[int | None, Option(_SEED, "seed of identifiers, links and chance", "0")] = None
+    host: Annotated[
+        str, Option(_text("HOST", "a host name or address"), "address to listen on")
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, Option(_whole("PORT", 0, 65535), "port to listen on; 0 picks a free one")
+    ] = DEFAULT_PORT
+    seed: Annotated[
+        int | None, Option(_SEED, "seed of identifiers, links and chance", "0")
+    ] = None
     clock: Annotated["ClockSetting | None", Option(_CLOCK, _CLOCK_WORDS, "real")] = None
-    start: Annotated[int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)] = None
+    start: Annotated[
+        int | None, Option(_TIMESTAMP, "the emulator's time at start", _STARTS)
+    ] = None
     world: Annotated[str | None, Option(_FILE, _WORLDS, "built in")] = None
-    scenario: Annotated[str | None, Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file")] = None
-    rate_limits: Annotated[bool, Option(_SWITCH, "whether request rates are limited", "on")] = True
-    public_url: Annotated[str | None, Option(_URL, "base of links in answers", "the address the client used")] = None
-    allowed_hosts: Annotated[tuple[str, ...], Option(_HOSTS, _ALLOWED, flag="--allowed-host", is_repeated=True)] = ()
+    scenario: Annotated[
+        str | None,
+        Option(_SCENARIO, "scenario to run: a name in the library, or a YAML file"),
+    ] = None
+    rate_limits: Annotated[
+        bool, Option(_SWITCH, "whether request rates are limited", "on")
+    ] = True
+    public_url: Annotated[
+        str | None,
+        Option(_URL, "base of links in answers", "the address the client used"),
+    ] = None
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        Option(_HOSTS, _ALLOWED, flag="--allowed-host", is_repeated=True),
+    ] = ()
     control_token: Annotated[str | None, Option(_TOKEN, _TOKENS)] = None
-    max_memory: Annotated[int, Option(_SIZE, "limit of image bytes in all sandboxes together", "2GiB")] = 2 * 2**30
-    journal_requests: Annotated[int, Option(_COUNT, _JOURNAL, "10000; 100000 with exec and pytest")] = 10_000
+    max_memory: Annotated[
+        int, Option(_SIZE, "limit of image bytes in all sandboxes together", "2GiB")
+    ] = 2 * 2**30
+    journal_requests: Annotated[
+        int, Option(_COUNT, _JOURNAL, "10000; 100000 with exec and pytest")
+    ] = 10_000
     log_format: Annotated[LogFormat, Option(_FORMAT, "form of the log")] = "text"
     log_level: Annotated[LogLevel, Option(_LEVEL, "lowest level to log")] = "info"
-    access_log: Annotated[bool, Option(_SWITCH, "log requests to standard error", "on; off for exec and sweep")] = True
+    access_log: Annotated[
+        bool,
+        Option(_SWITCH, "log requests to standard error", "on; off for exec and sweep"),
+    ] = True
     state: Annotated[str | None, Option(_FILE, "start from a state file")] = None
     given: Annotated[str | None, Option(_FILE, _MADE)] = None
     evolution: Annotated[bool, Option(_SWITCH, _EVOLUTION, "off")] = False
-    readings: Annotated[str | None, Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there")] = None
+    readings: Annotated[
+        str | None,
+        Option(_READINGS, _HOW_READ, f"those of {READINGS_FILE}, if it is there"),
+    ] = None
     """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""
     cors: Annotated[tuple[str, ...], Option(_ORIGINS, _PAGES, is_repeated=True)] = ()
     found_readings: str | None = None
@@ -231,7 +290,9 @@ _DECIDED_BY_STATE: Final = {
 
 
 def read_settings(
-    arguments: Mapping[str, Any], environment: Mapping[str, str], defaults: Mapping[str, str] = MappingProxyType({})
+    arguments: Mapping[str, Any],
+    environment: Mapping[str, str],
+    defaults: Mapping[str, str] = MappingProxyType({}),
 ) -> Settings:
     """The settings that an invocation asks for; a command-line option wins over its variable.
 
@@ -244,12 +305,19 @@ def read_settings(
     for option in OPTIONS:
         argument = arguments.get(option.field)
         if argument is not None:
-            given[option.field] = option.flag, ",".join(argument) if isinstance(argument, list) else argument
+            given[option.field] = (
+                option.flag,
+                ",".join(argument) if isinstance(argument, list) else argument,
+            )
         elif environment.get(option.variable):
             given[option.field] = option.variable, environment[option.variable]
         elif option.field in defaults:
             given[option.field] = option.flag, defaults[option.field]
-    values = {option.field: _read(option, *given[option.field]) for option in OPTIONS if option.field in given}
+    values = {
+        option.field: _read(option, *given[option.field])
+        for option in OPTIONS
+        if option.field in given
+    }
     if "state" in given:
         for field, remedy in _DECIDED_BY_STATE.items():
             if field in given:
@@ -261,11 +329,17 @@ def read_settings(
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Return the variables that begin as those of options do, and mean nothing."""
     known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
-    return sorted(name for name in environment if name.startswith("EMULATOR_") and name not in known)
+    return sorted(
+        name
+        for name in environment
+        if name.startswith("EMULATOR_") and name not in known
+    )
 
 
 def _read(option: Option, name: str, text: str) -> Any:
     try:
         return option.kind.parse(text)
     except (ValueError, KeyError):
-        raise SettingError(name, text, option.kind.expected, option.kind.words) from None
+        raise SettingError(
+            name, text, option.kind.expected, option.kind.words
+        ) from None

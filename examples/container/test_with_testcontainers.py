@@ -42,5 +42,8 @@ def emulator() -> Iterator[ImageWorkflowContainer]:
 
 
 def test_the_team_has_credits(emulator: ImageWorkflowContainer) -> None:
-    answer = httpx.get(f"{emulator.base_url}/team", headers={"Authorization": f"Bearer {emulator.api_key}"})
+    answer = httpx.get(
+        f"{emulator.base_url}/team",
+        headers={"Authorization": f"Bearer {emulator.api_key}"},
+    )
     assert answer.json()["credits"] == 100

@@ -40,7 +40,9 @@ class Client:
         self.base_url = os.environ["IMAGE_WORKFLOW_BASE_URL"]
         self.api_key = os.environ["IMAGE_WORKFLOW_API_KEY"]
         self.http = httpx.Client(timeout=10)
-        self.pause = 0.0  # how many seconds the last answer asks to wait before the next look
+        self.pause = (
+            0.0  # how many seconds the last answer asks to wait before the next look
+        )
 
     def run(self) -> int:
         """Shoot all products, print the ids of their pictures, and return the exit status."""
@@ -49,8 +51,15 @@ class Client:
 
     def shoot(self, name: str) -> list[str]:
         asset_id = self.upload(PHOTO)["id"]
-        product = self.ask("POST", "/products", {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id})
-        background = {"type": "background", "background_id": self.background("Seamless white")}
+        product = self.ask(
+            "POST",
+            "/products",
+            {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id},
+        )
+        background = {
+            "type": "background",
+            "background_id": self.background("Seamless white"),
+        }
         order = ORDER | {"product_ids": [product["id"]], "background": background}
         generation = self.ask("POST", "/generations/product-photography", order)
         while generation["status"] not in ("completed", "failed"):
@@ -59,31 +68,58 @@ class Client:
         return self.pictures(generation)
 
     def upload(self, photo: bytes) -> Json:
-        session = self.ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)})
+        session = self.ask(
+            "POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)}
+        )
         recipe = session["upload"]  # the key must never be sent to this address
         sent = self.send(recipe["method"], recipe["url"], recipe["headers"], photo)
-        return self.ask("POST", f"/uploads/{session['id']}/complete", {"upload_token": sent["upload_token"]})
+        return self.ask(
+            "POST",
+            f"/uploads/{session['id']}/complete",
+            {"upload_token": sent["upload_token"]},
+        )
 
     def background(self, name: str) -> str:
         page = self.ask("GET", "/backgrounds?scope=global")
-        return str(next(background["id"] for background in page["data"] if background["name"] == name))
+        return str(
+            next(
+                background["id"]
+                for background in page["data"]
+                if background["name"] == name
+            )
+        )
 
     def pictures(self, generation: Json) -> list[str]:
         return [output["asset"]["id"] for output in generation["outputs"]]
 
     def headers(self) -> dict[str, str]:
-        key = {"Authorization": f"Bearer {self.api_key}", "Idempotency-Key": str(uuid.uuid4())}
+        key = {
+            "Authorization": f"Bearer {self.api_key}",
+            "Idempotency-Key": str(uuid.uuid4()),
+        }
         return key | {"Content-Type": "application/json"}
 
     def ask(self, method: str, path: str, body: Json | None = None) -> Json:
         """Send a request, and send it again if there is no answer."""
         try:
-            return self.send(method, self.base_url + path, self.headers(), json.dumps(body).encode() if body else None)
+            return self.send(
+                method,
+                self.base_url + path,
+                self.headers(),
+                json.dumps(body).encode() if body else None,
+            )
         except httpx.RequestError:
             time.sleep(0.5)
-            return self.send(method, self.base_url + path, self.headers(), json.dumps(body).encode() if body else None)
+            return self.send(
+                method,
+                self.base_url + path,
+                self.headers(),
+                json.dumps(body).encode() if body else None,
+            )
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> Json:
+    def send(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+    ) -> Json:
         """Send a request once. Raises Refused."""
         response = self.http.request(method, url, headers=headers, content=content)
         if not response.is_success:

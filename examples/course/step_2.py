@@ -17,12 +17,16 @@ REPEATABLE = {
 
 
 class Client(step_1.Client):
-    def send(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> Json:
+    def send(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None
+    ) -> Json:
         for attempt in range(5):
             try:
                 return super().send(method, url, headers, content)
             except Refused as refused:
                 if refused.code not in REPEATABLE:
                     raise
-                time.sleep(float(refused.retry_after or 2**attempt * random.uniform(0.2, 0.4)))
+                time.sleep(
+                    float(refused.retry_after or 2**attempt * random.uniform(0.2, 0.4))
+                )
         return super().send(method, url, headers, content)

@@ -10,5 +10,12 @@ class Client(step_3.Client):
     def pictures(self, generation: Json) -> list[str]:
         for slot, output in enumerate(generation["outputs"], start=1):
             if output["status"] == "failed":
-                print(f"{generation['id']}: output {slot} failed: {output['error']}", file=sys.stderr)
-        return [output["asset"]["id"] for output in generation["outputs"] if output["status"] == "completed"]
+                print(
+                    f"{generation['id']}: output {slot} failed: {output['error']}",
+                    file=sys.stderr,
+                )
+        return [
+            output["asset"]["id"]
+            for output in generation["outputs"]
+            if output["status"] == "completed"
+        ]

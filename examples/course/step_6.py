@@ -12,7 +12,10 @@ class Client(step_5.Client):
             return super().ask(method, path, body)
         except Refused as refused:
             next_key = os.environ.get("IMAGE_WORKFLOW_NEXT_API_KEY", self.api_key)
-            if refused.code not in ("credential_revoked", "credential_expired") or next_key == self.api_key:
+            if (
+                refused.code not in ("credential_revoked", "credential_expired")
+                or next_key == self.api_key
+            ):
                 raise
             self.api_key = next_key
             return super().ask(method, path, body)

@@ -54,7 +54,9 @@ class Refused(Exception):
         self.status = status
         self.problem = problem
         self.code: str = problem.get("code", "unknown")
-        super().__init__(f"{status} {self.code}: {problem.get('detail')} (request {problem.get('request_id')})")
+        super().__init__(
+            f"{status} {self.code}: {problem.get('detail')} (request {problem.get('request_id')})"
+        )
 
 
 class Unanswered(Exception):
@@ -85,7 +87,13 @@ class ImageWorkflow:
     """
 
     def __init__(
-        self, base_url: str, api_key: str, *, attempts: int = 8, timeout: float = 10.0, patience: float = 1200.0
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        attempts: int = 8,
+        timeout: float = 10.0,
+        patience: float = 1200.0,
     ) -> None:
         headers = {"Authorization": f"Bearer {api_key}"}
         self._api = httpx.Client(base_url=base_url, headers=headers, timeout=timeout)
@@ -114,7 +122,11 @@ class ImageWorkflow:
             session = self.request("POST", "/uploads", body)
             try:
                 token = self._send_bytes(session["upload"], photo)["upload_token"]
-                return self.request("POST", f"/uploads/{session['id']}/complete", {"upload_token": token})
+                return self.request(
+                    "POST",
+                    f"/uploads/{session['id']}/complete",
+                    {"upload_token": token},
+                )
             except Refused as refused:
                 if refused.code not in NEW_SESSION_CODES or attempt == self._attempts:
                     raise
@@ -122,7 +134,11 @@ class ImageWorkflow:
 
     def create_product(self, name: str, asset_ids: Sequence[str]) -> Json:
         """Group photos into a Product."""
-        body = {"name": name, "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]}
+        body = {
+            "name": name,
+            "asset_ids": list(asset_ids),
+            "primary_asset_id": asset_ids[0],
+        }
         return self.request("POST", "/products", body)
 
     def photoshoot(self, product_ids: Sequence[str], **options: Any) -> list[Json]:
@@ -130,9 +146,15 @@ class ImageWorkflow:
         body = {"product_ids": list(product_ids), **PHOTOSHOOT, **options}
         generation = self.request("POST", "/generations/product-photography", body)
         done = self.wait_for(f"/generations/{generation['id']}")
-        completed = [output["asset"]["id"] for output in done["outputs"] if output["status"] == "completed"]
+        completed = [
+            output["asset"]["id"]
+            for output in done["outputs"]
+            if output["status"] == "completed"
+        ]
         if not completed:
-            raise WorkFailed(f"every output of {generation['id']} failed: {done['outputs'][0].get('error')}")
+            raise WorkFailed(
+                f"every output of {generation['id']} failed: {done['outputs'][0].get('error')}"
+            )
         return [self.request("GET", f"/assets/{asset_id}") for asset_id in completed]
 
     def download(self, asset: Json) -> bytes:
@@ -140,10 +162,16 @@ class ImageWorkflow:
 
         def whole(response: httpx.Response) -> bytes:
             if len(response.content) != asset["size_bytes"]:
-                raise ValueError(f"{len(response.content)} of {asset['size_bytes']} bytes")
+                raise ValueError(
+                    f"{len(response.content)} of {asset['size_bytes']} bytes"
+                )
             return response.content
 
-        return bytes(self._answer(lambda: self._links.get(asset["url"], follow_redirects=True), whole).body)
+        return bytes(
+            self._answer(
+                lambda: self._links.get(asset["url"], follow_redirects=True), whole
+            ).body
+        )
 
     def list_all(self, path: str, **filters: Any) -> list[Json]:
         """Read a list page after page, to its end. Begin again if the service no longer knows the cursor."""
@@ -175,7 +203,9 @@ class ImageWorkflow:
             pause = _retry_after(answer.headers, otherwise=2.0)
             waited += max(pause, LEAST_PER_POLL_SECONDS)
             if waited > self._patience:
-                raise Unfinished(f"{path} was still {work['status']} after {self._patience:g} s")
+                raise Unfinished(
+                    f"{path} was still {work['status']} after {self._patience:g} s"
+                )
             time.sleep(pause)
 
     def request(self, method: str, path: str, body: Json | None = None) -> Json:
@@ -184,37 +214,63 @@ class ImageWorkflow:
 
     # How it asks ----------------------------------------------------------------------------------------------------
 
-    def _ask(self, method: str, path: str, body: Json | None = None, query: Json | None = None) -> Answer:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        query: Json | None = None,
+    ) -> Answer:
         """Send a request to the API; where an Operation is in the way, wait for its end first."""
         for attempt in range(1, self._attempts + 1):
             try:
                 return self._ask_with_one_key(method, path, body, query)
             except Refused as refused:
-                if refused.code != "resource_operation_in_progress" or attempt == self._attempts:
+                if (
+                    refused.code != "resource_operation_in_progress"
+                    or attempt == self._attempts
+                ):
                     raise
                 self.wait_for(f"/operations/{refused.problem['active_operation_id']}")
         raise AssertionError("the last attempt returns or raises")
 
-    def _ask_with_one_key(self, method: str, path: str, body: Json | None, query: Json | None) -> Answer:
+    def _ask_with_one_key(
+        self, method: str, path: str, body: Json | None, query: Json | None
+    ) -> Answer:
         """Send a request to the API until it is answered for good; what follows a refusal is another request."""
         # One key for all attempts: a write whose answer was lost is then not done twice.
-        headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}
+        headers = (
+            {"Idempotency-Key": str(uuid.uuid4())}
+            if method in ("POST", "PATCH")
+            else {}
+        )
 
         def send() -> httpx.Response:
-            return self._api.request(method, path, json=body, params=query, headers=headers)
+            return self._api.request(
+                method, path, json=body, params=query, headers=headers
+            )
 
         return self._answer(send, _read_object)
 
     def _send_bytes(self, recipe: Json, photo: bytes) -> Json:
         method, url, headers = recipe["method"], recipe["url"], recipe["headers"]
         return dict(
-            self._answer(lambda: self._links.request(method, url, content=photo, headers=headers), _read_object).body
+            self._answer(
+                lambda: self._links.request(
+                    method, url, content=photo, headers=headers
+                ),
+                _read_object,
+            ).body
         )
 
-    def _answer(self, send: Callable[[], httpx.Response], read: Callable[[httpx.Response], Any]) -> Answer:
+    def _answer(
+        self, send: Callable[[], httpx.Response], read: Callable[[httpx.Response], Any]
+    ) -> Answer:
         """Send until there is an answer that repetition cannot change, or no attempt is left."""
         for attempt in range(1, self._attempts + 1):
-            pause = min(0.5 * 2**attempt, LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1)
+            pause = min(0.5 * 2**attempt, LONGEST_PAUSE_SECONDS) * random.uniform(
+                0.5, 1
+            )
             failure: Refused | Unanswered
             try:
                 response = send()
@@ -223,8 +279,14 @@ class ImageWorkflow:
                 failure = Refused(response.status_code, _read_object(response))
                 is_repeatable = failure.code in REPEATABLE or failure.status >= 500
                 pause = _retry_after(response.headers, otherwise=pause)
-            except (httpx.RequestError, ValueError) as error:  # broken off, silent, cut short, or not to be read
-                failure, is_repeatable = Unanswered(f"{type(error).__name__}: {error}"), True
+            except (
+                httpx.RequestError,
+                ValueError,
+            ) as error:  # broken off, silent, cut short, or not to be read
+                failure, is_repeatable = (
+                    Unanswered(f"{type(error).__name__}: {error}"),
+                    True,
+                )
             if not is_repeatable or attempt == self._attempts or pause > self._patience:
                 raise failure
             time.sleep(pause)

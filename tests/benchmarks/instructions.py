@@ -28,7 +28,12 @@ from image_workflow_emulator.cli.log import RequestLog
 from image_workflow_emulator.server.server import Connections, server_config
 from image_workflow_emulator.settings import read_settings
 from tests.benchmarks.raw_server import raw_config
-from tests.benchmarks.servers import Template, prepared_requests, raw_request, write_world
+from tests.benchmarks.servers import (
+    Template,
+    prepared_requests,
+    raw_request,
+    write_world,
+)
 
 KEPT: Final = {"GET": 2.6, "POST": 3.8, "list": 2.42, "poll": 2.65}
 """How many times the instructions of the raw server the emulator needed when this was written. Other versions of Python
@@ -43,25 +48,66 @@ _MARKER: Final = "getloadavg"
 def rows() -> list[list[str]]:
     """Return a row for the table of measurements for each kind of request."""
     if shutil.which("valgrind") is None:
-        return [["instructions of a request", "not counted: valgrind is missing", "", "", ""]]
+        return [
+            [
+                "instructions of a request",
+                "not counted: valgrind is missing",
+                "",
+                "",
+                "",
+            ]
+        ]
     found = []
     for kind, (emulator, raw) in count_instructions().items():
         rise = emulator / raw / KEPT[kind]
-        verdict = f"{rise - 1:+.0%}" if rise <= MAX_RISE else f"ROSE by {rise - 1:.0%}: find out why, or write it down"
+        verdict = (
+            f"{rise - 1:+.0%}"
+            if rise <= MAX_RISE
+            else f"ROSE by {rise - 1:.0%}: find out why, or write it down"
+        )
         cells = [f"{number / 1000:.0f} thousand" for number in (emulator, raw)]
-        found.append([f"instructions of {kind}", *cells, f"{raw / emulator:.2f}", verdict])
+        found.append(
+            [f"instructions of {kind}", *cells, f"{raw / emulator:.2f}", verdict]
+        )
     return found
 
 
 def count_instructions() -> dict[str, tuple[float, float]]:
     """Return the instructions for a request of each kind: the emulator's, and the raw server's."""
     with TemporaryDirectory() as folder:
-        world, profile = write_world(Path(folder), "timings: {first_output: 10d}\n"), Path(folder, "profile")
-        counter = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", f"--dump-before={_MARKER}")
-        program = (*counter, sys.executable, "-m", "tests.benchmarks.instructions", world)
-        subprocess.run(program, env={**os.environ, "PYTHONHASHSEED": "0"}, check=True, stderr=subprocess.DEVNULL)
-        parts = [Path(f"{profile}.{number}").read_text() for number in range(1, 4 * len(KEPT) + 1)]
-    numbers = iter([int(re.findall(r"^totals: (\d+)", part, re.MULTILINE)[0]) / REQUESTS for part in parts[1::2]])
+        world, profile = (
+            write_world(Path(folder), "timings: {first_output: 10d}\n"),
+            Path(folder, "profile"),
+        )
+        counter = (
+            "valgrind",
+            "--tool=callgrind",
+            f"--callgrind-out-file={profile}",
+            f"--dump-before={_MARKER}",
+        )
+        program = (
+            *counter,
+            sys.executable,
+            "-m",
+            "tests.benchmarks.instructions",
+            world,
+        )
+        subprocess.run(
+            program,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        parts = [
+            Path(f"{profile}.{number}").read_text()
+            for number in range(1, 4 * len(KEPT) + 1)
+        ]
+    numbers = iter(
+        [
+            int(re.findall(r"^totals: (\d+)", part, re.MULTILINE)[0]) / REQUESTS
+            for part in parts[1::2]
+        ]
+    )
     return {kind: (next(numbers), next(numbers)) for kind in KEPT}
 
 
@@ -69,7 +115,9 @@ class _Transport(asyncio.Transport):
     """A connection that keeps what is written."""
 
     def __init__(self) -> None:
-        super().__init__({"peername": ("127.0.0.1", 50_000), "sockname": ("127.0.0.1", 8038)})
+        super().__init__(
+            {"peername": ("127.0.0.1", 50_000), "sockname": ("127.0.0.1", 8038)}
+        )
         self.written = b""
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -85,7 +133,9 @@ class _Transport(asyncio.Transport):
 class _Connection:
     """One of uvicorn's protocols on such a transport."""
 
-    def __init__(self, config: Config, state: ServerState, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, config: Config, state: ServerState, loop: asyncio.AbstractEventLoop
+    ) -> None:
         config.load()
         make: Any = config.http_protocol_class
         self._loop, self._transport = loop, _Transport()
@@ -100,7 +150,9 @@ class _Connection:
     def count(self, request: Template, numbers: Iterator[int]) -> None:
         """Send a request again and again between two markers."""
         for times in WARM_UP, REQUESTS:
-            self._loop.run_until_complete(self._send([request.number(next(numbers)) for _ in range(times)]))
+            self._loop.run_until_complete(
+                self._send([request.number(next(numbers)) for _ in range(times)])
+            )
             os.getloadavg()
 
     async def _send(self, requests: list[bytes]) -> None:

@@ -66,10 +66,15 @@ class Connection:
         data += received
 
 
-def put_under_load(port: int, requests: list[Template], seconds: float, first_number: int) -> tuple[int, float]:
+def put_under_load(
+    port: int, requests: list[Template], seconds: float, first_number: int
+) -> tuple[int, float]:
     """Send each request again and again on a connection of its own; return the number of answers and the p99 in ms."""
     numbers = count(first_number)
-    [length] = {Connection(port).ask(request.number(next(numbers))).length for request in requests}
+    [length] = {
+        Connection(port).ask(request.number(next(numbers))).length
+        for request in requests
+    }
     sockets = [Connection(port).stream for _ in requests]
     selector = selectors.DefaultSelector()
     received = {}
@@ -90,7 +95,9 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
             if got < length and data:
                 received[selected.fd] = got
                 continue
-            if got != length or (not data.startswith(b"HTTP/1.1 2", 0) and received[selected.fd] == 0):
+            if got != length or (
+                not data.startswith(b"HTTP/1.1 2", 0) and received[selected.fd] == 0
+            ):
                 raise RuntimeError(f"answer {len(took)}: {data[:400]!r}")
             received[selected.fd] = 0
             now = time.perf_counter()
@@ -106,16 +113,27 @@ def put_under_load(port: int, requests: list[Template], seconds: float, first_nu
 
 def measure_photoshoot(port: int, key: str, body: Any, number: int) -> float:
     """Order pictures like no others, poll and download them; return the milliseconds."""
-    body = {**body, "colorway": {"name": f"Number {number}"}}  # the same pictures would be drawn only once
-    order = template("POST", "/v1/generations/product-photography", key, body, is_numbered=True)
+    body = {
+        **body,
+        "colorway": {"name": f"Number {number}"},
+    }  # the same pictures would be drawn only once
+    order = template(
+        "POST", "/v1/generations/product-photography", key, body, is_numbered=True
+    )
     connection = Connection(port)
     start = time.perf_counter()
     work = connection.ask(order.number(number)).json()
     while work["status"] not in ("completed", "failed"):
-        work = connection.ask(template("GET", f"/v1/generations/{work['id']}", key).before).json()
+        work = connection.ask(
+            template("GET", f"/v1/generations/{work['id']}", key).before
+        ).json()
     for output in work["outputs"]:
-        asset = connection.ask(template("GET", f"/v1/assets/{output['asset']['id']}", key).before).json()
-        connection.ask(template("GET", "/" + asset["url"].split("/", 3)[3], "none").before)
+        asset = connection.ask(
+            template("GET", f"/v1/assets/{output['asset']['id']}", key).before
+        ).json()
+        connection.ask(
+            template("GET", "/" + asset["url"].split("/", 3)[3], "none").before
+        )
     elapsed_ms = (time.perf_counter() - start) * 1000
     connection.stream.close()
     return elapsed_ms

@@ -17,7 +17,10 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
         message = await receive()
         more = message.get("more_body", False)
     size = int(scope["path"][1:] or 0)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % size)]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % size),
+    ]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b" " * size})
 

@@ -23,7 +23,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on the path, not the checkout
+if __name__ in (
+    "__main__",
+    "__mp_main__",
+):  # run as a file, its folder is on the path, not the checkout
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks import instructions, load, servers
@@ -58,9 +61,14 @@ class Figures:
         """Return the cells: name, emulator, raw, ratio, aim; each by the least and by the median of the rounds."""
         cells = [self.name, f"{both(self.emulator)} {self.unit}", "", "", self.aim]
         if self.raw:
-            ratios = [middle(self.emulator) / middle(self.raw) for middle in (min, statistics.median)]
+            ratios = [
+                middle(self.emulator) / middle(self.raw)
+                for middle in (min, statistics.median)
+            ]
             cells[2] = f"{both(self.raw)} {self.unit}"
-            cells[3] = " / ".join(f"{1 / ratio if self.is_rate else ratio:.2f}" for ratio in ratios)
+            cells[3] = " / ".join(
+                f"{1 / ratio if self.is_rate else ratio:.2f}" for ratio in ratios
+            )
         return cells
 
 
@@ -99,7 +107,10 @@ def measure_start(bench: Bench) -> list[Figures]:
     """Time from the process's birth to its ready line."""
     ready = Figures("ready after spawn", "ms", "1.8 x raw")
     for number in range(bench.rounds + 2):
-        with servers.running(*servers.EMULATOR) as emulator, servers.running(*servers.RAW) as raw:
+        with (
+            servers.running(*servers.EMULATOR) as emulator,
+            servers.running(*servers.RAW) as raw,
+        ):
             if number:  # the first of each writes its compiled modules
                 ready.add(emulator.ready_ms, raw.ready_ms)
     return [ready]
@@ -117,9 +128,14 @@ def measure_requests(bench: Bench) -> list[Figures]:
     latencies = [Figures(f"p99 of {name}", "ms", "3 x raw") for name in kinds]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
         connection = Connection(emulator.port)
-        prepared = [servers.prepared_requests(connection.read, team, bench.numbers) for team in range(servers.TEAMS)]
+        prepared = [
+            servers.prepared_requests(connection.read, team, bench.numbers)
+            for team in range(servers.TEAMS)
+        ]
         for _ in range(bench.rounds):
-            for cost, latency, *requests in zip(costs, latencies, *prepared, strict=True):
+            for cost, latency, *requests in zip(
+                costs, latencies, *prepared, strict=True
+            ):
                 found = both_under_load(bench, emulator, raw, requests)
                 cost.add(*(cost_us for cost_us, _ in found))
                 latency.add(*(p99_ms for _, p99_ms in found))
@@ -127,19 +143,26 @@ def measure_requests(bench: Bench) -> list[Figures]:
 
 
 def both_under_load(
-    bench: Bench, emulator: servers.RunningServer, raw: servers.RunningServer, requests: list[servers.Template]
+    bench: Bench,
+    emulator: servers.RunningServer,
+    raw: servers.RunningServer,
+    requests: list[servers.Template],
 ) -> list[tuple[float, float]]:
     """Put the emulator under load, and then the raw server with the same requests and answers of the same size.
 
     Returns the microseconds of processor time for an answer, and the p99, of each.
     """
-    size = len(Connection(emulator.port).ask(requests[0].number(next(bench.numbers))).body)
+    size = len(
+        Connection(emulator.port).ask(requests[0].number(next(bench.numbers))).body
+    )
     raw_requests = [servers.raw_request(request, size) for request in requests]
     found = []
     for server, sent in ((emulator, requests), (raw, raw_requests)):
         first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
         worked = server.cpu_seconds()
-        number, p99_ms = bench.away(load.put_under_load, server.port, sent, bench.seconds, first_number)
+        number, p99_ms = bench.away(
+            load.put_under_load, server.port, sent, bench.seconds, first_number
+        )
         found.append(((server.cpu_seconds() - worked) / number * 1e6, p99_ms))
     return found
 
@@ -149,29 +172,58 @@ def measure_pictures(bench: Bench) -> list[Figures]:
     shoot = Figures("photoshoot to four files", "ms", "150 ms")
     with bench.servers("--clock", "auto") as (emulator, _):
         order = servers.photoshoot(
-            servers.make_asset(Connection(emulator.port).read, 0, photo("image/jpeg", (2000, 1500)))
+            servers.make_asset(
+                Connection(emulator.port).read, 0, photo("image/jpeg", (2000, 1500))
+            )
         )
-        bench.away(load.measure_photoshoot, emulator.port, servers.key(0), order, next(bench.numbers))
+        bench.away(
+            load.measure_photoshoot,
+            emulator.port,
+            servers.key(0),
+            order,
+            next(bench.numbers),
+        )
         for _ in range(bench.rounds):
-            shoot.add(bench.away(load.measure_photoshoot, emulator.port, servers.key(0), order, next(bench.numbers)))
+            shoot.add(
+                bench.away(
+                    load.measure_photoshoot,
+                    emulator.port,
+                    servers.key(0),
+                    order,
+                    next(bench.numbers),
+                )
+            )
     return [shoot]
 
 
 def print_table(rows: list[list[str]]) -> None:
-    cells = [["least / median of the rounds", "emulator", "raw ASGI", "ratio", "aim"], *rows]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    cells = [
+        ["least / median of the rounds", "emulator", "raw ASGI", "ratio", "aim"],
+        *rows,
+    ]
+    widths = [
+        max(len(line[column]) for line in cells) for column in range(len(cells[0]))
+    ]
     for line in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print(
+            "  ".join(
+                cell.ljust(width) for cell, width in zip(line, widths, strict=True)
+            ).rstrip()
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure the emulator beside a raw ASGI function on the same server.")
+    parser = argparse.ArgumentParser(
+        description="Measure the emulator beside a raw ASGI function on the same server."
+    )
     parser.add_argument("--quick", action="store_true", help="few and short rounds")
     quick = parser.parse_args().quick
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         clients = stack.enter_context(ProcessPoolExecutor(1, get_context("spawn")))
-        bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
+        bench = Bench(
+            folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6
+        )
         rows = measure_start(bench)
         rows += measure_requests(bench)
         rows += measure_pictures(bench)

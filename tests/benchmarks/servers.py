@@ -42,8 +42,15 @@ class RunningServer:
 @contextmanager
 def running(*arguments: str) -> Iterator[RunningServer]:
     start = time.perf_counter()
-    with started(sys.executable, *arguments, stderr=subprocess.DEVNULL, PYTHONDONTWRITEBYTECODE="") as process:
-        ready = next((line for line in process.stdout or () if line.startswith("ready ")), None)
+    with started(
+        sys.executable,
+        *arguments,
+        stderr=subprocess.DEVNULL,
+        PYTHONDONTWRITEBYTECODE="",
+    ) as process:
+        ready = next(
+            (line for line in process.stdout or () if line.startswith("ready ")), None
+        )
         ready_ms = (time.perf_counter() - start) * 1000
         if ready is None:
             raise RuntimeError(f"{' '.join(arguments)} ended before it was ready")
@@ -57,7 +64,11 @@ def key(number: int) -> str:
 def write_world(folder: Path, timings: str = "") -> str:
     """Write the world of a measurement; only the ceiling that all Teams have limits their requests."""
     path = folder / f"world-{len(list(folder.iterdir()))}.yaml"
-    path.write_text("teams:" + "".join(_TEAM % (number, key(number)) for number in range(TEAMS)) + timings)
+    path.write_text(
+        "teams:"
+        + "".join(_TEAM % (number, key(number)) for number in range(TEAMS))
+        + timings
+    )
     return str(path)
 
 
@@ -68,12 +79,24 @@ class Template(NamedTuple):
     after: bytes = b""
 
     def number(self, number: int) -> bytes:
-        return b"%b%012d%b" % (self.before, number, self.after) if self.after else self.before
+        return (
+            b"%b%012d%b" % (self.before, number, self.after)
+            if self.after
+            else self.before
+        )
 
 
-def template(method: str, path: str, key: str, body: Any = None, is_numbered: bool = False) -> Template:
+def template(
+    method: str, path: str, key: str, body: Any = None, is_numbered: bool = False
+) -> Template:
     """Write a request; a numbered one has an Idempotency-Key of its own each time."""
-    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    content = (
+        body
+        if isinstance(body, bytes)
+        else b""
+        if body is None
+        else json.dumps(body).encode()
+    )
     head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
     if body is not None:
         media_type = "image/jpeg" if isinstance(body, bytes) else "application/json"
@@ -89,7 +112,9 @@ def raw_request(request: Template, size: int) -> Template:
     return Template(b"%b /%d %b" % (method, size, rest), request.after)
 
 
-def prepared_requests(ask: Callable[[bytes], bytes], team: int, numbers: Iterator[int]) -> list[Template]:
+def prepared_requests(
+    ask: Callable[[bytes], bytes], team: int, numbers: Iterator[int]
+) -> list[Template]:
     """Make what the requests of a Team refer to, and return them: a read, a write, a list and a poll."""
     asset = make_asset(ask, team, photo("image/jpeg", (40, 30)))
     product = {"name": "Bench", "asset_ids": [asset], "primary_asset_id": asset}
@@ -97,10 +122,17 @@ def prepared_requests(ask: Callable[[bytes], bytes], team: int, numbers: Iterato
     for _ in range(30):
         ask(create.number(next(numbers)))
     order = photoshoot(asset)
-    shoot = template("POST", "/v1/generations/product-photography", key(team), order, is_numbered=True)
+    shoot = template(
+        "POST",
+        "/v1/generations/product-photography",
+        key(team),
+        order,
+        is_numbered=True,
+    )
     generation = json.loads(ask(shoot.number(next(numbers))))["id"]
     read, page, poll = (
-        template("GET", path, key(team)) for path in ("/v1/team", "/v1/products", f"/v1/generations/{generation}")
+        template("GET", path, key(team))
+        for path in ("/v1/team", "/v1/products", f"/v1/generations/{generation}")
     )
     return [read, create, page, poll]
 

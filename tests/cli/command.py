@@ -11,7 +11,15 @@ from unittest.mock import patch
 
 from image_workflow_emulator.cli.main import main
 from tests.support.emulator_client import Call
-from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_program
+from tests.support.served import (
+    EMULATOR,
+    PATIENCE_SECONDS,
+    ROOT,
+    Outcome,
+    Server,
+    environment,
+    run_program,
+)
 from tests.support.served_client import ServedClient
 
 OF_A_PROCESS = ("serve", "exec", "sweep")
@@ -50,7 +58,9 @@ def request_bytes(line: str, body: str = "", *, ends: bool = False) -> bytes:
     """A request of Demo as it is sent over a connection, which it may end."""
     head = "Host: localhost\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n"
     head += "Connection: close\r\n" if ends else ""
-    return f"{line} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+    return (
+        f"{line} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+    )
 
 
 def asking(*requests: tuple[str, str, Any]) -> list[str]:
@@ -63,23 +73,36 @@ def reading(*paths: str) -> list[str]:
     return asking(*(("GET", path, None) for path in paths))
 
 
-def ask(server: Server, path: str, key: str | None = "iwe_demo_full", body: Any = None, method: str = "GET") -> Any:
+def ask(
+    server: Server,
+    path: str,
+    key: str | None = "iwe_demo_full",
+    body: Any = None,
+    method: str = "GET",
+) -> Any:
     """Send a request; return the JSON that is answered."""
     headers = {"Idempotency-Key": "it's one"}
-    answer = ServedClient(server.url).send(Call(method, path, body, key=key, headers=headers))
+    answer = ServedClient(server.url).send(
+        Call(method, path, body, key=key, headers=headers)
+    )
     return answer.json if answer.body else None
 
 
 def run_command(*arguments: str, **variables: str) -> Outcome:
     """Run the command to its end, if that can be in this process."""
     if arguments[:1] in [(name,) for name in OF_A_PROCESS]:
-        return run_program(*EMULATOR, *arguments, folder=ROOT, seconds=PATIENCE_SECONDS, **variables)
+        return run_program(
+            *EMULATOR, *arguments, folder=ROOT, seconds=PATIENCE_SECONDS, **variables
+        )
     return run_here(*arguments, **variables)
 
 
 def run_here(*arguments: str, **variables: str) -> Outcome:
     """Run the command in this process: any that is refused before it begins, too."""
-    output, complaint = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    output, complaint = (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        for _ in range(2)
+    )
     with (
         patch.dict(os.environ, environment(**variables), clear=True),
         redirect_stdout(output),
@@ -89,7 +112,9 @@ def run_here(*arguments: str, **variables: str) -> Outcome:
             status = main(list(arguments))
         except SystemExit as end:  # of the parser of arguments
             status = int(end.code or 0)
-    return Outcome(status, *(stream.buffer.getvalue().decode() for stream in (output, complaint)))
+    return Outcome(
+        status, *(stream.buffer.getvalue().decode() for stream in (output, complaint))
+    )
 
 
 def run_writing_to(output: TextIO, *arguments: str) -> tuple[int, str]:

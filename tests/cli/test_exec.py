@@ -34,12 +34,16 @@ from tests.support.served import (
 from tests.support.served_client import ServedClient
 
 
-def run_exec(options: Sequence[str], command: Sequence[str], **variables: str) -> Outcome:
+def run_exec(
+    options: Sequence[str], command: Sequence[str], **variables: str
+) -> Outcome:
     return run_command("exec", *options, "--", *command, **variables)
 
 
 @contextmanager
-def running(options: Sequence[str], command: Sequence[str]) -> Iterator["subprocess.Popen[str]"]:
+def running(
+    options: Sequence[str], command: Sequence[str]
+) -> Iterator["subprocess.Popen[str]"]:
     """Run `exec` with a command that says `ready`, and have it go on."""
     with started(*EMULATOR, "exec", *options, "--", *command) as process:
         assert next_line(process) == "ready\n"
@@ -53,14 +57,21 @@ def shell(script: str) -> list[str]:
 # The command ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 128 + 9)])
+@pytest.mark.parametrize(
+    ("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 128 + 9)]
+)
 def test_the_status_of_the_command_is_passed_on(script: str, status: int) -> None:
     assert run_exec([], shell(script)).status == status
 
 
 def test_the_streams_are_those_of_the_command_alone() -> None:
-    with running(["--quiet"], shell("echo ready; read line; echo $line; echo complaint >&2")) as process:
-        assert process.communicate("said\n", timeout=PATIENCE_SECONDS) == ("said\n", "complaint\n")
+    with running(
+        ["--quiet"], shell("echo ready; read line; echo $line; echo complaint >&2")
+    ) as process:
+        assert process.communicate("said\n", timeout=PATIENCE_SECONDS) == (
+            "said\n",
+            "complaint\n",
+        )
 
 
 def test_the_reason_of_a_failure_is_told_without_the_report_too() -> None:
@@ -74,7 +85,12 @@ def test_a_reader_of_the_report_that_has_left_does_not_change_the_status() -> No
     os.close(reader)
     with os.fdopen(writer, "w") as unread:
         command = [*EMULATOR, "exec", "--", *shell("exit 3")]
-        assert 3 == subprocess.run(command, cwd=ROOT, env=environment(), stderr=unread, check=False).returncode
+        assert (
+            3
+            == subprocess.run(
+                command, cwd=ROOT, env=environment(), stderr=unread, check=False
+            ).returncode
+        )
 
 
 PRINT_VARIABLES = shell(
@@ -82,8 +98,13 @@ PRINT_VARIABLES = shell(
 )
 
 
-def test_the_command_has_the_addresses_a_key_the_control_token_and_no_sandbox_of_another_emulator() -> None:
-    variables = {"IMAGE_WORKFLOW_API_KEY": "a real one", "EMULATOR_SANDBOX": "elsewhere"}
+def test_the_command_has_the_addresses_a_key_the_control_token_and_no_sandbox_of_another_emulator() -> (
+    None
+):
+    variables = {
+        "IMAGE_WORKFLOW_API_KEY": "a real one",
+        "EMULATOR_SANDBOX": "elsewhere",
+    }
     outcome = run_exec(["--control-token", "secret"], PRINT_VARIABLES, **variables)
     base_url, key, url, token, sandbox = outcome.output.split()
     assert (key, token, sandbox) == ("iwe_demo_full", "secret", "<>")
@@ -95,25 +116,39 @@ def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
     with unused_port() as port:
         by_option = run_exec(["--port", str(port)], PRINT_VARIABLES)
         by_variable = run_exec([], PRINT_VARIABLES, EMULATOR_PORT=str(port))
-    assert {f"http://127.0.0.1:{port}"} == {outcome.output.split()[2] for outcome in (by_option, by_variable)}
+    assert {f"http://127.0.0.1:{port}"} == {
+        outcome.output.split()[2] for outcome in (by_option, by_variable)
+    }
 
 
 @pytest.mark.parametrize(
     ("demo", "key"),
-    [("{key: ours, name: Full, profile: full}", "ours"), ("{key: reader, profile: read_only}", "iwe_demo_full")],
+    [
+        ("{key: ours, name: Full, profile: full}", "ours"),
+        ("{key: reader, profile: read_only}", "iwe_demo_full"),
+    ],
 )
-def test_the_key_is_the_first_full_one_of_demo_if_possible_active(tmp_path: Path, demo: str, key: str) -> None:
+def test_the_key_is_the_first_full_one_of_demo_if_possible_active(
+    tmp_path: Path, demo: str, key: str
+) -> None:
     world = tmp_path / "world.yaml"
     other = "Other: {credentials: [{key: theirs, name: Full, profile: full}]}"
-    world.write_text(f"teams: {{Demo: {{credentials: [{{key: iwe_demo_full, state: revoked}}, {demo}]}}, {other}}}")
+    world.write_text(
+        f"teams: {{Demo: {{credentials: [{{key: iwe_demo_full, state: revoked}}, {demo}]}}, {other}}}"
+    )
     assert run_exec(["--world", str(world)], PRINT_VARIABLES).output.split()[1] == key
 
 
 @pytest.mark.parametrize(
     ("command", "status", "complaint"),
-    [("no-such-command", 127, "no-such-command: command not found"), ("/", 126, "/: Permission denied")],
+    [
+        ("no-such-command", 127, "no-such-command: command not found"),
+        ("/", 126, "/: Permission denied"),
+    ],
 )
-def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, status: int, complaint: str) -> None:
+def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(
+    command: str, status: int, complaint: str
+) -> None:
     outcome = run_exec([], [command])
     assert (outcome.status, outcome.output) == (status, "")
     assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"
@@ -123,23 +158,49 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
     ("options", "complaint"),
     [
         (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
-        (["--report", "no/such/report.json"], "--report: cannot write no/such/report.json: no such file or directory"),
-        (["--journal", "no/such"], "--journal: cannot write no/such: no such file or directory"),
-        (["--report", "/proc/none.xml"], "--report: cannot write /proc/none.xml: no such file or directory"),
+        (
+            ["--report", "no/such/report.json"],
+            "--report: cannot write no/such/report.json: no such file or directory",
+        ),
+        (
+            ["--journal", "no/such"],
+            "--journal: cannot write no/such: no such file or directory",
+        ),
+        (
+            ["--report", "/proc/none.xml"],
+            "--report: cannot write /proc/none.xml: no such file or directory",
+        ),
         (
             ["--report", "report.txt"],
             "--report: found 'report.txt', expected a file whose name ends in .json, .xml, .html",
         ),
         (["--junit", "a.xml"], "`--junit FILE` is `--report FILE.xml` now, and"),
-        (["--save-state", "no/such"], "--save-state: cannot write no/such: no such file or directory"),
+        (
+            ["--save-state", "no/such"],
+            "--save-state: cannot write no/such: no such file or directory",
+        ),
         (["--coverage-fail-under", "lots"], "invalid float value: 'lots'"),
-        (["--readings", "D66=silnt"], "--readings: found 'D66=silnt', expected one of D66=silent, D66=plain; did you"),
-        (["--ignore", "no-such-rule"], "--ignore: found 'no-such-rule', expected one of "),
-        (["--state", "README.md"], "image-workflow-emulator: README.md: the file is not a state file"),
-        (["--sed", "1"], "unrecognized arguments: --sed 1 (the command comes after --)"),
+        (
+            ["--readings", "D66=silnt"],
+            "--readings: found 'D66=silnt', expected one of D66=silent, D66=plain; did you",
+        ),
+        (
+            ["--ignore", "no-such-rule"],
+            "--ignore: found 'no-such-rule', expected one of ",
+        ),
+        (
+            ["--state", "README.md"],
+            "image-workflow-emulator: README.md: the file is not a state file",
+        ),
+        (
+            ["--sed", "1"],
+            "unrecognized arguments: --sed 1 (the command comes after --)",
+        ),
     ],
 )
-def test_after_bad_usage_the_command_is_not_started(options: list[str], complaint: str) -> None:
+def test_after_bad_usage_the_command_is_not_started(
+    options: list[str], complaint: str
+) -> None:
     outcome = run_here("exec", *options, "--", "echo", "started")
     assert (outcome.status, outcome.output) == (2, "")
     assert complaint in outcome.complaint
@@ -149,15 +210,24 @@ def test_after_bad_usage_the_command_is_not_started(options: list[str], complain
 def test_without_a_command_the_usage_is_told(arguments: list[str]) -> None:
     outcome = run_here(*arguments)
     assert outcome.status == 2
-    assert outcome.complaint.startswith("usage: image-workflow-emulator exec [OPTIONS] -- COMMAND")
+    assert outcome.complaint.startswith(
+        "usage: image-workflow-emulator exec [OPTIONS] -- COMMAND"
+    )
 
 
 # Signals and what is left ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
-def test_a_signal_is_passed_on_and_its_consequences_are_the_commands_affair(name: str) -> None:
-    with running([], shell(f"trap 'echo told; exit 7' {name}; echo ready; while :; do sleep 0.01; done")) as process:
+def test_a_signal_is_passed_on_and_its_consequences_are_the_commands_affair(
+    name: str,
+) -> None:
+    with running(
+        [],
+        shell(
+            f"trap 'echo told; exit 7' {name}; echo ready; while :; do sleep 0.01; done"
+        ),
+    ) as process:
         process.send_signal(signal.Signals[f"SIG{name}"])
         output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert (output, process.returncode) == ("told\n", 7)
@@ -167,7 +237,10 @@ def test_a_signal_reaches_the_whole_process_group_of_the_command() -> None:
     with running([], shell("sleep 60 & echo ready; wait")) as process:
         process.send_signal(signal.SIGTERM)
         _, complaint = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, "left processes behind" in complaint) == (128 + signal.SIGTERM, False)
+    assert (process.returncode, "left processes behind" in complaint) == (
+        128 + signal.SIGTERM,
+        False,
+    )
 
 
 def test_a_signal_that_was_ignored_at_the_start_is_ignored_by_the_command_too() -> None:
@@ -175,11 +248,20 @@ def test_a_signal_that_was_ignored_at_the_start_is_ignored_by_the_command_too() 
     assert run_program("sh", "-c", f"trap '' HUP; {report_hangup}").output == "alive\n"
 
 
-def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the_same() -> None:
-    ignore = (
-        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
-    )
-    command = [sys.executable, "-c", ignore, *EMULATOR, "exec", "--quiet", "--", *shell("exit 3")]
+def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the_same() -> (
+    None
+):
+    ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
+    command = [
+        sys.executable,
+        "-c",
+        ignore,
+        *EMULATOR,
+        "exec",
+        "--quiet",
+        "--",
+        *shell("exit 3"),
+    ]
     assert run_program(*command).status == 3
 
 
@@ -190,9 +272,14 @@ def test_a_command_that_is_stopped_hears_of_a_signal_all_the_same() -> None:
 
 
 def test_what_the_command_leaves_running_is_ended() -> None:
-    outcome = run_exec([], shell("sleep 60 & echo left"))  # returns once nobody can write to its output any more
+    outcome = run_exec(
+        [], shell("sleep 60 & echo left")
+    )  # returns once nobody can write to its output any more
     assert (outcome.status, outcome.output) == (0, "left\n")
-    assert "image-workflow-emulator: the command left processes behind; they were ended\n" in outcome.complaint
+    assert (
+        "image-workflow-emulator: the command left processes behind; they were ended\n"
+        in outcome.complaint
+    )
 
 
 def test_what_does_not_end_when_it_is_asked_to_is_killed() -> None:
@@ -201,7 +288,10 @@ def test_what_does_not_end_when_it_is_asked_to_is_killed() -> None:
         assert next_line(process) == "left\n"
         output, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
     assert (output, process.returncode) == ("", 0)
-    assert "image-workflow-emulator: the command left processes behind; they were ended\n" in complaint
+    assert (
+        "image-workflow-emulator: the command left processes behind; they were ended\n"
+        in complaint
+    )
 
 
 EXEC_WITH_PATIENCE = """
@@ -214,7 +304,9 @@ sys.exit(main.main(["exec", "--", *sys.argv[1:]]))
 
 def test_what_the_command_leaves_running_may_finish_what_it_does() -> None:
     late = "while kill -0 $$ 2>&-; do sleep 0.01; done; echo late"  # once the command itself has ended
-    outcome = run_program(sys.executable, "-c", EXEC_WITH_PATIENCE, *shell(f"({late}) & echo early"))
+    outcome = run_program(
+        sys.executable, "-c", EXEC_WITH_PATIENCE, *shell(f"({late}) & echo early")
+    )
     assert outcome.output == "early\nlate\n"
     assert "left processes behind" not in outcome.complaint
 
@@ -232,16 +324,22 @@ TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
     ],
     ids=["stalled", "held"],
 )
-def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(line: str, body: str, told: str, tmp_path: Path) -> None:
+def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
+    line: str, body: str, told: str, tmp_path: Path
+) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
     with (
         running(["--scenario", str(scenario)], shell(TELL_PORT)) as process,
-        socket.create_connection(("127.0.0.1", port := int(next_line(process))), PATIENCE_SECONDS) as connection,
+        socket.create_connection(
+            ("127.0.0.1", port := int(next_line(process))), PATIENCE_SECONDS
+        ) as connection,
     ):
         connection.sendall(request_bytes(line, body))
         client = ServedClient(f"http://127.0.0.1:{port}/v1")
-        assert any(client.told("GET", "/requests?status=none")["data"] for _ in range(1_000))
+        assert any(
+            client.told("GET", "/requests?status=none")["data"] for _ in range(1_000)
+        )
         began_at = time.monotonic()
         _, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
         took_seconds = time.monotonic() - began_at
@@ -267,18 +365,28 @@ NO_REQUEST = ": no-request: the command sent no request to its emulator"
 
 
 @pytest.mark.parametrize(
-    ("options", "status"), [([], 0), (["--conduct", "fail"], 1), (["--quiet", "--conduct", "fail"], 1)]
+    ("options", "status"),
+    [([], 0), (["--conduct", "fail"], 1), (["--quiet", "--conduct", "fail"], 1)],
 )
-def test_a_command_without_requests_is_told_and_fails_where_conduct_does(options: list[str], status: int) -> None:
+def test_a_command_without_requests_is_told_and_fails_where_conduct_does(
+    options: list[str], status: int
+) -> None:
     outcome = run_exec(options, ["true"])
-    assert (outcome.status, " ".join(outcome.complaint.split()).count(NO_REQUEST)) == (status, 1)
+    assert (outcome.status, " ".join(outcome.complaint.split()).count(NO_REQUEST)) == (
+        status,
+        1,
+    )
 
 
-def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_before(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_before(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "reports" / "report.json"
     file.parent.mkdir()
     outcome = run_exec(["--quiet", "--report", str(file)], ["rmdir", str(file.parent)])
-    complaint = f"image-workflow-emulator: cannot write {file}: no such file or directory\n"
+    complaint = (
+        f"image-workflow-emulator: cannot write {file}: no such file or directory\n"
+    )
     assert (outcome.status, outcome.complaint) == (2, complaint)
 
 
@@ -286,7 +394,11 @@ def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_b
 def test_report_and_journal_are_about_all_sandboxes_also_those_that_were_reset_or_deleted(
     tmp_path: Path, form: str
 ) -> None:
-    file, half, journal = tmp_path / "report.json", tmp_path / "half.yaml", tmp_path / f"journal.{form}"
+    file, half, journal = (
+        tmp_path / "report.json",
+        tmp_path / "half.yaml",
+        tmp_path / f"journal.{form}",
+    )
     half.write_text(HALF)
     command = asking(
         ("GET", "/v1/team", None),
@@ -302,22 +414,46 @@ def test_report_and_journal_are_about_all_sandboxes_also_those_that_were_reset_o
         ("DELETE", "/_emulator/scenario", None),
         ("GET", "/v1/team", None),
     )
-    options = ["--clock", "manual", "--scenario", str(half), "--report", str(file), "--journal", str(journal)]
+    options = [
+        "--clock",
+        "manual",
+        "--scenario",
+        str(half),
+        "--report",
+        str(file),
+        "--journal",
+        str(journal),
+    ]
     assert run_exec(options, command).status == 0
     report = json.loads(file.read_text())
     requests = dict(report["tables"][0]["rows"])
-    assert requests["getTeam"] == "200: 2"  # that of before the journal was cleared is not counted
+    assert (
+        requests["getTeam"] == "200: 2"
+    )  # that of before the journal was cleared is not counted
     assert requests["createUpload"] == "201: 1  503 service_unavailable: 1"
     assert report["counts"]["emulator_time_ms"] == 90_000
-    assert report["data"]["rules_never_fired"] == ["half: the third upload", "half: any Product"]
+    assert report["data"]["rules_never_fired"] == [
+        "half: the third upload",
+        "half: any Product",
+    ]
     kept = json.loads(journal.read_text())
     if form == "json":
-        told = [(entry["sandbox"], entry["operation"], entry["status"]) for entry in kept["data"]]
+        told = [
+            (entry["sandbox"], entry["operation"], entry["status"])
+            for entry in kept["data"]
+        ]
         uploads = [("default", "createUpload", status) for status in (201, 503)]
-        assert [("default", "getTeam", 200), *uploads, ("default", "getTeam", 200)] == told
+        assert [
+            ("default", "getTeam", 200),
+            *uploads,
+            ("default", "getTeam", 200),
+        ] == told
     else:
         answers = [entry["response"] for entry in kept["log"]["entries"]]
-        assert ("1.2", [200, 201, 503, 200]) == (kept["log"]["version"], [answer["status"] for answer in answers])
+        assert ("1.2", [200, 201, 503, 200]) == (
+            kept["log"]["version"],
+            [answer["status"] for answer in answers],
+        )
         assert "application/problem+json" == answers[2]["content"]["mimeType"]
 
 
@@ -327,21 +463,33 @@ TAKE_TERMINAL = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execvp(sy
 """Makes the terminal of its input its own, as the leader of a session does, and becomes another program."""
 
 
-def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it() -> None:
+def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it() -> (
+    None
+):
     own, other = pytest.importorskip("pty").openpty()
-    exec_ = [*EMULATOR, "exec", "--quiet", "--", *shell("echo name; read name; echo hello $name; exec sleep 60")]
+    exec_ = [
+        *EMULATOR,
+        "exec",
+        "--quiet",
+        "--",
+        *shell("echo name; read name; echo hello $name; exec sleep 60"),
+    ]
     command = [sys.executable, "-c", TAKE_TERMINAL, *exec_]
     streams = {"stdin": other, "stdout": other, "stderr": other}
     with (
         io.FileIO(own, "r+") as terminal,
-        subprocess.Popen(command, cwd=ROOT, env=environment(), **streams, start_new_session=True) as process,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment(), **streams, start_new_session=True
+        ) as process,
     ):
         os.close(other)
         try:
             for words, typed in ((b"name", b"Ada\n"), (b"hello Ada", b"\x03")):
                 seen = b""
                 while words not in seen:
-                    assert select.select([terminal], [], [], PATIENCE_SECONDS)[0], f"nothing came after {seen!r}"
+                    assert select.select([terminal], [], [], PATIENCE_SECONDS)[0], (
+                        f"nothing came after {seen!r}"
+                    )
                     seen += terminal.read(4096)
                 terminal.write(typed)
             assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
@@ -352,10 +500,20 @@ def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it(
 # What is kept ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_at_the_end_shows_what_was_asked_and_hides_the_keys_and_the_token(tmp_path: Path) -> None:
+def test_a_session_at_the_end_shows_what_was_asked_and_hides_the_keys_and_the_token(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "end.json"
     command = asking(("POST", "/v1/products", {"name": "iwe_demo_full"}))
-    assert 0 == run_exec(["--quiet", "--control-token", "secret", "--save-state", str(file)], command).status
+    assert (
+        0
+        == run_exec(
+            ["--quiet", "--control-token", "secret", "--save-state", str(file)], command
+        ).status
+    )
     (entry,) = json.loads(file.read_text())["answers"]["requests"]["data"]
     assert entry["explanation"]["remedy"].startswith("add /asset_ids")
-    assert not any(secret in file.read_text() for secret in ("iwe_demo_full", "iwe_other_full", '"secret"'))
+    assert not any(
+        secret in file.read_text()
+        for secret in ("iwe_demo_full", "iwe_other_full", '"secret"')
+    )

@@ -36,8 +36,12 @@ def need(*programs: str) -> None:
 
 def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
     """Run a program in a folder, which must succeed; return what it wrote to standard output."""
-    done = run_program(*map(str, command), folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
-    assert done.status == 0, f"{command[0]} ended with {done.status}\n{done.output}\n{done.complaint}"
+    done = run_program(
+        *map(str, command), folder=folder, seconds=TIME_LIMIT_SECONDS, **variables
+    )
+    assert done.status == 0, (
+        f"{command[0]} ended with {done.status}\n{done.output}\n{done.complaint}"
+    )
     return done.output
 
 
@@ -49,8 +53,15 @@ def install_packages(folder: Path) -> None:
 
 def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
     """Make a client in a folder, by the command of docs/reference/clients.md that begins with these words."""
-    text = (ROOT / "docs/reference/clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
-    commands = [shlex.split(line) for line in re.findall(rf"^{' '.join(words)} .*$", text, re.MULTILINE)]
+    text = (
+        (ROOT / "docs/reference/clients.md")
+        .read_text(encoding="utf-8")
+        .replace("\\\n", " ")
+    )
+    commands = [
+        shlex.split(line)
+        for line in re.findall(rf"^{' '.join(words)} .*$", text, re.MULTILINE)
+    ]
     assert len(commands) == 1, words
     ((_, *arguments),) = commands
     if words[0] == "openapi-generator-cli":
@@ -63,7 +74,9 @@ def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None
     run([programs[0], *arguments, *with_option], folder)
 
 
-def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> Mapping[str, Any]:
+def take_tour(
+    command: Sequence[str | Path], folder: Path, **variables: str
+) -> Mapping[str, Any]:
     """Take a tour against a fresh emulator whose clock skips the waits; return what the tour tells."""
     file = folder / "photo.jpg"
     file.write_bytes(photo("image/jpeg"))
@@ -83,5 +96,10 @@ def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> 
 def check_types(tour: Path, folder: Path) -> None:
     """Have mypy look at a tour as strictly as it can, with the client that it uses."""
     path = os.pathsep.join((str(folder), str(TOURS)))
-    options = ("--strict", "--follow-imports=silent", "--no-incremental", "--config-file=")
+    options = (
+        "--strict",
+        "--follow-imports=silent",
+        "--no-incremental",
+        "--config-file=",
+    )
     run([sys.executable, "-m", "mypy", *options, tour], folder, MYPYPATH=path)

@@ -45,7 +45,16 @@ SEEN: Final[dict[str, Any]] = {
 }
 LINTERS: Final = {
     "redocly": ("lint", "--config", "redocly.yaml", "--format", "json"),
-    "spectral": ("lint", "--ruleset", "spectral.yaml", "--format", "json", "--fail-severity", "hint", "--quiet"),
+    "spectral": (
+        "lint",
+        "--ruleset",
+        "spectral.yaml",
+        "--format",
+        "json",
+        "--fail-severity",
+        "hint",
+        "--quiet",
+    ),
 }
 
 
@@ -58,9 +67,15 @@ def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("document", [CONTRACT, CONTRACT.with_name("control-plane.yaml")], ids=["service", "control"])
+@pytest.mark.parametrize(
+    "document",
+    [CONTRACT, CONTRACT.with_name("control-plane.yaml")],
+    ids=["service", "control"],
+)
 @pytest.mark.parametrize("linter", LINTERS)
-def test_a_linter_finds_nothing_to_say_of_a_contract(linter: str, document: Path, typescript: Path) -> None:
+def test_a_linter_finds_nothing_to_say_of_a_contract(
+    linter: str, document: Path, typescript: Path
+) -> None:
     command, *options = LINTERS[linter]
     quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
     words = (f"node_modules/.bin/{linter}", command, str(document), *options)
@@ -72,7 +87,9 @@ def test_a_linter_finds_nothing_to_say_of_a_contract(linter: str, document: Path
 
 
 def test_the_client_of_openapi_python_client_completes_the_tour(tmp_path: Path) -> None:
-    (tmp_path / "options.yaml").write_text("post_hooks: []\n")  # its code is not to be read
+    (tmp_path / "options.yaml").write_text(
+        "post_hooks: []\n"
+    )  # its code is not to be read
     options = ("--config", "options.yaml", "--fail-on-warning")
     generate(tmp_path, "openapi-python-client", with_option=options)
     tour = TOURS / "openapi_python_client_tour.py"
@@ -80,34 +97,50 @@ def test_the_client_of_openapi_python_client_completes_the_tour(tmp_path: Path) 
     check_types(tour, tmp_path)
 
 
-def test_the_client_of_openapi_generator_for_python_can_be_imported(tmp_path: Path) -> None:
+def test_the_client_of_openapi_generator_for_python_can_be_imported(
+    tmp_path: Path,
+) -> None:
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "python")
     run([sys.executable, "-c", f"import {PACKAGE}"], tmp_path, PYTHONPATH=str(tmp_path))
 
 
-def test_the_types_of_the_pydantic_models_of_datamodel_code_generator_are_right(tmp_path: Path) -> None:
+def test_the_types_of_the_pydantic_models_of_datamodel_code_generator_are_right(
+    tmp_path: Path,
+) -> None:
     generate(tmp_path, "datamodel-codegen")
     check_types(tmp_path / f"{PACKAGE}.py", tmp_path)
 
 
-def test_the_client_of_openapi_typescript_and_openapi_fetch_completes_the_tour(typescript: Path) -> None:
+def test_the_client_of_openapi_typescript_and_openapi_fetch_completes_the_tour(
+    typescript: Path,
+) -> None:
     generate(typescript, "openapi-typescript")
     assert_typescript_tour("openapi_fetch_tour", typescript)
 
 
 @pytest.mark.parametrize("library", ["fetch", "axios"])
-def test_the_client_of_openapi_generator_for_typescript_completes_the_tour(typescript: Path, library: str) -> None:
-    generate(typescript, "openapi-generator-cli", "generate", "-g", f"typescript-{library}")
+def test_the_client_of_openapi_generator_for_typescript_completes_the_tour(
+    typescript: Path, library: str
+) -> None:
+    generate(
+        typescript, "openapi-generator-cli", "generate", "-g", f"typescript-{library}"
+    )
     assert_typescript_tour(f"{library}_tour", typescript)
 
 
 def assert_typescript_tour(name: str, folder: Path) -> None:
-    (folder / "tour.json").write_text(f'{{"extends": "./tsconfig.json", "files": ["{name}.ts"]}}')
+    (folder / "tour.json").write_text(
+        f'{{"extends": "./tsconfig.json", "files": ["{name}.ts"]}}'
+    )
     run([folder / "node_modules" / ".bin" / "tsc", "-p", "tour.json"], folder)
-    assert SEEN == take_tour(["node", f"made/{name}.js"], folder, NO_COLOR="1", PATH=os.environ["PATH"])
+    assert SEEN == take_tour(
+        ["node", f"made/{name}.js"], folder, NO_COLOR="1", PATH=os.environ["PATH"]
+    )
 
 
-def test_the_client_of_openapi_generator_for_java_completes_the_tour(tmp_path: Path) -> None:
+def test_the_client_of_openapi_generator_for_java_completes_the_tour(
+    tmp_path: Path,
+) -> None:
     need("javac")
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "java")
     # Jackson, which the client needs, is in the generator's own archive: no package manager has to bring it.
@@ -115,20 +148,33 @@ def test_the_client_of_openapi_generator_for_java_completes_the_tour(tmp_path: P
     assert package is not None
     jar = Path(str(package.origin)).with_name("openapi-generator.jar")
     classes = os.pathsep.join((str(jar), str(tmp_path / "classes")))
-    sources = [*(tmp_path / "client" / "src" / "main" / "java").rglob("*.java"), *(CLIENTS / "java").rglob("*.java")]
-    run(["javac", "-nowarn", "-cp", classes, "-d", tmp_path / "classes", *sources], tmp_path)
+    sources = [
+        *(tmp_path / "client" / "src" / "main" / "java").rglob("*.java"),
+        *(CLIENTS / "java").rglob("*.java"),
+    ]
+    run(
+        ["javac", "-nowarn", "-cp", classes, "-d", tmp_path / "classes", *sources],
+        tmp_path,
+    )
     assert SEEN == take_tour(["java", "-cp", classes, "Tour"], tmp_path)
 
 
-def test_the_client_of_openapi_generator_for_go_completes_the_tour(tmp_path: Path) -> None:
+def test_the_client_of_openapi_generator_for_go_completes_the_tour(
+    tmp_path: Path,
+) -> None:
     need("go")
     generate(tmp_path, "openapi-generator-cli", "generate", "-g", "go")
     tour = shutil.copytree(CLIENTS / "go", tmp_path / "tour")
     run(["go", "mod", "edit", "-go", "1.19"], tmp_path / "service")
     validator = Path("/usr/share/gocode/src/gopkg.in/validator.v2")
-    if validator.is_dir():  # Debian's golang-gopkg-validator.v2-dev: no network is needed
+    if (
+        validator.is_dir()
+    ):  # Debian's golang-gopkg-validator.v2-dev: no network is needed
         shutil.copytree(validator, tmp_path / "validator")
         (tmp_path / "validator" / "go.mod").write_text("module gopkg.in/validator.v2\n")
-        run(["go", "mod", "edit", "-replace", "gopkg.in/validator.v2=../validator"], tour)
+        run(
+            ["go", "mod", "edit", "-replace", "gopkg.in/validator.v2=../validator"],
+            tour,
+        )
     run(["go", "build", "-mod=mod", "-o", "take", "."], tour)
     assert SEEN == take_tour([tour / "take"], tmp_path)

@@ -41,7 +41,18 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[s
         python, installed = folder / "python" / "bin" / "python", folder / "installed"
         if not installed.exists():
             run([sys.executable, "-m", "venv", folder / "python"], folder)
-            run([python, "-m", "pip", "install", "-q", "-r", source / "requirements.txt"], folder)
+            run(
+                [
+                    python,
+                    "-m",
+                    "pip",
+                    "install",
+                    "-q",
+                    "-r",
+                    source / "requirements.txt",
+                ],
+                folder,
+            )
             installed.touch()
         return [str(python), str(source / "stacks.py"), library]
 
@@ -55,11 +66,17 @@ def test_a_good_client_is_clean_under_every_scenario(
     """The client runs its errand in one sandbox after another, and says how each ended."""
     found: dict[str, list[str]] = {}
     speed, complaints = 50, tmp_path / "log"
-    variables = {"SPEED": str(speed), "REMEDIES": json.dumps(dict(LIBRARIES)), "PHOTO": picture().hex()}
+    variables = {
+        "SPEED": str(speed),
+        "REMEDIES": json.dumps(dict(LIBRARIES)),
+        "PHOTO": picture().hex(),
+    }
     with (
         Emulator.start() as server,
         complaints.open("w") as log,
-        started(*programs(library), folder=tmp_path, stderr=log, **variables) as process,
+        started(
+            *programs(library), folder=tmp_path, stderr=log, **variables
+        ) as process,
     ):
         for scenario in LIBRARY:
             with server.sandbox(clock=f"x{speed}", scenario=scenario) as sandbox:
@@ -67,4 +84,6 @@ def test_a_good_client_is_clean_under_every_scenario(
                 end = next_line(process) or complaints.read_text()
                 assert end.startswith(("done", "stopped 4")), f"{scenario}: {end}"
                 found[scenario] = list(map(str, sandbox.conduct().findings))
-    assert {} == {scenario: findings for scenario, findings in found.items() if findings}
+    assert {} == {
+        scenario: findings for scenario, findings in found.items() if findings
+    }

@@ -50,17 +50,38 @@ class SeededService:
     def __init__(self) -> None:
         self.emulator = emulator = EmulatorUnderTest(settings_of(rate_limits=False))
         emulator.set_team(credits_available=WEALTH, concurrency_limit=WEALTH)
-        self.assets = [emulator.upload(picture(size=(8, number)))["id"] for number in range(1, ASSETS + 1)]
-        self.products = [emulator.product(*assets)["id"] for assets in (self.assets[:2], self.assets[2:3])]
-        orders = [(INGREDIENT_PATHS[kind], ingredient_body(kind, self.assets[: SOURCES[kind]])) for kind in KINDS]
+        self.assets = [
+            emulator.upload(picture(size=(8, number)))["id"]
+            for number in range(1, ASSETS + 1)
+        ]
+        self.products = [
+            emulator.product(*assets)["id"]
+            for assets in (self.assets[:2], self.assets[2:3])
+        ]
+        orders = [
+            (
+                INGREDIENT_PATHS[kind],
+                ingredient_body(kind, self.assets[: SOURCES[kind]]),
+            )
+            for kind in KINDS
+        ]
         work = [emulator.post(path, body).id for path, body in orders]
-        generation = emulator.photograph(product_ids=self.products[:1], aspect_ratio="21:9")
+        generation = emulator.photograph(
+            product_ids=self.products[:1], aspect_ratio="21:9"
+        )
         emulator.advance(60)
-        made = [emulator.get(f"/operations/{operation}").json["result"]["id"] for operation in work]
+        made = [
+            emulator.get(f"/operations/{operation}").json["result"]["id"]
+            for operation in work
+        ]
         session, self.upload_token = emulator.ready_upload()
         self.ids: dict[str, str] = dict(zip(INGREDIENTS, made, strict=True))
         """By path parameter: an id that exists."""
-        self.ids |= {"asset_id": self.assets[0], "product_id": self.products[0], "operation_id": work[0]}
+        self.ids |= {
+            "asset_id": self.assets[0],
+            "product_id": self.products[0],
+            "operation_id": work[0],
+        }
         self.ids |= {"upload_id": session["id"], "generation_id": generation.id}
         self._beginning = b"".join(archive.save(emulator.sandbox, emulator.now()))
         self.is_changed = False
@@ -72,7 +93,9 @@ class SeededService:
             self.is_changed = False
             application, sandbox = self.emulator.application, self.emulator.sandbox
             limit_bytes = application.sandboxes.memory.limit_bytes
-            again = archive.load(self._beginning, sandbox.id, limit_bytes, application.contract)
+            again = archive.load(
+                self._beginning, sandbox.id, limit_bytes, application.contract
+            )
             application.sandboxes.replace(again)
 
     def direct(self, case: Case[Any]) -> None:
@@ -80,12 +103,18 @@ class SeededService:
         meta = case.meta
         assert meta is not None
         is_valid = meta.generation.mode.is_positive
-        negated = {location.container_name for location, part in meta.components.items() if part.mode.is_negative}
+        negated = {
+            location.container_name
+            for location, part in meta.components.items()
+            if part.mode.is_negative
+        }
         if "headers" not in negated and "Idempotency-Key" in case.headers:
             self._keys_used += 1
             case.headers["Idempotency-Key"] = f"key {self._keys_used} of this run"
         if "path_parameters" not in negated and case.path_parameters:
-            case.path_parameters = {name: self.ids[name] for name in case.path_parameters}
+            case.path_parameters = {
+                name: self.ids[name] for name in case.path_parameters
+            }
         if is_valid and case.query:
             case.query = self._resolved_query(case.path, case.query)
         if is_valid and isinstance(case.body, dict):
@@ -95,8 +124,14 @@ class SeededService:
         """Return a query whose cursor is one that the collection gave, or that has none."""
         if "after" not in query:
             return query
-        filters = {name: value for name, value in query.items() if name not in ("after", "limit")}
-        page = self.emulator.get(f"{path}?{urlencode({**filters, 'limit': 1})}").json["page"]
+        filters = {
+            name: value
+            for name, value in query.items()
+            if name not in ("after", "limit")
+        }
+        page = self.emulator.get(f"{path}?{urlencode({**filters, 'limit': 1})}").json[
+            "page"
+        ]
         kept = {name: value for name, value in query.items() if name != "after"}
         return {**kept, "after": page["next_cursor"]} if page["has_more"] else kept
 
@@ -104,8 +139,12 @@ class SeededService:
         """Return a valid body whose ids exist and whose fields agree with each other and with the path."""
         body = {name: self._resolved(name, value) for name, value in body.items()}
         if "primary_asset_id" in body:
-            product = self._store.products.items.get(path_parameters.get("product_id", ""))
-            body["primary_asset_id"] = body.get("asset_ids", product.asset_ids if product else self.assets)[0]
+            product = self._store.products.items.get(
+                path_parameters.get("product_id", "")
+            )
+            body["primary_asset_id"] = body.get(
+                "asset_ids", product.asset_ids if product else self.assets
+            )[0]
         return self._resolved_photography(body) if "output_mode" in body else body
 
     @property
@@ -118,15 +157,31 @@ class SeededService:
         if isinstance(value, dict):
             return {inner: self._resolved(inner, item) for inner, item in value.items()}
         found = self._usable(name.removesuffix("s"))
-        return found[: len(value)] if found and isinstance(value, list) else found[0] if found else value
+        return (
+            found[: len(value)]
+            if found and isinstance(value, list)
+            else found[0]
+            if found
+            else value
+        )
 
     def _usable(self, name: str) -> list[str]:
         """Return the ids that a field may name: of ingredients, the Team's own before the premade ones."""
         if name in INGREDIENTS:
-            return sorted(self._store.ingredients[name.removesuffix("_id")].items, reverse=True)
+            return sorted(
+                self._store.ingredients[name.removesuffix("_id")].items, reverse=True
+            )
         if name == "product_id":
-            return [product for product in self.products if product in self._store.products.items]
-        return [asset for asset in self.assets if asset in self._store.assets.items] if name == "asset_id" else []
+            return [
+                product
+                for product in self.products
+                if product in self._store.products.items
+            ]
+        return (
+            [asset for asset in self.assets if asset in self._store.assets.items]
+            if name == "asset_id"
+            else []
+        )
 
     def _resolved_photography(self, body: Json) -> Json:
         if not body.get("product_ids") and not body.get("asset_ids"):
@@ -170,12 +225,18 @@ def after_call(context: HookContext, case: Case[Any], response: Response) -> Non
 
 
 @schemathesis.check
-def answers_as_the_contract_says(context: CheckContext, response: Response, case: Case[Any]) -> None:
+def answers_as_the_contract_says(
+    context: CheckContext, response: Response, case: Case[Any]
+) -> None:
     """Hold every answer against the contract with the checker that the other tests use."""
     request: Any = response.request
     path = request.path_url.partition("?")[0].removeprefix("/v1")
-    headers = [(name, value) for name, values in response.headers.items() for value in values]
-    shipped_checker().check(Exchange(request.method, path, response.status_code, headers, response.content))
+    headers = [
+        (name, value) for name, values in response.headers.items() for value in values
+    ]
+    shipped_checker().check(
+        Exchange(request.method, path, response.status_code, headers, response.content)
+    )
 
 
 @atexit.register

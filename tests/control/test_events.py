@@ -9,10 +9,23 @@ import pytest
 
 from image_workflow_emulator.control import journal
 from image_workflow_emulator.service.records import feed
-from tests.support.emulator_client import FULL, START, UPLOAD, Call, EmulatorUnderTest, Json, control_call
+from tests.support.emulator_client import (
+    FULL,
+    START,
+    UPLOAD,
+    Call,
+    EmulatorUnderTest,
+    Json,
+    control_call,
+)
 
 PATIENCE_SECONDS = 5
-PHOTOSHOOT = {"given": [{"product": {"name": "Shirt"}}, {"photoshoot": {"products": ["Shirt"], "finished": False}}]}
+PHOTOSHOOT = {
+    "given": [
+        {"product": {"name": "Shirt"}},
+        {"photoshoot": {"products": ["Shirt"], "finished": False}},
+    ]
+}
 
 
 class Event(NamedTuple):
@@ -24,7 +37,12 @@ class Event(NamedTuple):
 class EventStream:
     """A client that watches an emulator. While its emulator's loop runs, what comes is taken unless `is_slow`."""
 
-    def __init__(self, emulator: EmulatorUnderTest, path: str = "/events", last_event_id: str | None = None) -> None:
+    def __init__(
+        self,
+        emulator: EmulatorUnderTest,
+        path: str = "/events",
+        last_event_id: str | None = None,
+    ) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.events: list[Event] = []
@@ -44,7 +62,9 @@ class EventStream:
         try:
             self._run(self._until(lambda: len(self.events) >= count))
         except TimeoutError:
-            raise AssertionError(f"expected {count} events, found {self.events}") from None
+            raise AssertionError(
+                f"expected {count} events, found {self.events}"
+            ) from None
         taken, self.events = self.events[:count], self.events[count:]
         return taken
 
@@ -83,7 +103,9 @@ class EventStream:
                 await asyncio.sleep(0.001)
             if message["type"] == "http.response.start":
                 self.status = message["status"]
-                self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
+                self.headers = {
+                    name.decode(): value.decode() for name, value in message["headers"]
+                }
             else:
                 self._take(message["body"])
 
@@ -96,7 +118,11 @@ class EventStream:
             fields = dict(line.split(": ", 1) for line in block.decode().split("\n"))
             self.last_event_id = fields.get("id", self.last_event_id)
             if "data" in fields:
-                self.events.append(Event(fields["event"], int(fields["id"]), orjson.loads(fields["data"])))
+                self.events.append(
+                    Event(
+                        fields["event"], int(fields["id"]), orjson.loads(fields["data"])
+                    )
+                )
             self.comments += "" in fields
 
 
@@ -107,7 +133,9 @@ Watch = Callable[..., EventStream]
 def watch(emulator: EmulatorUnderTest) -> Iterator[Watch]:
     opened: list[EventStream] = []
 
-    def open_one(path: str = "/events", last_event_id: str | None = None) -> EventStream:
+    def open_one(
+        path: str = "/events", last_event_id: str | None = None
+    ) -> EventStream:
         opened.append(EventStream(emulator, path, last_event_id))
         return opened[-1]
 
@@ -117,40 +145,70 @@ def watch(emulator: EmulatorUnderTest) -> Iterator[Watch]:
         stream.leave()
 
 
-def test_a_request_is_told_when_it_arrives_and_when_it_leaves(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_a_request_is_told_when_it_arrives_and_when_it_leaves(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     emulator.get("/poses")  # before the stream begins
     answer = emulator.ask("HEAD", "/events")
     assert (200, b"") == (answer.status, answer.body)
     stream = watch()
-    assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    assert (stream.status, stream.headers["content-type"]) == (
+        200,
+        "text/event-stream; charset=utf-8",
+    )
     assert stream.headers["cache-control"] == "no-store"
     emulator.get("/team")
     arrived, left = stream.read(2)
-    assert (arrived.kind, left.kind, left.number) == ("request", "request", arrived.number + 1)
-    assert (arrived.data["status"], arrived.data["duration_ms"], arrived.data["path"]) == (None, None, "/v1/team")
+    assert (arrived.kind, left.kind, left.number) == (
+        "request",
+        "request",
+        arrived.number + 1,
+    )
+    assert (
+        arrived.data["status"],
+        arrived.data["duration_ms"],
+        arrived.data["path"],
+    ) == (None, None, "/v1/team")
     assert arrived.data["operation"] == "getTeam"
     assert left.data == emulator.told("GET", "/requests")["data"][0]
     assert arrived.data.keys() == left.data.keys()
 
 
-def test_a_request_in_flight_is_told_before_it_is_answered(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_a_request_in_flight_is_told_before_it_is_answered(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     stream = watch()
-    emulator.together(Call("POST", "/uploads", UPLOAD), control_call("POST", "/clock/advance", {"seconds": 10}))
+    emulator.together(
+        Call("POST", "/uploads", UPLOAD),
+        control_call("POST", "/clock/advance", {"seconds": 10}),
+    )
     told = [(event.kind, event.data.get("status")) for event in stream.read(3)]
     assert told == [("request", None), ("clock", None), ("request", 201)]
 
 
-def test_the_changes_of_work_are_told_in_their_order(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_the_changes_of_work_are_told_in_their_order(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     emulator.assets(1)
     stream = watch()
     emulator.told("POST", "/given", PHOTOSHOOT)
     emulator.told("POST", "/clock/advance", {"until_idle": True})
     told = stream.read(9)
     work = [event.data for event in told if event.kind == "work"]
-    assert [data["status"] for data in work] == ["queued", *["processing"] * 4, "completed"]
-    assert {data["id"] for data in work} == {emulator.told("GET", "/work")["data"][0]["id"]}
-    balances = [(event.data["credits"], event.data["reserved"]) for event in told if event.kind == "team"]
+    assert [data["status"] for data in work] == [
+        "queued",
+        *["processing"] * 4,
+        "completed",
+    ]
+    assert {data["id"] for data in work} == {
+        emulator.told("GET", "/work")["data"][0]["id"]
+    }
+    balances = [
+        (event.data["credits"], event.data["reserved"])
+        for event in told
+        if event.kind == "team"
+    ]
     assert balances[-1] == (emulator.credits(), 0)
     assert told[-1].kind == "clock"
 
@@ -158,15 +216,39 @@ def test_the_changes_of_work_are_told_in_their_order(emulator: EmulatorUnderTest
 @pytest.mark.parametrize(
     ("kind", "shown", "method", "path", "body"),
     [
-        ("clock", {"now": "2026-01-01T00:00:10.000Z", "mode": "manual"}, "POST", "/clock/advance", {"seconds": 10}),
+        (
+            "clock",
+            {"now": "2026-01-01T00:00:10.000Z", "mode": "manual"},
+            "POST",
+            "/clock/advance",
+            {"seconds": 10},
+        ),
         ("clock", {"now": START, "mode": "auto"}, "PUT", "/clock", {"mode": "auto"}),
-        ("team", {"name": "Demo", "credits": 7}, "PATCH", "/teams/Demo", {"credits": 7}),
-        ("team", {"name": "Demo", "credits": 100}, "PATCH", "/credentials/iwe_demo_full", {"state": "revoked"}),
+        (
+            "team",
+            {"name": "Demo", "credits": 7},
+            "PATCH",
+            "/teams/Demo",
+            {"credits": 7},
+        ),
+        (
+            "team",
+            {"name": "Demo", "credits": 100},
+            "PATCH",
+            "/credentials/iwe_demo_full",
+            {"state": "revoked"},
+        ),
         ("scenario", {"scenario": None}, "PUT", "/admission", {"state": "paused"}),
     ],
 )
 def test_a_change_over_the_control_plane_is_told(
-    emulator: EmulatorUnderTest, watch: Watch, kind: str, shown: Json, method: str, path: str, body: Json
+    emulator: EmulatorUnderTest,
+    watch: Watch,
+    kind: str,
+    shown: Json,
+    method: str,
+    path: str,
+    body: Json,
 ) -> None:
     stream = watch()
     emulator.told(method, path, body)
@@ -174,31 +256,47 @@ def test_a_change_over_the_control_plane_is_told(
     assert (kind, shown) == (event.kind, {name: event.data[name] for name in shown})
 
 
-def test_what_scenarios_change_is_told(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_what_scenarios_change_is_told(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     stream = watch()
     change = {"at": "5s", "set": {"team": "Demo", "subscription": "inactive"}}
     emulator.told("PUT", "/scenario", {"scenario": "lapse", "timeline": [change]})
-    assert [(event.kind, event.data["scenario"]) for event in stream.read(1)] == [("scenario", "lapse")]
+    assert [(event.kind, event.data["scenario"]) for event in stream.read(1)] == [
+        ("scenario", "lapse")
+    ]
     emulator.told("POST", "/clock/advance", {"seconds": 5})
     told = stream.read(3)
     assert [event.kind for event in told] == ["team", "scenario", "clock"]
     assert told[1].data["timeline"][0]["done_at"] == "2026-01-01T00:00:05.000Z"
     emulator.ask("DELETE", "/scenario")
-    assert [(event.kind, event.data["scenario"]) for event in stream.read(1)] == [("scenario", None)]
+    assert [(event.kind, event.data["scenario"]) for event in stream.read(1)] == [
+        ("scenario", None)
+    ]
 
 
 @pytest.mark.parametrize("how", ["reset", "load"])
-def test_a_reset_is_told_and_what_comes_after_it(emulator: EmulatorUnderTest, watch: Watch, how: str) -> None:
+def test_a_reset_is_told_and_what_comes_after_it(
+    emulator: EmulatorUnderTest, watch: Watch, how: str
+) -> None:
     state = emulator.ask("GET", "/state").body
     stream = watch()
-    emulator.told("POST", "/reset") if how == "reset" else emulator.told("PUT", "/state", content=state)
+    emulator.told("POST", "/reset") if how == "reset" else emulator.told(
+        "PUT", "/state", content=state
+    )
     emulator.get("/poses")
     told = stream.read(3)
     assert [event.kind for event in told] == ["reset", "request", "request"]
-    assert (told[0].data["id"], told[0].data["clock"]["now"], told[2].data["sequence"]) == ("default", START, 1)
+    assert (
+        told[0].data["id"],
+        told[0].data["clock"]["now"],
+        told[2].data["sequence"],
+    ) == ("default", START, 1)
 
 
-def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     stream = watch("/sandboxes/mine/events")
     emulator.get("/team")
@@ -211,14 +309,18 @@ def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(emulator: Emula
 
 
 @pytest.mark.emulator(clock="x20")
-def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     stream = watch()
     emulator.told("POST", "/given", PHOTOSHOOT)
     work = [event.data["status"] for event in stream.read(8) if event.kind == "work"]
     assert (work[0], work[-1]) == ("queued", "completed")
 
 
-def test_a_stream_goes_on_where_another_stopped(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_a_stream_goes_on_where_another_stopped(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     stream = watch()
     emulator.get("/team")
     seen = stream.read(2)
@@ -228,27 +330,43 @@ def test_a_stream_goes_on_where_another_stopped(emulator: EmulatorUnderTest, wat
     told = watch(last_event_id=str(seen[0].number)).read(4)
     assert told[0] == seen[1]
     assert [event.kind for event in told] == ["request", "request", "request", "team"]
-    assert [event.number for event in told] == list(range(seen[1].number, seen[1].number + 4))
+    assert [event.number for event in told] == list(
+        range(seen[1].number, seen[1].number + 4)
+    )
 
 
-def test_a_stream_goes_back_as_far_as_the_journal(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_a_stream_goes_back_as_far_as_the_journal(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     began = watch().last_event_id
     emulator.get("/team")
     emulator.ask("DELETE", "/requests")
     emulator.get("/poses")
     told = watch(last_event_id=began).read(4)
     assert [event.kind for event in told] == ["gap", "cleared", "request", "request"]
-    assert [told[0].data, told[1].data, told[2].data["path"]] == [{"missed": 2}, {"last_sequence": 1}, "/v1/poses"]
-    assert [event.kind for event in watch(last_event_id="999999").read(1)] == ["gap"]  # of another life
+    assert [told[0].data, told[1].data, told[2].data["path"]] == [
+        {"missed": 2},
+        {"last_sequence": 1},
+        "/v1/poses",
+    ]
+    assert [event.kind for event in watch(last_event_id="999999").read(1)] == [
+        "gap"
+    ]  # of another life
 
 
 @pytest.mark.parametrize("last_event_id", ["x", "-1", "1.5", "9" * 17, ""])
-def test_an_id_that_none_can_be_is_refused(emulator: EmulatorUnderTest, last_event_id: str) -> None:
-    refused = emulator.refusal("GET", "/events", headers={"Last-Event-ID": last_event_id})
+def test_an_id_that_none_can_be_is_refused(
+    emulator: EmulatorUnderTest, last_event_id: str
+) -> None:
+    refused = emulator.refusal(
+        "GET", "/events", headers={"Last-Event-ID": last_event_id}
+    )
     assert refused[:2] == (400, "invalid_request")
 
 
-def test_a_slow_reader_misses_some(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_reader_misses_some(
+    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(feed, "MAX_CHANGES", 10)
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     stream = watch("/sandboxes/mine/events")
@@ -264,7 +382,9 @@ def test_a_slow_reader_misses_some(emulator: EmulatorUnderTest, watch: Watch, mo
     assert gap[0].data["missed"] >= 20
 
 
-def test_a_stream_ends_when_it_is_left_and_with_the_emulator(emulator: EmulatorUnderTest, watch: Watch) -> None:
+def test_a_stream_ends_when_it_is_left_and_with_the_emulator(
+    emulator: EmulatorUnderTest, watch: Watch
+) -> None:
     left, stays = watch(), watch()
     assert len(emulator.sandbox.feed.listeners) == 2
     left.leave()
@@ -273,17 +393,24 @@ def test_a_stream_ends_when_it_is_left_and_with_the_emulator(emulator: EmulatorU
     stays.end()
 
 
-def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_stream_shows_life(
+    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(journal, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
     stream._run(stream._until(lambda: stream.comments > 2))
     assert stream.events == []
 
 
-def test_streams_are_limited(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_are_limited(
+    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(journal, "MAX_STREAMS", 2)
     first, _ = watch(), watch()
     refused = emulator.ask("GET", "/events")
-    assert (refused.outcome, refused.headers["retry-after"]) == ((503, "service_unavailable"), "5")
+    assert (refused.outcome, refused.headers["retry-after"]) == (
+        (503, "service_unavailable"),
+        "5",
+    )
     first.leave()
     assert watch().status == 200

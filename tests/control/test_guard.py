@@ -33,28 +33,52 @@ OWN = [
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_what_a_page_of_another_origin_sends_is_refused(emulator: EmulatorUnderTest, headers: dict[str, str]) -> None:
+def test_what_a_page_of_another_origin_sends_is_refused(
+    emulator: EmulatorUnderTest, headers: dict[str, str]
+) -> None:
     emulator.told("PATCH", "/teams/Demo", {"credits": 7})
-    for method, path in (("GET", "/health"), ("GET", "/teams"), ("POST", "/reset"), ("GET", "/nowhere")):
-        assert emulator.ask(method, path, headers=headers).outcome == (403, "permission_denied")
+    for method, path in (
+        ("GET", "/health"),
+        ("GET", "/teams"),
+        ("POST", "/reset"),
+        ("GET", "/nowhere"),
+    ):
+        assert emulator.ask(method, path, headers=headers).outcome == (
+            403,
+            "permission_denied",
+        )
     assert emulator.team()["credits"] == 7
 
 
 @pytest.mark.parametrize("headers", OWN, ids=str)
-def test_what_no_other_origin_sends_is_let_in(emulator: EmulatorUnderTest, headers: dict[str, str]) -> None:
+def test_what_no_other_origin_sends_is_let_in(
+    emulator: EmulatorUnderTest, headers: dict[str, str]
+) -> None:
     assert emulator.ask("GET", "/teams", headers=headers).status == 200
 
 
 @pytest.mark.emulator(public_url="https://emulator.example")
-def test_the_public_address_is_an_origin_of_its_own(emulator: EmulatorUnderTest) -> None:
+def test_the_public_address_is_an_origin_of_its_own(
+    emulator: EmulatorUnderTest,
+) -> None:
     headers = {"Origin": "https://emulator.example", "Host": "inside:8038"}
     assert emulator.ask("GET", "/teams", headers=headers).status == 200
 
 
-def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: EmulatorUnderTest) -> None:
+def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(
+    emulator: EmulatorUnderTest,
+) -> None:
     paths = ("", "/reference", "/page/main.js", "/teams")
-    assert [emulator.ask("GET", path, headers=FOLLOWED).status for path in paths] == [200, 200, 403, 403]
-    assert emulator.ask("GET", "", headers={**FOLLOWED, "Sec-Fetch-Dest": "iframe"}).status == 403
+    assert [emulator.ask("GET", path, headers=FOLLOWED).status for path in paths] == [
+        200,
+        200,
+        403,
+        403,
+    ]
+    assert (
+        emulator.ask("GET", "", headers={**FOLLOWED, "Sec-Fetch-Dest": "iframe"}).status
+        == 403
+    )
 
 
 @pytest.mark.emulator(control_token=TOKEN)
@@ -71,6 +95,16 @@ def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: 
     ],
     ids=str,
 )
-def test_without_the_control_token_nothing_is_answered(emulator: EmulatorUnderTest, headers: dict[str, str]) -> None:
-    for method, path in (("GET", "/teams"), ("POST", "/reset"), ("GET", "/nowhere"), ("GET", "/contract")):
-        assert emulator.ask(method, path, headers=headers).outcome == (401, "authentication_required")
+def test_without_the_control_token_nothing_is_answered(
+    emulator: EmulatorUnderTest, headers: dict[str, str]
+) -> None:
+    for method, path in (
+        ("GET", "/teams"),
+        ("POST", "/reset"),
+        ("GET", "/nowhere"),
+        ("GET", "/contract"),
+    ):
+        assert emulator.ask(method, path, headers=headers).outcome == (
+            401,
+            "authentication_required",
+        )

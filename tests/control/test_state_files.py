@@ -14,7 +14,12 @@ from typing import Any
 import pytest
 
 from image_workflow_emulator.service.state.archive import STATE, VERSION
-from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
+from tests.support.emulator_client import (
+    FULL,
+    EmulatorUnderTest,
+    MakeEmulator,
+    settings_of,
+)
 from tests.support.pictures import photo, picture
 from tests.support.state_files import (
     Parts,
@@ -32,15 +37,21 @@ def saved(emulator: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
     return emulator.ask("GET", "/state", sandbox=sandbox).body
 
 
-def refused(emulator: EmulatorUnderTest, file: bytes, complaint: str, sandbox: str | None = None) -> None:
+def refused(
+    emulator: EmulatorUnderTest, file: bytes, complaint: str, sandbox: str | None = None
+) -> None:
     """Load a file that must be refused with a complaint, and change nothing."""
     before = saved(emulator, sandbox)
-    status, code, detail = emulator.refusal("PUT", "/state", sandbox=sandbox, content=file)
+    status, code, detail = emulator.refusal(
+        "PUT", "/state", sandbox=sandbox, content=file
+    )
     assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
     assert before == saved(emulator, sandbox)
 
 
-def test_a_loaded_sandbox_is_saved_as_the_same_file_and_reset_to_the_same_start(make_emulator: MakeEmulator) -> None:
+def test_a_loaded_sandbox_is_saved_as_the_same_file_and_reset_to_the_same_start(
+    make_emulator: MakeEmulator,
+) -> None:
     original, copy = make_emulator(seed=5), make_emulator(seed=9, clock="auto")
     something_of_everything(original)
     file = saved(original)
@@ -55,21 +66,33 @@ def names_in(value: Any) -> Iterator[str]:
     """Iterate over the names of fields in a part of a state; ids and addresses, by which things are found, are none."""
     if isinstance(value, dict):
         yield from (name for name in value if re.fullmatch("[a-z][a-z_]*", name))
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for part in (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    ):
         yield from names_in(part)
 
 
-def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(emulator: EmulatorUnderTest) -> None:
+def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(
+    emulator: EmulatorUnderTest,
+) -> None:
     something_of_everything(emulator)
     parts = parts_of(saved(emulator))
-    names = sorted({(part, name) for part, value in parts.items() for name in names_in(value)})
+    names = sorted(
+        {(part, name) for part, value in parts.items() for name in names_in(value)}
+    )
     digest = hashlib.sha256(repr(names).encode()).hexdigest()[:12]
     assert (VERSION, digest) == (11, "8e9095654bdc"), (
         "raise VERSION in emulator/image_workflow_emulator/service/state/archive.py, and write its digest here"
     )
 
 
-def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(emulator: EmulatorUnderTest) -> None:
+def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(
+    emulator: EmulatorUnderTest,
+) -> None:
     asset = emulator.upload(photo(size=(96, 96)))
     emulator.told("POST", "/sandboxes", {"id": "copy"})
     emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
@@ -85,24 +108,37 @@ def test_a_sandbox_takes_a_file_of_another_with_keys_and_links_of_its_own(emulat
 
 
 def with_key(key: str) -> dict[str, Any]:
-    return {"scenario": "keys", "world": {"teams": {"Demo": {"credentials": [{"key": key}]}}}}
+    return {
+        "scenario": "keys",
+        "world": {"teams": {"Demo": {"credentials": [{"key": key}]}}},
+    }
 
 
-def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing(emulator: EmulatorUnderTest) -> None:
+def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.told("POST", "/sandboxes", {"id": "aside"})
     emulator.told("PUT", "/scenario", with_key("new_key"))
     file = saved(emulator)
     emulator.told("PUT", "/scenario", with_key("new_key_aside"))
-    refused(emulator, file, "the key 'new_key_aside' belongs to another sandbox", "aside")
+    refused(
+        emulator, file, "the key 'new_key_aside' belongs to another sandbox", "aside"
+    )
 
 
-def test_events_that_fall_due_while_a_file_is_loaded_are_applied(make_emulator: MakeEmulator) -> None:
+def test_events_that_fall_due_while_a_file_is_loaded_are_applied(
+    make_emulator: MakeEmulator,
+) -> None:
     original = make_emulator()
     work = original.photograph(asset_ids=[original.upload(picture())["id"]])
     file = saved(original)
 
     copy = make_emulator()
-    copy.told("PUT", "/state", content=rewritten(file, of("head", "clock", mode="real", rate=1e6)))
+    copy.told(
+        "PUT",
+        "/state",
+        content=rewritten(file, of("head", "clock", mode="real", rate=1e6)),
+    )
     time.sleep(0.1)
     assert copy.get(f"/generations/{work.id}").json["status"] == "completed"
 
@@ -122,32 +158,67 @@ def put(value: object, *steps: str | int) -> Callable[[Parts], object]:
 
 def of_photograph(**changes: Any) -> Callable[[Parts], object]:
     return lambda parts: next(
-        row["recipe"].update(changes) for row in parts["pictures"] if "slot_count" in (row["recipe"] or ())
+        row["recipe"].update(changes)
+        for row in parts["pictures"]
+        if "slot_count" in (row["recipe"] or ())
     )
 
 
 CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
-    "a field too few": (lambda parts: parts["head"]["state"].pop("seed"), "missing required field `seed`"),
-    "a table that there is not": (lambda parts: parts.update(others=[1]), "KeyError: 'others'"),
+    "a field too few": (
+        lambda parts: parts["head"]["state"].pop("seed"),
+        "missing required field `seed`",
+    ),
+    "a table that there is not": (
+        lambda parts: parts.update(others=[1]),
+        "KeyError: 'others'",
+    ),
     "a time past the last": (put(2**60, "head", "now"), "`$.now`"),
-    "a clock without bounds": (of("head", "clock", mode="real", rate=1e308), "`$.clock.rate`"),
+    "a clock without bounds": (
+        of("head", "clock", mode="real", rate=1e308),
+        "`$.clock.rate`",
+    ),
     "a reset's world without bounds": (
-        lambda parts: parts["head"]["state"]["options"]["world"].update(teams=parts["head"]["state"]["options"]["world"]["teams"] * 300),
+        lambda parts: parts["head"]["state"]["options"]["world"].update(
+            teams=parts["head"]["state"]["options"]["world"]["teams"] * 300
+        ),
         "`$.state.options.world.teams`",
     ),
     "a reset's scenario that cannot be read": (
-        of("head", "state", "options", scenario={"text": "rulez: []", "file": ""}), "rulez",
+        of("head", "state", "options", scenario={"text": "rulez: []", "file": ""}),
+        "rulez",
     ),
-    "a scenario that cannot be read": (of("playbooks", -1, "scenario", text="scenario: new\nrulez: []\n"), "rulez"),
-    "a counter of 10^15": (of("head", "state", "counters", ast=10**15), "`$.state.counters[...]`"),
-    "Credits below none": (of("accounts", 0, "ledger", granted=-1), "`$.ledger.granted`"),
-    "a picture of no ratio": (of_photograph(aspect_ratio="$ref"), "`$.recipe.aspect_ratio`"),
-    "a picture of endless slots": (of_photograph(slot_count=10**9), "`$.recipe.slot_count`"),
+    "a scenario that cannot be read": (
+        of("playbooks", -1, "scenario", text="scenario: new\nrulez: []\n"),
+        "rulez",
+    ),
+    "a counter of 10^15": (
+        of("head", "state", "counters", ast=10**15),
+        "`$.state.counters[...]`",
+    ),
+    "Credits below none": (
+        of("accounts", 0, "ledger", granted=-1),
+        "`$.ledger.granted`",
+    ),
+    "a picture of no ratio": (
+        of_photograph(aspect_ratio="$ref"),
+        "`$.recipe.aspect_ratio`",
+    ),
+    "a picture of endless slots": (
+        of_photograph(slot_count=10**9),
+        "`$.recipe.slot_count`",
+    ),
     "a picture too large": (of_photograph(width=16_000), "`$.recipe.width`"),
-    "an event of no kind": (put([[0, "birthday", "me", 0]], "events"), "birthday is no kind of event"),
-    "an event of work that is gone": (put([[0, "operation_started", "op_x", 0]], "events"), "KeyError: 'op_x'"),
+    "an event of no kind": (
+        put([[0, "birthday", "me", 0]], "events"),
+        "birthday is no kind of event",
+    ),
+    "an event of work that is gone": (
+        put([[0, "operation_started", "op_x", 0]], "events"),
+        "KeyError: 'op_x'",
+    ),
     "an answer that is no status": (put(99, "records", 0, 1, 2), "`$[1][2]`"),
-}  # fmt: skip
+}
 """Changes of a state, and the complaints about them, by what they break."""
 
 
@@ -159,54 +230,98 @@ def half_way() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_an_impossible_value_is_refused_with_its_field(emulator: EmulatorUnderTest, half_way: bytes, name: str) -> None:
+def test_an_impossible_value_is_refused_with_its_field(
+    emulator: EmulatorUnderTest, half_way: bytes, name: str
+) -> None:
     change, complaint = CHANGES[name]
     emulator.told("PUT", "/state", content=half_way)
     refused(emulator, rewritten(half_way, change), complaint)
 
 
 @pytest.mark.parametrize("replacement", [b"no picture", picture()])
-def test_a_file_that_was_edited_by_hand_is_refused(emulator: EmulatorUnderTest, replacement: bytes) -> None:
+def test_a_file_that_was_edited_by_hand_is_refused(
+    emulator: EmulatorUnderTest, replacement: bytes
+) -> None:
     emulator.upload(photo(size=(96, 96)))
     members = members_of(saved(emulator))
     changed = "is not as it was saved: the file is damaged, or somebody changed it"
-    exchanged = {name: replacement if name.startswith("pictures/") else data for name, data in members.items()}
+    exchanged = {
+        name: replacement if name.startswith("pictures/") else data
+        for name, data in members.items()
+    }
     refused(emulator, zipped(exchanged), changed)
-    edited = members | {STATE: members[STATE].replace(b'"granted":100', b'"granted":999')}
-    refused(emulator, zipped(edited), "is not as it was saved (see state.sha256): the file is damaged, or somebody")
+    edited = members | {
+        STATE: members[STATE].replace(b'"granted":100', b'"granted":999')
+    }
+    refused(
+        emulator,
+        zipped(edited),
+        "is not as it was saved (see state.sha256): the file is damaged, or somebody",
+    )
 
 
 @pytest.mark.emulator(max_memory=100_000)
-def test_more_pictures_than_the_memory_holds_are_refused(emulator: EmulatorUnderTest) -> None:
+def test_more_pictures_than_the_memory_holds_are_refused(
+    emulator: EmulatorUnderTest,
+) -> None:
     data = bytes(200_000)
     digest = hashlib.sha256(data).hexdigest()
     file = saved(emulator)
     parts = parts_of(file)
     parts["pictures"][0].update(recipe=None, sha256=digest)
     file = with_parts(file, parts, **{f"pictures/{digest}": data})
-    refused(emulator, file, "has 200000 bytes, more than --max-memory leaves for it; raise it")
+    refused(
+        emulator,
+        file,
+        "has 200000 bytes, more than --max-memory leaves for it; raise it",
+    )
 
 
-DEEP_ROW = b'["generations",{"request":{"a":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}}]"
+DEEP_ROW = (
+    b'["generations",{"request":{"a":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}}]"
+)
 MEMBER = b"PK\x01\x02"
 """How a member begins in the directory of a file."""
 BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "empty arrays": (lambda _: with_state({}, b"[" + b"[]," * 5_000_000 + b"[]]"), "Expected `object`, got `array`"),
-    "empty lines": (lambda file: with_state({}, members_of(file)[STATE] + b"\n" * 5_000_000), "truncated"),
-    "rows of nothing": (lambda file: with_state({}, members_of(file)[STATE] + b"[]\n" * 5_000_000), "length 2"),
-    "a deep row": (lambda file: with_state({}, members_of(file)[STATE] + DEEP_ROW), "recursion"),
-    "many members": (lambda file: file[:-22] + MEMBER * 100_001 + file[-22:], "more than 100000 members"),
-    "another compression": (lambda file: zipped(members_of(file), zipfile.ZIP_LZMA), "expected it to be stored or deflated"),
+    "empty arrays": (
+        lambda _: with_state({}, b"[" + b"[]," * 5_000_000 + b"[]]"),
+        "Expected `object`, got `array`",
+    ),
+    "empty lines": (
+        lambda file: with_state({}, members_of(file)[STATE] + b"\n" * 5_000_000),
+        "truncated",
+    ),
+    "rows of nothing": (
+        lambda file: with_state({}, members_of(file)[STATE] + b"[]\n" * 5_000_000),
+        "length 2",
+    ),
+    "a deep row": (
+        lambda file: with_state({}, members_of(file)[STATE] + DEEP_ROW),
+        "recursion",
+    ),
+    "many members": (
+        lambda file: file[:-22] + MEMBER * 100_001 + file[-22:],
+        "more than 100000 members",
+    ),
+    "another compression": (
+        lambda file: zipped(members_of(file), zipfile.ZIP_LZMA),
+        "expected it to be stored or deflated",
+    ),
     "a file that is cut off": (lambda file: file[:-200], "not a state file"),
     "a text": (lambda _: b"hello", "not a state file"),
-    "another version": (lambda file: zipped(members_of(file), comment=b"other"), 'found "other", expected "image-workflow-emulator state 11"'),
+    "another version": (
+        lambda file: zipped(members_of(file), comment=b"other"),
+        'found "other", expected "image-workflow-emulator state 11"',
+    ),
     "an empty zip": (lambda _: b"PK\x05\x06" + bytes(18), "not a state file"),
-}  # fmt: skip
+}
 """Changes of a state file, and the complaints about them, by their names."""
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(emulator: EmulatorUnderTest, name: str) -> None:
+def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(
+    emulator: EmulatorUnderTest, name: str
+) -> None:
     make, complaint = BOMBS[name]
     content = make(saved(emulator))
     tracemalloc.start()
@@ -216,8 +331,13 @@ def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(emulator: Emulator
     assert most_bytes < 40_000_000
 
 
-def test_the_loading_of_a_file_ends_when_the_emulator_stops(emulator: EmulatorUnderTest) -> None:
+def test_the_loading_of_a_file_ends_when_the_emulator_stops(
+    emulator: EmulatorUnderTest,
+) -> None:
     saved = emulator.ask("GET", "/state").body
     emulator.application.stop()
     refused = emulator.ask("PUT", "/state", content=saved)
-    assert (400, "(body): the emulator is stopping") == (refused.status, refused.json["detail"])
+    assert (400, "(body): the emulator is stopping") == (
+        refused.status,
+        refused.json["detail"],
+    )

@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from image_workflow_emulator.domain import orders
-from image_workflow_emulator.domain.idempotency import IdempotencyRecords, Scope, StoredAnswer
+from image_workflow_emulator.domain.idempotency import (
+    IdempotencyRecords,
+    Scope,
+    StoredAnswer,
+)
 from image_workflow_emulator.domain.limits import Ledger, LedgerError, RateWindow
 from image_workflow_emulator.domain.readings import READINGS, chosen, parse_readings
 from image_workflow_emulator.kernel.timestamps import HOUR_MS
@@ -19,25 +23,42 @@ SIZES = ("1k", "2k", "4k")
 
 
 @given(EDGES, EDGES, st.sampled_from(SIZES))
-def test_a_picture_has_the_pixels_of_its_ratio_and_resolution(width: int, height: int, resolution: str) -> None:
+def test_a_picture_has_the_pixels_of_its_ratio_and_resolution(
+    width: int, height: int, resolution: str
+) -> None:
     expected = arithmetic.size_of(width, height, resolution)
     assert orders.size_of_ratio(width, height, resolution) == expected
     assert orders.output_size(f"{width}:{height}", resolution) == expected
-    assert orders.reaches(width, height, resolution) is (max(width, height) >= max(expected))
+    assert orders.reaches(width, height, resolution) is (
+        max(width, height) >= max(expected)
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_work_is_reserved_for_in_full_and_charged_by_its_completed_outputs(size: str) -> None:
-    shots = [{"output_mode": "single_shots", "image_count": count, "resolution": size} for count in range(1, 7)]
+def test_work_is_reserved_for_in_full_and_charged_by_its_completed_outputs(
+    size: str,
+) -> None:
+    shots = [
+        {"output_mode": "single_shots", "image_count": count, "resolution": size}
+        for count in range(1, 7)
+    ]
     photoshoot = {"output_mode": "photoshoot", "image_count": 4, "resolution": size}
-    works: list[tuple[str, dict[str, Any]]] = [("product_photography", work) for work in (*shots, photoshoot)]
-    for workflow, request in (*works, ("edit_images", {"resolution": size}), ("upscale", {"target_resolution": size})):
+    works: list[tuple[str, dict[str, Any]]] = [
+        ("product_photography", work) for work in (*shots, photoshoot)
+    ]
+    for workflow, request in (
+        *works,
+        ("edit_images", {"resolution": size}),
+        ("upscale", {"target_resolution": size}),
+    ):
         slots = request.get("image_count", 1)
         price = orders.generation_price(workflow, request)
         assert price == arithmetic.generation_price(workflow, request)
         for completed in range(slots + 1):
             charge = orders.generation_charge(price, completed, slots)
-            assert charge == arithmetic.generation_charge(workflow, request, completed), (request, completed)
+            assert charge == arithmetic.generation_charge(
+                workflow, request, completed
+            ), (request, completed)
 
 
 MINUTE_MS = 60_000
@@ -47,7 +68,9 @@ REQUESTS = st.lists(st.tuples(PAUSES, st.integers(0, 4)), max_size=40)
 
 
 @given(REQUESTS)
-def test_a_request_waits_until_fewer_than_the_limit_came_in_the_last_minute(requests: list[tuple[int, int]]) -> None:
+def test_a_request_waits_until_fewer_than_the_limit_came_in_the_last_minute(
+    requests: list[tuple[int, int]],
+) -> None:
     """D41, D42."""
     window, let_in, now = RateWindow(), list[int](), 0
     for pause, limit in requests:
@@ -73,7 +96,9 @@ def test_a_request_waits_until_fewer_than_the_limit_came_in_the_last_minute(requ
         lambda ledger: ledger.settle("gen_1", -1),
     ],
 )
-def test_a_step_that_would_lose_or_invent_credits_is_refused(step: Callable[[Ledger], None]) -> None:
+def test_a_step_that_would_lose_or_invent_credits_is_refused(
+    step: Callable[[Ledger], None],
+) -> None:
     ledger = Ledger()
     ledger.grant(10)
     ledger.reserve("gen_1", 4)
@@ -89,12 +114,19 @@ def scope(key: str) -> Scope:
 def kept(*hours: int) -> IdempotencyRecords:
     records = IdempotencyRecords()
     for hour in hours:
-        records.bind(scope(str(hour)), StoredAnswer(hour * HOUR_MS, b"intent", 201, (), b"{}"))
+        records.bind(
+            scope(str(hour)), StoredAnswer(hour * HOUR_MS, b"intent", 201, (), b"{}")
+        )
     return records
 
 
 def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
-    assert [scope.key for scope, _ in kept(*range(0, 48, 6)).records()] == ["24", "30", "36", "42"]
+    assert [scope.key for scope, _ in kept(*range(0, 48, 6)).records()] == [
+        "24",
+        "30",
+        "36",
+        "42",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -104,16 +136,25 @@ def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
         ("D26=always-a-cursor", ("D26=always-a-cursor",)),
         ("D66=silent, D26=always-a-cursor", ("D26=always-a-cursor", "D66=silent")),
         ("D10=releases,D10=binds-refusals", ("D10=binds-refusals",)),
-        ("other,D26=plain,D26=plain", tuple(n for n in chosen(parse_readings("other")) if not n.startswith("D26"))),
+        (
+            "other,D26=plain,D26=plain",
+            tuple(
+                n for n in chosen(parse_readings("other")) if not n.startswith("D26")
+            ),
+        ),
         ("stingy,plain", chosen(parse_readings("stingy"))),
     ],
 )
-def test_a_later_part_overrides_an_earlier_one(text: str, expected: tuple[str, ...]) -> None:
+def test_a_later_part_overrides_an_earlier_one(
+    text: str, expected: tuple[str, ...]
+) -> None:
     assert expected == chosen(parse_readings(text))
 
 
 def test_other_has_the_first_reading_of_each_decision() -> None:
-    first = {reading.decision: name for name, reading in reversed(list(READINGS.items()))}
+    first = {
+        reading.decision: name for name, reading in reversed(list(READINGS.items()))
+    }
     assert set(first.values()) == set(chosen(parse_readings("other")))
 
 
@@ -125,7 +166,19 @@ def test_stingy_has_what_gives_less_or_refuses_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "D26", "D26=", "D26=none", "D99=plain", "any:7", "floor", "Plain", "d26=plain", "D01=plain"]
+    "text",
+    [
+        "",
+        "D26",
+        "D26=",
+        "D26=none",
+        "D99=plain",
+        "any:7",
+        "floor",
+        "Plain",
+        "d26=plain",
+        "D01=plain",
+    ],
 )
 def test_what_is_no_reading_is_named(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{text}$"):

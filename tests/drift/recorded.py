@@ -49,7 +49,12 @@ class MeasuredPictures(DescribedPictures):
         if header is None:
             return await super().run(head, parts)
         _, width, height = header
-        stored = {"format": head.get("stored_as") or "png", "scene": "clean", "width": width, "height": height}
+        stored = {
+            "format": head.get("stored_as") or "png",
+            "scene": "clean",
+            "width": width,
+            "height": height,
+        }
         return stored, list(parts)
 
 
@@ -57,7 +62,11 @@ class RecordedService:
     """Asks an emulator with some readings, and keeps the exchanges with the emulator's own times."""
 
     def __init__(self, readings: str = "plain", *, evolution: bool = False) -> None:
-        options = {"clock": "manual", "readings": readings, "evolution": "on" if evolution else "off"}
+        options = {
+            "clock": "manual",
+            "readings": readings,
+            "evolution": "on" if evolution else "off",
+        }
         self.application = Application(read_settings(options, {}), MeasuredPictures())
         self.exchanges: list[RecordedExchange] = []
 
@@ -65,34 +74,64 @@ class RecordedService:
         """Move the clock."""
         self.control("POST", "/clock/advance", {"seconds": seconds})
 
-    def control(self, method: str, path: str, body: Mapping[str, Any] | bytes = b"") -> bytes:
+    def control(
+        self, method: str, path: str, body: Mapping[str, Any] | bytes = b""
+    ) -> bytes:
         """Ask the control plane, which is not recorded, with JSON or a state file; return its answer."""
-        form, content = ("zip", body) if isinstance(body, bytes) else ("json", orjson.dumps(body))
+        form, content = (
+            ("zip", body) if isinstance(body, bytes) else ("json", orjson.dumps(body))
+        )
         headers = {"content-type": f"application/{form}"}
-        answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", headers, content))
+        answered = asyncio.run(
+            ask(self.application, method, f"/_emulator{path}", headers, content)
+        )
         assert answered.status < 400, answered.body
         return answered.body
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
+    def send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+    ) -> Answer:
         """Send one request to the emulator, and keep the exchange."""
         at = self.application.sandboxes.default.clock.now()
-        answer = asyncio.run(ask(self.application, method, url.removeprefix(ORIGIN), headers, body or b""))
+        answer = asyncio.run(
+            ask(
+                self.application, method, url.removeprefix(ORIGIN), headers, body or b""
+            )
+        )
         where, sent = f"request {len(self.exchanges) + 1}", lower_names(headers.items())
         parts = answer.status, answer.headers, answer.body
-        self.exchanges.append(RecordedExchange(where, at, 0.0, method, url, sent, body, *parts))
+        self.exchanges.append(
+            RecordedExchange(where, at, 0.0, method, url, sent, body, *parts)
+        )
         return answer
 
-    def call(self, operation: str, body: Any = None, key: str | None = None, **parameters: str | int) -> Answer:
+    def call(
+        self,
+        operation: str,
+        body: Any = None,
+        key: str | None = None,
+        **parameters: str | int,
+    ) -> Answer:
         """Call an operation. `parameters` are those of its path, and of its query."""
         contract = CONTRACT.operations[operation]
-        query = {name: value for name, value in parameters.items() if f"{{{name}}}" not in contract.path}
+        query = {
+            name: value
+            for name, value in parameters.items()
+            if f"{{{name}}}" not in contract.path
+        }
         headers = {"Authorization": f"Bearer {KEY}", "Accept": "application/json"}
         if contract.takes_key:
             headers["Idempotency-Key"] = f"key-{key or len(self.exchanges)}"
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
             headers["Content-Type"] = "application/json"
-        url = f"{ORIGIN}/v1{contract.path.format_map(parameters)}" + (f"?{urlencode(query)}" if query else "")
+        url = f"{ORIGIN}/v1{contract.path.format_map(parameters)}" + (
+            f"?{urlencode(query)}" if query else ""
+        )
         return self.send(contract.method, url, headers, data)
 
     def finished(self, admitted: Answer) -> dict[str, Any]:
@@ -109,17 +148,29 @@ class RecordedService:
     def upload(self, width: int = 64, height: int = 64) -> Answer:
         """Upload a photo of some size, and return the last answer."""
         data = picture(size=(width, height), mode="L")
-        opened = self.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)}).json
+        opened = self.call(
+            "createUpload", {"content_type": "image/png", "size_bytes": len(data)}
+        ).json
         upload = opened["upload"]
         sent = self.send(upload["method"], upload["url"], upload["headers"], data)
-        return self.call("completeUpload", {"upload_token": sent.json["upload_token"]}, upload_id=opened["id"])
+        return self.call(
+            "completeUpload",
+            {"upload_token": sent.json["upload_token"]},
+            upload_id=opened["id"],
+        )
 
     def photos(self, number: int) -> list[str]:
         """Upload some photos and return their ids."""
         return [str(self.upload(64, 64 + index).json["id"]) for index in range(number)]
 
-    def product(self, name: str, photos: Sequence[str], key: str | None = None) -> Answer:
-        return self.call("createProduct", {"name": name, "asset_ids": photos, "primary_asset_id": photos[0]}, key)
+    def product(
+        self, name: str, photos: Sequence[str], key: str | None = None
+    ) -> Answer:
+        return self.call(
+            "createProduct",
+            {"name": name, "asset_ids": photos, "primary_asset_id": photos[0]},
+            key,
+        )
 
     def order(self, order: Mapping[str, Any], photos: int = 1) -> dict[str, Any]:
         """Order pictures of some photos, read the Team, wait for them, and read each."""
@@ -145,7 +196,11 @@ def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedEx
         stop(service)
         service.wait(60)
     asset = service.call("listAssets", limit=1).json["data"][0]["id"]
-    upscaled = {"asset_id": service.upload(2_500, 900).json["id"], "target_resolution": "4k", "output_format": "png"}
+    upscaled = {
+        "asset_id": service.upload(2_500, 900).json["id"],
+        "target_resolution": "4k",
+        "output_format": "png",
+    }
     service.finished(service.call("createUpscaleGeneration", upscaled))
     for failing in ("1", "12", "123"):
         rule = {
@@ -153,10 +208,14 @@ def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedEx
             "then": {"outputs": dict.fromkeys(failing, "content_rejected")},
         }
         service.control("PUT", "/scenario", {"scenario": "failing", "rules": [rule]})
-        service.finished(service.call("createProductPhotographyGeneration", photoshoot_of(asset)))
+        service.finished(
+            service.call("createProductPhotographyGeneration", photoshoot_of(asset))
+        )
     pause = {"at": "0s", "set": {"admission": "paused", "retry_after": 5}}
     opening = {"at": "10s", "set": {"admission": "open"}}
-    service.control("PUT", "/scenario", {"scenario": "paused", "timeline": [pause, opening]})
+    service.control(
+        "PUT", "/scenario", {"scenario": "paused", "timeline": [pause, opening]}
+    )
     service.product("Paused", [asset])
     service.wait(10)
     service.control("PUT", "/scenario", {"scenario": "nothing"})
@@ -171,7 +230,12 @@ def tour(readings: str = "plain", *, evolution: bool = False) -> list[RecordedEx
 
 def photoshoot_of(asset: str) -> dict[str, Any]:
     """The body of an order of four pictures of a photo, with nothing left to defaults."""
-    return {**SHOOT, "asset_ids": [asset], "aspect_ratio": "1:1", "output_format": "png"}
+    return {
+        **SHOOT,
+        "asset_ids": [asset],
+        "aspect_ratio": "1:1",
+        "output_format": "png",
+    }
 
 
 def _product(service: RecordedService) -> None:
@@ -224,8 +288,15 @@ def found(exchanges: Sequence[RecordedExchange]) -> list[str]:
     service), and each other finding as its verdict and place (`breach Request-Id`).
     """
     report = judged(exchanges)
-    rows = [row for row in report.details["decisions"] if row.verdict in ("other", "neither")]
-    others = [f"{one.rule} {str(one.where).split()[-1]}" for one in report.findings[len(rows) :]]
+    rows = [
+        row
+        for row in report.details["decisions"]
+        if row.verdict in ("other", "neither")
+    ]
+    others = [
+        f"{one.rule} {str(one.where).split()[-1]}"
+        for one in report.findings[len(rows) :]
+    ]
     return [f"{row.decision}={row.reading}" for row in rows] + others
 
 
@@ -234,7 +305,12 @@ def found(exchanges: Sequence[RecordedExchange]) -> list[str]:
 
 def as_har(exchanges: Sequence[RecordedExchange]) -> dict[str, Any]:
     """Return exchanges as a HAR."""
-    return {"log": {"version": "1.2", "entries": [_har_entry(exchange) for exchange in exchanges]}}
+    return {
+        "log": {
+            "version": "1.2",
+            "entries": [_har_entry(exchange) for exchange in exchanges],
+        }
+    }
 
 
 def written(exchanges: Sequence[RecordedExchange], file: Path) -> str:
@@ -245,7 +321,11 @@ def written(exchanges: Sequence[RecordedExchange], file: Path) -> str:
 
 def _har_entry(one: RecordedExchange) -> dict[str, Any]:
     def message(headers: Mapping[str, str]) -> dict[str, Any]:
-        return {"headers": [{"name": name, "value": value} for name, value in headers.items()]}
+        return {
+            "headers": [
+                {"name": name, "value": value} for name, value in headers.items()
+            ]
+        }
 
     def content(body: bytes) -> dict[str, Any]:
         encoded = {"text": base64.b64encode(body).decode(), "encoding": "base64"}
@@ -253,6 +333,9 @@ def _har_entry(one: RecordedExchange) -> dict[str, Any]:
 
     request = message(one.request_headers) | {"method": one.method, "url": one.url}
     sent = {"postData": content(one.request_body)} if one.request_body else {}
-    answer = message(one.response_headers) | {"status": one.status, "content": content(one.response_body or b"")}
+    answer = message(one.response_headers) | {
+        "status": one.status,
+        "content": content(one.response_body or b""),
+    }
     began = {"startedDateTime": format_timestamp(one.at or 0), "time": one.took_ms}
     return {**began, "request": request | sent, "response": answer}

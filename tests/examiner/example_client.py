@@ -9,7 +9,9 @@ from typing import Any, Final
 from image_workflow_emulator.testing import Sandbox
 from tests.support.served import ROOT
 
-SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(encoding="utf-8")
+SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(
+    encoding="utf-8"
+)
 PHOTO: Final = (ROOT / "examples/python/photo.png").read_bytes()
 UPSCALE, PHOTOGRAPHY = "/generations/upscale", "/generations/product-photography"
 
@@ -23,11 +25,21 @@ def load(*changes: tuple[str, str]) -> ModuleType:
     module = ModuleType("mutated_client")
     sys.modules[module.__name__] = module  # where dataclasses look their module up
     exec(compile(source, "mutated_client.py", "exec"), module.__dict__)
-    module.ImageWorkflow.gives_up = (module.Refused, module.Unanswered, module.WorkFailed, module.Unfinished)
+    module.ImageWorkflow.gives_up = (
+        module.Refused,
+        module.Unanswered,
+        module.WorkFailed,
+        module.Unfinished,
+    )
     return module
 
 
-def play(module: ModuleType, sandbox: Sandbox, act: Callable[[Any], None], sleep: Callable[[float], object]) -> None:
+def play(
+    module: ModuleType,
+    sandbox: Sandbox,
+    act: Callable[[Any], None],
+    sleep: Callable[[float], object],
+) -> None:
     """Let a client act; it may end by an exception of its own, as any client that gives up does."""
     module.__dict__["time"] = ModuleType("time")
     module.time.sleep = sleep
@@ -69,12 +81,24 @@ def errands(client: Any) -> None:
     """Do a little of everything; what is refused for good is left, and the next thing begun."""
     attempt(client, lambda: client.request("GET", "/team"))
     assets: list[str] = []
-    attempt(client, lambda: assets.extend(client.upload(PHOTO, "image/png")["id"] for _ in range(3)))
+    attempt(
+        client,
+        lambda: assets.extend(
+            client.upload(PHOTO, "image/png")["id"] for _ in range(3)
+        ),
+    )
     if not assets:
         return
-    shoot, shot = ({"output_mode": mode, "asset_ids": assets[:1]} for mode in ("photoshoot", "single_shots"))
+    shoot, shot = (
+        {"output_mode": mode, "asset_ids": assets[:1]}
+        for mode in ("photoshoot", "single_shots")
+    )
     larger = {"asset_id": assets[0], "target_resolution": "2k", "output_format": "png"}
-    for path, body in ((PHOTOGRAPHY, shoot), (PHOTOGRAPHY, shot), (UPSCALE, larger)) * 2:
+    for path, body in (
+        (PHOTOGRAPHY, shoot),
+        (PHOTOGRAPHY, shot),
+        (UPSCALE, larger),
+    ) * 2:
         if not attempt(client, partial(order, client, path, body)):
             return
     attempt(client, lambda: client.create_product("Shirt", assets))

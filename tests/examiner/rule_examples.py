@@ -44,11 +44,19 @@ class Example(Struct, frozen=True):
     """The rules of the scenario that runs."""
 
 
-UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}
+UPSCALE: Final = {
+    "asset_id": "{asset}",
+    "target_resolution": "2k",
+    "output_format": "png",
+}
 """The body of the simplest work, for examples."""
-OPEN_UPLOAD: Final = Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one")
+OPEN_UPLOAD: Final = Ask(
+    "POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one"
+)
 SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
-COMPLETE_UPLOAD: Final = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
+COMPLETE_UPLOAD: Final = Ask(
+    "POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two"
+)
 
 
 SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))
@@ -62,7 +70,11 @@ def upscale(key: str) -> Ask:
 
 def _fault(then: Mapping[str, Any], nth: int | str = 1) -> Mapping[str, Any]:
     """Return the rule of a scenario for the requests that `upscale` sends."""
-    return {"match": {"operation": "createUpscaleGeneration"}, "when": {"nth": nth}, "then": then}
+    return {
+        "match": {"operation": "createUpscaleGeneration"},
+        "when": {"nth": nth},
+        "then": then,
+    }
 
 
 _LIMITED = _fault({"problem": "rate_limited", "retry_after": 10})
@@ -72,7 +84,12 @@ _LOST_BEFORE = _fault({"problem": "internal_error", "at": "before_commit"})
 _LOST_AFTER = _fault({"problem": "internal_error", "at": "after_commit"})
 _DEPRECATED = {
     "match": {"operation": "listPoses"},
-    "then": {"deprecated": {"sunset": "2026-01-01T01:00:00.000Z", "link": "https://docs.example/migration"}},
+    "then": {
+        "deprecated": {
+            "sunset": "2026-01-01T01:00:00.000Z",
+            "link": "https://docs.example/migration",
+        }
+    },
 }
 _LOOK = Ask("GET", "{work}")
 _MISSING = Ask("GET", "/assets/ast_none")
@@ -80,25 +97,51 @@ _SEND = upscale("one")
 
 
 def _other(key: str) -> Ask:
-    return Ask("POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key)
+    return Ask(
+        "POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key
+    )
 
 
 _FETCH = Ask("GET", "/assets/{picture}")
 _LIST = Ask("GET", "/generations")
-_FORBIDDEN = {"match": {"operation": "createUpload"}, "then": {"problem": "permission_denied"}}
-_NO_PRODUCTS = {"match": {"operation": "listProducts"}, "when": {"nth": "1-30"}, "then": {"problem": "internal_error"}}
+_FORBIDDEN = {
+    "match": {"operation": "createUpload"},
+    "then": {"problem": "permission_denied"},
+}
+_NO_PRODUCTS = {
+    "match": {"operation": "listProducts"},
+    "when": {"nth": "1-30"},
+    "then": {"problem": "internal_error"},
+}
 
 
 def _opened(*sizes: int) -> tuple[Ask, ...]:
-    return tuple(Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": one}, f"{one}") for one in sizes)
+    return tuple(
+        Ask(
+            "POST",
+            "/uploads",
+            {"content_type": "image/png", "size_bytes": one},
+            f"{one}",
+        )
+        for one in sizes
+    )
 
 
 def _backing_off(times: int) -> tuple["Ask | Wait", ...]:
-    return tuple(step for power in range(times) for step in (Ask("GET", "/products"), Wait(min(2**power, 120))))
+    return tuple(
+        step
+        for power in range(times)
+        for step in (Ask("GET", "/products"), Wait(min(2**power, 120)))
+    )
 
 
 def _pictured(*assets: str) -> Ask:
-    return Ask("POST", "/generations/product-photography", {"output_mode": "single_shots", "asset_ids": assets}, "one")
+    return Ask(
+        "POST",
+        "/generations/product-photography",
+        {"output_mode": "single_shots", "asset_ids": assets},
+        "one",
+    )
 
 
 EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
@@ -115,15 +158,49 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((_SEND, Wait(10), _LOOK, _LOOK, _LOOK)),
     ),
     "no-backoff": (
-        Example((_SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, *SEE), (_BROKEN,)),
-        Example((_SEND, Wait(1), _SEND, Wait(2), _SEND, Wait(4), _SEND, Wait(8), _SEND, *SEE), (_BROKEN,)),
+        Example(
+            (
+                _SEND,
+                Wait(1),
+                _SEND,
+                Wait(1),
+                _SEND,
+                Wait(1),
+                _SEND,
+                Wait(1),
+                _SEND,
+                *SEE,
+            ),
+            (_BROKEN,),
+        ),
+        Example(
+            (
+                _SEND,
+                Wait(1),
+                _SEND,
+                Wait(2),
+                _SEND,
+                Wait(4),
+                _SEND,
+                Wait(8),
+                _SEND,
+                *SEE,
+            ),
+            (_BROKEN,),
+        ),
     ),
     "retry-of-the-hopeless": (
         Example((_MISSING, _MISSING, _MISSING)),
         Example((_MISSING, _MISSING, Ask("GET", "/assets"))),
     ),
-    "gave-up-on-retryable": (Example((_SEND,), (_PAUSED,)), Example((_SEND, Wait(5), _SEND, *SEE), (_PAUSED,))),
-    "key-not-sent-again": (Example((_SEND,), (_LOST_AFTER,)), Example((_SEND, _SEND, *SEE), (_LOST_AFTER,))),
+    "gave-up-on-retryable": (
+        Example((_SEND,), (_PAUSED,)),
+        Example((_SEND, Wait(5), _SEND, *SEE), (_PAUSED,)),
+    ),
+    "key-not-sent-again": (
+        Example((_SEND,), (_LOST_AFTER,)),
+        Example((_SEND, _SEND, *SEE), (_LOST_AFTER,)),
+    ),
     "write-retried-with-new-key": (
         Example((_SEND, upscale("two"), *SEE), (_LOST_BEFORE,)),
         Example((_SEND, _SEND, *SEE), (_LOST_BEFORE,)),
@@ -132,8 +209,14 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((_SEND, upscale("two"), *SEE), (_LOST_AFTER,)),
         Example((_SEND, _SEND, *SEE), (_LOST_AFTER,)),
     ),
-    "key-reused": (Example((_SEND, _other("one"), *SEE)), Example((_SEND, *SEE, _other("two"), *SEE))),
-    "credential-sent-to-bytes": (Example((Ask("GET", "{file}"),)), Example((Ask("GET", "{file}", credential=False),))),
+    "key-reused": (
+        Example((_SEND, _other("one"), *SEE)),
+        Example((_SEND, *SEE, _other("two"), *SEE)),
+    ),
+    "credential-sent-to-bytes": (
+        Example((Ask("GET", "{file}"),)),
+        Example((Ask("GET", "{file}", credential=False),)),
+    ),
     "credential-in-request": (
         Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
         Example((Ask("GET", "/products?limit=5"),)),
@@ -146,7 +229,10 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example(_opened(101, 102, 103), (_FORBIDDEN,)),
         Example(_opened(101, 102), (_FORBIDDEN,)),
     ),
-    "retries-without-end": (Example(_backing_off(23), (_NO_PRODUCTS,)), Example(_backing_off(8), (_NO_PRODUCTS,))),
+    "retries-without-end": (
+        Example(_backing_off(23), (_NO_PRODUCTS,)),
+        Example(_backing_off(8), (_NO_PRODUCTS,)),
+    ),
     "list-polled": (
         Example((_SEND, *(Wait(1), _LIST) * 4, Wait(20), _LIST)),
         Example((_SEND, *(Wait(1), _LIST) * 3, Wait(20), _LIST)),
@@ -156,21 +242,53 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((_SEND, *SEE, _FETCH, _other("two"), *SEE, _FETCH)),
     ),
     "cut-subjects": (
-        Example((_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}", "{asset6}"), *SEE)),
-        Example((_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}"), *SEE)),
+        Example(
+            (
+                _pictured(
+                    "{asset}",
+                    "{asset2}",
+                    "{asset3}",
+                    "{asset4}",
+                    "{asset5}",
+                    "{asset6}",
+                ),
+                *SEE,
+            )
+        ),
+        Example(
+            (_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}"), *SEE)
+        ),
     ),
     "upload-after-window": (
         Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
         Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
     ),
-    "abandoned-upload": (Example((OPEN_UPLOAD, SEND_BYTES)), Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD))),
-    "abandoned-work": (Example((_SEND, Wait(1000))), Example((_SEND, Wait(1000), _LOOK))),
+    "abandoned-upload": (
+        Example((OPEN_UPLOAD, SEND_BYTES)),
+        Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
+    ),
+    "abandoned-work": (
+        Example((_SEND, Wait(1000))),
+        Example((_SEND, Wait(1000), _LOOK)),
+    ),
     "cursor-with-other-filters": (
-        Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))),
-        Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
+        Example(
+            (
+                Ask("GET", "/poses?limit=1&scope=all"),
+                Ask("GET", "/poses?limit=1&scope=global&after={cursor}"),
+            )
+        ),
+        Example(
+            (
+                Ask("GET", "/poses?limit=1&scope=all"),
+                Ask("GET", "/poses?limit=2&scope=all&after={cursor}"),
+            )
+        ),
     ),
     "use-after-sunset": (
-        Example((Ask("GET", "/poses"), Wait(4000), Ask("GET", "/poses")), (_DEPRECATED,)),
+        Example(
+            (Ask("GET", "/poses"), Wait(4000), Ask("GET", "/poses")), (_DEPRECATED,)
+        ),
         Example((Ask("GET", "/poses"),), (_DEPRECATED,)),
     ),
 }
@@ -185,7 +303,10 @@ SLOW: Final = ("silent-service", "slow-service")
 
 def rules_found(service: EmulatorUnderTest, query: str = "?ended=true") -> list[str]:
     """The rule of each finding: of all that would be found if the run ended now, unless the query says otherwise."""
-    return [finding["rule"] for finding in service.told("GET", f"/conduct{query}")["findings"]]
+    return [
+        finding["rule"]
+        for finding in service.told("GET", f"/conduct{query}")["findings"]
+    ]
 
 
 class ExampleClient:
@@ -194,8 +315,14 @@ class ExampleClient:
     def __init__(self, service: EmulatorUnderTest) -> None:
         self._service = service
         asset, *others = service.assets(6)
-        numbered = {f"asset{number}": other for number, other in enumerate(others, start=2)}
-        self._known: dict[str, str] = {"asset": asset, **numbered, "file": service.get(f"/assets/{asset}").json["url"]}
+        numbered = {
+            f"asset{number}": other for number, other in enumerate(others, start=2)
+        }
+        self._known: dict[str, str] = {
+            "asset": asset,
+            **numbered,
+            "file": service.get(f"/assets/{asset}").json["url"],
+        }
 
     def play(self, example: Example) -> str:
         """Do all that the example says; return it as lines: each request with its answer, and the waits."""
@@ -214,11 +341,22 @@ class ExampleClient:
 
     def _send(self, step: Ask) -> Answer:
         content = picture() if isinstance(step.body, bytes) else None
-        body = None if content is not None or step.body is None else self._filled(step.body)
+        body = (
+            None
+            if content is not None or step.body is None
+            else self._filled(step.body)
+        )
         headers = dict(step.headers)
         if content is not None:
             headers |= json.loads(self._known["upload_headers"])
-        call = Call(step.method, self._filled(step.path), body, content, idempotency_key=step.key, headers=headers)
+        call = Call(
+            step.method,
+            self._filled(step.path),
+            body,
+            content,
+            idempotency_key=step.key,
+            headers=headers,
+        )
         call.key = call.key if step.credential else None
         return self._service.send(call)
 
@@ -236,12 +374,19 @@ class ExampleClient:
         return {key: self._filled(one) for key, one in value.items()}
 
     def _remember(self, answer: Answer) -> None:
-        if answer.status >= 400 or not answer.body or answer.headers["content-type"] != "application/json":
+        if (
+            answer.status >= 400
+            or not answer.body
+            or answer.headers["content-type"] != "application/json"
+        ):
             return
         told = answer.json
         match told.get("object"):
             case "upload":
-                self._known |= {"upload": told["id"], "upload_url": told["upload"]["url"]}
+                self._known |= {
+                    "upload": told["id"],
+                    "upload_url": told["upload"]["url"],
+                }
                 self._known["upload_headers"] = json.dumps(told["upload"]["headers"])
             case "generation" | "operation":
                 self._known["work"] = f"/{told['object']}s/{told['id']}"
@@ -256,7 +401,10 @@ class ExampleClient:
 
 def _line(step: Ask, answer: Answer) -> str:
     """Show a request with its answer: `POST /products key one 429 rate_limited, Retry-After: 10`."""
-    key, code = step.key and f"key {step.key}", answer.status >= 400 and answer.json["code"]
+    key, code = (
+        step.key and f"key {step.key}",
+        answer.status >= 400 and answer.json["code"],
+    )
     retry_after = answer.headers.get("retry-after")
     shown = filter(None, (step.method, step.path, key, str(answer.status), code))
     return " ".join(shown) + (f", Retry-After: {retry_after}" if retry_after else "")

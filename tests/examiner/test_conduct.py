@@ -23,24 +23,47 @@ def conduct(emulator: EmulatorUnderTest, query: str = "") -> Json:
     return dict(emulator.told("GET", f"/conduct{query}"))
 
 
-def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(emulator: EmulatorUnderTest) -> None:
+def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(
+    emulator: EmulatorUnderTest,
+) -> None:
     ExampleClient(emulator).play(BREAKS)
     (finding,) = conduct(emulator)["findings"]
-    assert {"rule", "severity", "message", "source", "requests", "client", "remedy"} == finding.keys()
+    assert {
+        "rule",
+        "severity",
+        "message",
+        "source",
+        "requests",
+        "client",
+        "remedy",
+    } == finding.keys()
     entry = emulator.told("GET", f"/requests/{finding['requests'][0]}")
-    assert {"credential": entry["credential"]["id"], "user_agent": entry["user_agent"]} == finding["client"]
+    assert {
+        "credential": entry["credential"]["id"],
+        "user_agent": entry["user_agent"],
+    } == finding["client"]
     assert "error" == finding["severity"]
     assert "Retry-After of 10 s of the 429 rate_limited" in finding["message"]
     first, second = finding["requests"]
-    assert [429, 202] == [emulator.told("GET", f"/requests/{sequence}")["status"] for sequence in (first, second)]
+    assert [429, 202] == [
+        emulator.told("GET", f"/requests/{sequence}")["status"]
+        for sequence in (first, second)
+    ]
 
 
 NONE_CHECKED = {rule.name: 0 for rule in RULES}
-NOTHING = {"findings": [], "checked": NONE_CHECKED, "not_checked": [], "judged": {"requests": 0, "left": 0}}
+NOTHING = {
+    "findings": [],
+    "checked": NONE_CHECKED,
+    "not_checked": [],
+    "judged": {"requests": 0, "left": 0},
+}
 
 
 @pytest.mark.parametrize("ends", ["clear", "reset", "load"])
-def test_a_cleared_journal_a_reset_and_a_load_clear_the_verdict(emulator: EmulatorUnderTest, ends: str) -> None:
+def test_a_cleared_journal_a_reset_and_a_load_clear_the_verdict(
+    emulator: EmulatorUnderTest, ends: str
+) -> None:
     ExampleClient(emulator).play(BREAKS)
     assert [BROKEN] == rules_found(emulator)
     if ends == "clear":
@@ -55,7 +78,9 @@ def test_a_cleared_journal_a_reset_and_a_load_clear_the_verdict(emulator: Emulat
     assert ["credential-sent-to-bytes"] == rules_found(emulator)
 
 
-def test_what_left_the_journal_is_not_judged_but_counted(make_emulator: MakeEmulator) -> None:
+def test_what_left_the_journal_is_not_judged_but_counted(
+    make_emulator: MakeEmulator,
+) -> None:
     emulator = make_emulator(clock="manual", journal_requests=30)
     ExampleClient(emulator).play(BREAKS)
     assert ([BROKEN], 0) == (rules_found(emulator), conduct(emulator)["judged"]["left"])
@@ -65,10 +90,16 @@ def test_what_left_the_journal_is_not_judged_but_counted(make_emulator: MakeEmul
     assert ([], 30) == (shown["findings"], shown["judged"]["requests"])
     assert 0 < shown["judged"]["left"]
     assert shown["judged"] == covered["judged"]
-    assert 30 == sum(point["covered"] for one in covered["operations"].values() for point in one["points"])
+    assert 30 == sum(
+        point["covered"]
+        for one in covered["operations"].values()
+        for point in one["points"]
+    )
 
 
-def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:
+def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(
+    make_emulator: MakeEmulator,
+) -> None:
     emulator = make_emulator(clock="auto")
     for example in (BREAKS, EXAMPLES["poll-before-retry-after"][0]):
         ExampleClient(emulator).play(example)
@@ -77,7 +108,9 @@ def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulato
     assert dict.fromkeys(TIMED, 0) == {name: shown["checked"][name] for name in TIMED}
 
 
-def test_what_is_left_undone_is_found_ten_minutes_later(emulator: EmulatorUnderTest) -> None:
+def test_what_is_left_undone_is_found_ten_minutes_later(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.admitted_upscale()
     emulator.advance(600)
     assert [] == rules_found(emulator, "")
@@ -85,7 +118,9 @@ def test_what_is_left_undone_is_found_ten_minutes_later(emulator: EmulatorUnderT
     assert ["abandoned-work"] == rules_found(emulator, "")
 
 
-def test_a_loop_is_one_finding_and_counted_with_each_turn(emulator: EmulatorUnderTest) -> None:
+def test_a_loop_is_one_finding_and_counted_with_each_turn(
+    emulator: EmulatorUnderTest,
+) -> None:
     work = emulator.admitted_upscale()
     for path in (f"/generations/{work['id']}", "/assets/none"):
         for _ in range(4):
@@ -96,9 +131,15 @@ def test_a_loop_is_one_finding_and_counted_with_each_turn(emulator: EmulatorUnde
     assert [3, 4] == [shown["checked"][rule] for rule in named]
 
 
-def test_a_request_that_comes_again_late_is_found_no_more(emulator: EmulatorUnderTest) -> None:
+def test_a_request_that_comes_again_late_is_found_no_more(
+    emulator: EmulatorUnderTest,
+) -> None:
     asset = emulator.assets(1)[0]
-    emulator.rule({"operation": "createUpscaleGeneration"}, {"problem": "service_unavailable"}, {"nth": 1})
+    emulator.rule(
+        {"operation": "createUpscaleGeneration"},
+        {"problem": "service_unavailable"},
+        {"nth": 1},
+    )
     emulator.send(upscale_call(asset, "k"))
     assert ["gave-up-on-retryable"] == rules_found(emulator)
     emulator.advance(5)
@@ -113,24 +154,41 @@ TWICE = [*HAMMERING, "/v1/products", "/v1/products"]
 
 
 def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
-    return run_command("exec", "--scenario", "rate-limited", *options, "--", *reading(*paths))
+    return run_command(
+        "exec", "--scenario", "rate-limited", *options, "--", *reading(*paths)
+    )
 
 
-def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp_path: Path) -> None:
+def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(
+    tmp_path: Path,
+) -> None:
     outcome = run("--report", str(tmp_path / "report.json"))
     assert 0 == outcome.status
-    told = ("conduct: 1 error", f"error: {BROKEN}: getTeam", "(requests 6, 7, by shop/1.0)", "Section 8:", "remedy:")
+    told = (
+        "conduct: 1 error",
+        f"error: {BROKEN}: getTeam",
+        "(requests 6, 7, by shop/1.0)",
+        "Section 8:",
+        "remedy:",
+    )
     shown = " ".join(outcome.complaint.split())
     assert [] == [words for words in told if words not in shown]
     report = json.loads((tmp_path / "report.json").read_text())
-    assert (BROKEN, [6, 7]) == (report["findings"][0]["rule"], report["findings"][0]["requests"])
+    assert (BROKEN, [6, 7]) == (
+        report["findings"][0]["rule"],
+        report["findings"][0]["requests"],
+    )
     assert {"error": 1} == report["data"]["conduct"]
     assert 1 == report["checked"][BROKEN]
 
 
 def test_what_two_findings_of_a_rule_have_in_common_is_said_once() -> None:
     told = run(paths=TWICE).complaint
-    assert (2, 1, 1) == (told.count(f"error: {BROKEN}: "), told.count("Section 8:"), told.count("remedy: wait"))
+    assert (2, 1, 1) == (
+        told.count(f"error: {BROKEN}: "),
+        told.count("Section 8:"),
+        told.count("remedy: wait"),
+    )
 
 
 def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
@@ -139,7 +197,9 @@ def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
     assert 0 == run("--conduct", "fail", "--ignore", BROKEN).status
     clean = run("--conduct", "fail", paths=["/v1/team"])
     assert 0 == clean.status
-    assert re.search(r"conduct: nothing wrong; \d+ of \d+ rules had an\s+occasion", clean.complaint)
+    assert re.search(
+        r"conduct: nothing wrong; \d+ of \d+ rules had an\s+occasion", clean.complaint
+    )
 
 
 def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
@@ -150,29 +210,45 @@ def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
 
 def test_rules_that_an_auto_clock_keeps_from_being_checked_are_named() -> None:
     outcome = run("--clock", "auto")
-    assert f"not checked {BROKEN}, poll-before-retry-after, no-backoff: an auto" in " ".join(outcome.complaint.split())
+    assert (
+        f"not checked {BROKEN}, poll-before-retry-after, no-backoff: an auto"
+        in " ".join(outcome.complaint.split())
+    )
 
 
-def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path: Path) -> None:
-    state, report, coverage = (str(tmp_path / name) for name in ("state", "report.json", "coverage.json"))
+def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(
+    tmp_path: Path,
+) -> None:
+    state, report, coverage = (
+        str(tmp_path / name) for name in ("state", "report.json", "coverage.json")
+    )
 
     def found(*paths: str, begin: tuple[str, str] = ("--state", state)) -> list[str]:
         options = (*begin, "--report", report, "--coverage", coverage)
         run_command("exec", *options, "--", *reading(*paths))
-        return [finding["rule"] for finding in json.loads(Path(report).read_text())["findings"]]
+        return [
+            finding["rule"]
+            for finding in json.loads(Path(report).read_text())["findings"]
+        ]
 
     loop = ["/v1/assets/none"] * 3
     assert ["retry-of-the-hopeless"] == found(*loop, begin=("--save-state", state))
     assert [] == found("/v1/team")
     assert 0 == json.loads(Path(report).read_text())["checked"]["retry-of-the-hopeless"]
     operations = json.loads(Path(coverage).read_text())["operations"]
-    points = [(name, point) for name, one in operations.items() for point in one["points"]]
-    assert {("getTeam", "200")} == {(name, point["point"]) for name, point in points if point["covered"]}
+    points = [
+        (name, point) for name, one in operations.items() for point in one["points"]
+    ]
+    assert {("getTeam", "200")} == {
+        (name, point["point"]) for name, point in points if point["covered"]
+    }
     assert all(point["covered"] == point["met"] for _, point in points)
     assert ["retry-of-the-hopeless"] == found(*loop)
 
 
-def test_what_was_done_before_a_reset_and_in_a_deleted_sandbox_is_reported(tmp_path: Path) -> None:
+def test_what_was_done_before_a_reset_and_in_a_deleted_sandbox_is_reported(
+    tmp_path: Path,
+) -> None:
     code = """
 import os
 from image_workflow_emulator.testing import Emulator
@@ -188,5 +264,6 @@ for sandbox in (emulator.default, emulator.sandbox(id="gone")):
     run_command("exec", "--report", str(report), "--", sys.executable, "-c", code)
     found = json.loads(report.read_text())["findings"]
     assert [("credential-in-request", False), ("credential-in-request", True)] == [
-        (finding["rule"], finding["where"].endswith(", in the sandbox gone")) for finding in found
+        (finding["rule"], finding["where"].endswith(", in the sandbox gone"))
+        for finding in found
     ]

@@ -19,7 +19,11 @@ MISSING: Final = "/products/prd_none"
 WORK: Final = "the path of admitted work"
 LEFT_OPEN: Final = "abandoned-upload"
 """A finding about all of these programs, which is not the point here."""
-EARLY, POLLS_EARLY, HOPELESS = "retry-before-retry-after", "poll-before-retry-after", "retry-of-the-hopeless"
+EARLY, POLLS_EARLY, HOPELESS = (
+    "retry-before-retry-after",
+    "poll-before-retry-after",
+    "retry-of-the-hopeless",
+)
 
 
 @pytest.fixture
@@ -31,12 +35,19 @@ def client(sandbox: Sandbox) -> ServedClient:
 def limited(seconds: int, **operations: str) -> dict[str, Any]:
     """Return a scenario that refuses some calls of operations for some seconds."""
     then = {"problem": "rate_limited", "retry_after": seconds}
-    rules = [{"match": {"operation": name}, "when": {"nth": nth}, "then": then} for name, nth in operations.items()]
+    rules = [
+        {"match": {"operation": name}, "when": {"nth": nth}, "then": then}
+        for name, nth in operations.items()
+    ]
     return {"scenario": "limited", "rules": rules}
 
 
 def found(sandbox: Sandbox) -> list[str]:
-    return [finding.rule for finding in sandbox.conduct().findings if finding.rule != LEFT_OPEN]
+    return [
+        finding.rule
+        for finding in sandbox.conduct().findings
+        if finding.rule != LEFT_OPEN
+    ]
 
 
 class Reads(NamedTuple):
@@ -50,23 +61,35 @@ class Reads(NamedTuple):
 
 TEAM_IS_LIMITED: Final = limited(10, getTeam="1-9")
 READS: Final = {
-    "two programs wait as long as each is told": Reads("/team", [0, 3, 7, 3, 7], [], TEAM_IS_LIMITED),
+    "two programs wait as long as each is told": Reads(
+        "/team", [0, 3, 7, 3, 7], [], TEAM_IS_LIMITED
+    ),
     "five people open the same result": Reads(WORK, [30, 0, 0, 0, 0], []),
     "three jobs ask once for what is missing": Reads(MISSING, [0, 0, 0], []),
     "one does not wait": Reads("/team", [0] * 10, [EARLY], TEAM_IS_LIMITED),
     "one polls without a pause": Reads(WORK, [0] * 10 + [30], [POLLS_EARLY]),
-    "one polls ten times as often as it is told": Reads(WORK, [0] + [0.1] * 19 + [30], [POLLS_EARLY]),
+    "one polls ten times as often as it is told": Reads(
+        WORK, [0] + [0.1] * 19 + [30], [POLLS_EARLY]
+    ),
     "one polls each second": Reads(WORK, [0] + [1] * 8, [POLLS_EARLY]),
-    "one polls for `completed` alone": Reads(WORK, [30] + [5] * 39, ["poll-after-terminal"], "all-outputs-fail"),
+    "one polls for `completed` alone": Reads(
+        WORK, [30] + [5] * 39, ["poll-after-terminal"], "all-outputs-fail"
+    ),
     "one waits for what is not there": Reads(MISSING, [0] + [2] * 7, [HOPELESS]),
 }
 
 
 @pytest.mark.parametrize("reads", READS.values(), ids=READS)
-def test_reads_accuse_a_program_only_if_it_is_one(sandbox: Sandbox, client: ServedClient, reads: Reads) -> None:
+def test_reads_accuse_a_program_only_if_it_is_one(
+    sandbox: Sandbox, client: ServedClient, reads: Reads
+) -> None:
     if reads.scenario:
         sandbox.use(reads.scenario)
-    path = f"/generations/{client.admitted_upscale()['id']}" if reads.path == WORK else reads.path
+    path = (
+        f"/generations/{client.admitted_upscale()['id']}"
+        if reads.path == WORK
+        else reads.path
+    )
     for pause in reads.pauses:
         sandbox.clock.advance(pause)
         client.get(path)
@@ -74,7 +97,10 @@ def test_reads_accuse_a_program_only_if_it_is_one(sandbox: Sandbox, client: Serv
     assert all(sandbox.conduct().checked[rule] for rule in reads.broken)
 
 
-@pytest.mark.parametrize(("keeps", "share", "broken"), [(False, 1.0, []), (True, 1.0, []), (True, 0.5, [POLLS_EARLY])])
+@pytest.mark.parametrize(
+    ("keeps", "share", "broken"),
+    [(False, 1.0, []), (True, 1.0, []), (True, 0.5, [POLLS_EARLY])],
+)
 def test_two_workers_at_the_same_work_are_judged_one_by_one(
     sandbox: Sandbox, client: ServedClient, keeps: bool, share: float, broken: list[str]
 ) -> None:
@@ -87,7 +113,9 @@ def test_two_workers_at_the_same_work_are_judged_one_by_one(
             number = due.index(min(due))
             sandbox.clock.advance(due[number] - now)
             now = due[number]
-            answer = kept[number].get(path, headers=headers if keeps else headers | {"Connection": "close"})
+            answer = kept[number].get(
+                path, headers=headers if keeps else headers | {"Connection": "close"}
+            )
             due[number] += share * float(answer.headers.get("retry-after", 1_000))
     assert broken == found(sandbox)
 
@@ -95,8 +123,14 @@ def test_two_workers_at_the_same_work_are_judged_one_by_one(
 def hedges_a_write_that_is_refused(sandbox: Sandbox, client: ServedClient) -> None:
     """A program sends a write on two connections, of which one is limited: nothing was done, and it asks anew."""
     match = {"operation": "createProduct"}
-    answers = [{"problem": "rate_limited", "retry_after": 1}, {"problem": "internal_error"}]
-    rules = [{"match": match, "when": {"nth": nth}, "then": then} for nth, then in enumerate(answers, start=1)]
+    answers = [
+        {"problem": "rate_limited", "retry_after": 1},
+        {"problem": "internal_error"},
+    ]
+    rules = [
+        {"match": match, "when": {"nth": nth}, "then": then}
+        for nth, then in enumerate(answers, start=1)
+    ]
     sandbox.use({"scenario": "hedged", "rules": rules})
     headers = {"Authorization": f"Bearer {sandbox.api_key}"}
     [asset] = sandbox.given.product("Hat")["asset_ids"]
@@ -104,9 +138,17 @@ def hedges_a_write_that_is_refused(sandbox: Sandbox, client: ServedClient) -> No
     with httpx.Client(headers=headers) as one, httpx.Client(headers=headers) as other:
         for kept in (one, other):
             kept.get(f"{sandbox.base_url}/team")
-        for kept, key, pause in ((one, "first", 0), (other, "first", 0), (one, "second", 9)):
+        for kept, key, pause in (
+            (one, "first", 0),
+            (other, "first", 0),
+            (one, "second", 9),
+        ):
             sandbox.clock.advance(pause)
-            kept.post(f"{sandbox.base_url}/products", json=body, headers={"Idempotency-Key": key})
+            kept.post(
+                f"{sandbox.base_url}/products",
+                json=body,
+                headers={"Idempotency-Key": key},
+            )
 
 
 def does_the_same_as_four_others(sandbox: Sandbox, client: ServedClient) -> None:
@@ -174,7 +216,10 @@ def repeats_a_hedged_write_once(sandbox: Sandbox, client: ServedClient) -> None:
     ],
 )
 def test_a_program_is_found_by_what_it_did_itself(
-    sandbox: Sandbox, client: ServedClient, act: Callable[[Sandbox, ServedClient], None], broken: list[str]
+    sandbox: Sandbox,
+    client: ServedClient,
+    act: Callable[[Sandbox, ServedClient], None],
+    broken: list[str],
 ) -> None:
     act(sandbox, client)
     assert broken == found(sandbox)
@@ -186,7 +231,11 @@ LATE: Final = {"network": {"latency": "600ms"}}
 def late(sandbox: Sandbox, nth: str, **fault: Any) -> dict[str, Any]:
     """Let upscales be answered late; return what orders one."""
     (asset_id,) = ServedClient(sandbox.base_url, sandbox.api_key).assets(1)
-    rule = {"match": {"operation": "createUpscaleGeneration"}, "when": {"nth": nth}, "then": {**LATE, **fault}}
+    rule = {
+        "match": {"operation": "createUpscaleGeneration"},
+        "when": {"nth": nth},
+        "then": {**LATE, **fault},
+    }
     sandbox.use({"scenario": "late", "rules": [rule]})
     return dict(upscale_call(asset_id, "").json)
 
@@ -195,7 +244,10 @@ def send(sandbox: Sandbox, body: dict[str, Any], key: str, limit: float = 5.0) -
     """Order, on a connection of its own, and hang up after a time limit; return the path of the work."""
     client = ServedClient(sandbox.base_url, sandbox.api_key)
     with suppress(TimeoutError):
-        answer = client.send(Call("POST", "/generations/upscale", body, idempotency_key=key), seconds=limit)
+        answer = client.send(
+            Call("POST", "/generations/upscale", body, idempotency_key=key),
+            seconds=limit,
+        )
         return f"/generations/{answer.id}"
     return ""
 
@@ -208,7 +260,9 @@ def see(sandbox: Sandbox, *paths: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
-def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, moment: str) -> None:
+def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(
+    sandbox: Sandbox, moment: str
+) -> None:
     body = late(sandbox, "1-3", at=moment)
     for key, limit in (("one", 0.2), ("two", 0.2), ("three", 5.0)):
         send(sandbox, body, key, limit)
@@ -219,8 +273,12 @@ def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, mo
     assert "timeout of your own" in finding.remedy
 
 
-@pytest.mark.parametrize("orders", [(("one", 0.2), ("one", 5.0)), (("one", 5.0), ("two", 5.0))])
-def test_a_repeated_key_and_orders_in_turn_are_clean(sandbox: Sandbox, orders: tuple[tuple[str, float], ...]) -> None:
+@pytest.mark.parametrize(
+    "orders", [(("one", 0.2), ("one", 5.0)), (("one", 5.0), ("two", 5.0))]
+)
+def test_a_repeated_key_and_orders_in_turn_are_clean(
+    sandbox: Sandbox, orders: tuple[tuple[str, float], ...]
+) -> None:
     body = late(sandbox, "1")
     for key, limit in orders:
         send(sandbox, body, key, limit)
@@ -234,7 +292,9 @@ def test_a_repeated_key_and_orders_in_turn_are_clean(sandbox: Sandbox, orders: t
     [(False, ["double-spend"]), (True, ["hedged"])],
     ids=["forgets the first", "reads both"],
 )
-def test_an_unended_request_and_a_new_key_pay_twice(sandbox: Sandbox, reads_the_first: bool, found: list[str]) -> None:
+def test_an_unended_request_and_a_new_key_pay_twice(
+    sandbox: Sandbox, reads_the_first: bool, found: list[str]
+) -> None:
     body = late(sandbox, "1-2", network={"latency": "1200ms"})
     with ThreadPoolExecutor(2) as pool:
         sent = [pool.submit(send, sandbox, body, "one")]
@@ -245,19 +305,27 @@ def test_an_unended_request_and_a_new_key_pay_twice(sandbox: Sandbox, reads_the_
     assert found == [finding.rule for finding in sandbox.conduct().findings]
 
 
-def test_an_order_whose_client_hung_up_for_good_is_noted(server: Emulator, sandbox: Sandbox) -> None:
+def test_an_order_whose_client_hung_up_for_good_is_noted(
+    server: Emulator, sandbox: Sandbox
+) -> None:
     send(sandbox, late(sandbox, "1"), "one", 0.2)
     sandbox.clock.advance(60)
     events = f"{server.url}/_emulator/sandboxes/{sandbox.id}/events"
     with httpx.stream("GET", events, headers={"Last-Event-ID": "0"}) as stream:
-        assert any('"status":202' in line for line in stream.iter_lines())  # its record is complete
+        assert any(
+            '"status":202' in line for line in stream.iter_lines()
+        )  # its record is complete
     (finding,) = sandbox.conduct().findings
     assert ("key-not-sent-again", "note") == (finding.rule, finding.severity)
     assert "hung up" in finding.message
 
 
-@pytest.mark.parametrize(("keys", "found"), [(("one", "two"), ["hedged"]), (("one", "one"), [])])
-def test_a_wish_under_two_keys_at_once_is_noted(sandbox: Sandbox, keys: tuple[str, str], found: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("keys", "found"), [(("one", "two"), ["hedged"]), (("one", "one"), [])]
+)
+def test_a_wish_under_two_keys_at_once_is_noted(
+    sandbox: Sandbox, keys: tuple[str, str], found: list[str]
+) -> None:
     body = late(sandbox, "1-2")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda key: send(sandbox, body, key), keys))
@@ -267,15 +335,23 @@ def test_a_wish_under_two_keys_at_once_is_noted(sandbox: Sandbox, keys: tuple[st
 
 Leak = Callable[[Sandbox, str], object]
 LEAKS: Final[dict[str, Leak]] = {
-    "another header": lambda sandbox, url: httpx.get(url, headers={"X-Api-Key": sandbox.api_key}),
-    "a cookie": lambda sandbox, url: httpx.get(url, headers={"Cookie": f"session={sandbox.api_key}"}),
+    "another header": lambda sandbox, url: httpx.get(
+        url, headers={"X-Api-Key": sandbox.api_key}
+    ),
+    "a cookie": lambda sandbox, url: httpx.get(
+        url, headers={"Cookie": f"session={sandbox.api_key}"}
+    ),
     "the query": lambda sandbox, url: httpx.get(url, params={"key": sandbox.api_key}),
-    "the Referer": lambda sandbox, url: httpx.get(url, headers={"Referer": f"http://app/?key={sandbox.api_key}"}),
+    "the Referer": lambda sandbox, url: httpx.get(
+        url, headers={"Referer": f"http://app/?key={sandbox.api_key}"}
+    ),
 }
 
 
 @pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
-def test_a_credential_anywhere_in_a_request_for_bytes_is_found(sandbox: Sandbox, leak: Leak) -> None:
+def test_a_credential_anywhere_in_a_request_for_bytes_is_found(
+    sandbox: Sandbox, leak: Leak
+) -> None:
     url = str(ServedClient(sandbox.base_url, sandbox.api_key).upload(picture())["url"])
     assert [] == sandbox.conduct().findings
     leak(sandbox, url)
@@ -288,4 +364,6 @@ def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
     body = late(sandbox, "9")
     send(sandbox, body, f"{sandbox.api_key}-1")
     see(sandbox)
-    assert ["credential-in-request"] == [finding.rule for finding in sandbox.conduct().findings]
+    assert ["credential-in-request"] == [
+        finding.rule for finding in sandbox.conduct().findings
+    ]

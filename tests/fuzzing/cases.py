@@ -51,7 +51,10 @@ class Case:
 
 def amounts(some: int, many: int) -> list[ParameterSet]:
     """Return the amounts of cases to try in `make test` and in `make verify`, for `pytest.mark.parametrize`."""
-    return [pytest.param(some, id="some"), pytest.param(many, id="many", marks=pytest.mark.verify)]
+    return [
+        pytest.param(some, id="some"),
+        pytest.param(many, id="many", marks=pytest.mark.verify),
+    ]
 
 
 def cases(name: str, amount: int) -> Iterator[Case]:
@@ -61,11 +64,20 @@ def cases(name: str, amount: int) -> Iterator[Case]:
 
 def in_pieces(data: bytes, chance: Random, most: int = 8) -> list[bytes]:
     """Cut bytes at random places; none of the pieces is empty."""
-    places = sorted(chance.randrange(len(data) + 1) for _ in range(chance.choice((0, 0, 1, 2, most))))
-    return [data[start:end] for start, end in zip([0, *places], [*places, len(data)], strict=True) if start < end]
+    places = sorted(
+        chance.randrange(len(data) + 1)
+        for _ in range(chance.choice((0, 0, 1, 2, most)))
+    )
+    return [
+        data[start:end]
+        for start, end in zip([0, *places], [*places, len(data)], strict=True)
+        if start < end
+    ]
 
 
-def changed_bytes(data: bytes, chance: Random, inserts: Sequence[bytes] = (b"\0", b"\xff")) -> bytes:
+def changed_bytes(
+    data: bytes, chance: Random, inserts: Sequence[bytes] = (b"\0", b"\xff")
+) -> bytes:
     """Return bytes with one change: something put in, left out, turned, cut off or said twice."""
     place = chance.randrange(len(data) + 1)
     match chance.randrange(5):
@@ -74,7 +86,11 @@ def changed_bytes(data: bytes, chance: Random, inserts: Sequence[bytes] = (b"\0"
         case 1:
             return data[:place] + data[place + chance.choice((1, 2, 10)) :]
         case 2 if place < len(data):
-            return data[:place] + bytes([data[place] ^ (1 << chance.randrange(8))]) + data[place + 1 :]
+            return (
+                data[:place]
+                + bytes([data[place] ^ (1 << chance.randrange(8))])
+                + data[place + 1 :]
+            )
         case 3:
             return data[:place]
         case _:
@@ -87,9 +103,14 @@ def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
     return {
         "held_bytes": sandboxes.memory.held_bytes,
         "keys": sorted(
-            key for one in sandboxes.by_id.values() for key in one.credentials if sandboxes.find_caller(key)
+            key
+            for one in sandboxes.by_id.values()
+            for key in one.credentials
+            if sandboxes.find_caller(key)
         ),
-        "sandboxes": {name: _all_of(sandbox) for name, sandbox in sandboxes.by_id.items()},
+        "sandboxes": {
+            name: _all_of(sandbox) for name, sandbox in sandboxes.by_id.items()
+        },
     }
 
 
@@ -99,14 +120,23 @@ def _all_of(sandbox: Sandbox) -> dict[str, Any]:
     found: dict[str, Any] = parts.pop("head")
     del found["last_sequence"]
     found |= found.pop("state")
-    found["rows"] = {f"{table}/{index}": row for table, rows in parts.items() for index, row in enumerate(rows)}
+    found["rows"] = {
+        f"{table}/{index}": row
+        for table, rows in parts.items()
+        for index, row in enumerate(rows)
+    }
     for name in COUNTERS_OF_REQUESTS:
         found["counters"].pop(name, None)
-    sizes = {key: len(picture.data or b"") for key, picture in sandbox.images.pictures.items()}
+    sizes = {
+        key: len(picture.data or b"")
+        for key, picture in sandbox.images.pictures.items()
+    }
     return {**found, "sizes": sizes, "held": list(sandbox.held_admissions)}
 
 
-def differences(before: dict[str, Any], after: dict[str, Any], where: str = "") -> list[str]:
+def differences(
+    before: dict[str, Any], after: dict[str, Any], where: str = ""
+) -> list[str]:
     found = []
     for name in before.keys() | after.keys():
         one, other = before.get(name), after.get(name)

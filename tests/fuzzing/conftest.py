@@ -17,5 +17,9 @@ def control(make_emulator: MakeEmulator) -> EmulatorUnderTest:
 def no_errors_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Whatever is sent, nothing of it is an error of the emulator."""
     yield
-    errors = [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+    errors = [
+        record
+        for record in caplog.get_records("call")
+        if record.levelno >= logging.ERROR
+    ]
     assert [record.getMessage() for record in errors] == []

@@ -6,12 +6,39 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 
-from tests.fuzzing.cases import Case, amounts, cases, changed_bytes, differences, everything, in_pieces
+from tests.fuzzing.cases import (
+    Case,
+    amounts,
+    cases,
+    changed_bytes,
+    differences,
+    everything,
+    in_pieces,
+)
 from tests.fuzzing.wire import Conversation, WireRequest, converse
 from tests.support.emulator_client import FULL, EmulatorUnderTest, Json
 from tests.support.pictures import picture
 
-STATUSES = {200, 201, 204, 206, 302, 304, 400, 401, 403, 404, 405, 409, 410, 413, 416, 422, 429, 503}
+STATUSES = {
+    200,
+    201,
+    204,
+    206,
+    302,
+    304,
+    400,
+    401,
+    403,
+    404,
+    405,
+    409,
+    410,
+    413,
+    416,
+    422,
+    429,
+    503,
+}
 """503 only if a scenario asks for it; no 500 in any case."""
 _CREDENTIAL = (b"Authorization", b"Bearer " + FULL.encode())
 _JSON = (b"Content-Type", b"application/json")
@@ -41,12 +68,19 @@ class Surfaces:
             WireRequest(b"GET", b"/v1/team", [_CREDENTIAL]),
             WireRequest(b"GET", b"/v1/assets?limit=2", [_CREDENTIAL]),
             WireRequest(b"POST", b"/v1/uploads", keyed, UPLOAD),
-            WireRequest(b"PATCH", b"/v1/products/" + self._product, keyed, b'{"name": "Renamed"}'),
+            WireRequest(
+                b"PATCH",
+                b"/v1/products/" + self._product,
+                keyed,
+                b'{"name": "Renamed"}',
+            ),
             direct_upload(self._fresh, DATA),
             direct_upload(self._taken, chance.choice((DATA, DATA[::-1]))),
             WireRequest(b"GET", self._file, [(b"Range", b"bytes=0-9")]),
             WireRequest(b"GET", b"/_emulator/clock"),
-            WireRequest(b"PUT", b"/_emulator/scenario", [], b"scenario: x\nrules: []\n"),
+            WireRequest(
+                b"PUT", b"/_emulator/scenario", [], b"scenario: x\nrules: []\n"
+            ),
         )
         request = chance.choice(good)
         request.is_chunked = chance.random() < 0.5
@@ -55,38 +89,155 @@ class Surfaces:
 
 def direct_upload(session: Json, data: bytes) -> WireRequest:
     upload = session["upload"]
-    headers = [(name.encode(), value.encode()) for name, value in upload["headers"].items()]
-    return WireRequest(upload["method"].encode(), target_of(upload["url"]), headers, data)
+    headers = [
+        (name.encode(), value.encode()) for name, value in upload["headers"].items()
+    ]
+    return WireRequest(
+        upload["method"].encode(), target_of(upload["url"]), headers, data
+    )
 
 
 def target_of(url: str) -> bytes:
     return urlsplit(url).path.encode()
 
 
-_METHODS = b"GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE PRI get FOO M-SEARCH G\0T".split(b" ")
-_VERSIONS = (b"HTTP/1.0", b"HTTP/0.9", b"HTTP/2.0", b"HTTP/1.1 ", b"", b"http/1.1", b"HTTP/9.9")
+_METHODS = b"GET POST PUT PATCH DELETE HEAD OPTIONS CONNECT TRACE PRI get FOO M-SEARCH G\0T".split(
+    b" "
+)
+_VERSIONS = (
+    b"HTTP/1.0",
+    b"HTTP/0.9",
+    b"HTTP/2.0",
+    b"HTTP/1.1 ",
+    b"",
+    b"http/1.1",
+    b"HTTP/9.9",
+)
 _TARGETS = (
-    *(b"*", b"/", b"//", b"?", b"/v1/team#x", b"/v1/team?%zz", b"/v1/%2e%2e/team", b"/v1/team%00", b"/v1/te\xffam"),
-    *(b"http://emulator.test/v1/team", b"emulator.test:80", b"http://[::1/v1/team", b"/v1/assets?limit=%ff"),
-    *(b"/v1/" + b"a" * 70_000, b"/v1/team?" + b"a=b&" * 10_000, b"/v1/assets/" + b"%41" * 5_000),
-    *(b"/direct-uploads/", b"/direct-uploads/a/b/c", b"/files/", b"/files/default/x-y.png", b"/_emulator/nowhere"),
+    *(
+        b"*",
+        b"/",
+        b"//",
+        b"?",
+        b"/v1/team#x",
+        b"/v1/team?%zz",
+        b"/v1/%2e%2e/team",
+        b"/v1/team%00",
+        b"/v1/te\xffam",
+    ),
+    *(
+        b"http://emulator.test/v1/team",
+        b"emulator.test:80",
+        b"http://[::1/v1/team",
+        b"/v1/assets?limit=%ff",
+    ),
+    *(
+        b"/v1/" + b"a" * 70_000,
+        b"/v1/team?" + b"a=b&" * 10_000,
+        b"/v1/assets/" + b"%41" * 5_000,
+    ),
+    *(
+        b"/direct-uploads/",
+        b"/direct-uploads/a/b/c",
+        b"/files/",
+        b"/files/default/x-y.png",
+        b"/_emulator/nowhere",
+    ),
 )
 _NAMES = (
-    *(b"Content-Length", b"Transfer-Encoding", b"Trailer", b"TE", b"Expect", b"Connection", b"Upgrade", b"UPGRADE"),
-    *(b"Host", b"Origin", b"Sec-Fetch-Site", b"Authorization", b"Idempotency-Key", b"Emulator-Fault", b"X", b""),
-    *(b"Content-Type", b"Content-Encoding", b"Accept", b"Range", b"If-Range", b"If-None-Match", b"X-Upload-Binding"),
+    *(
+        b"Content-Length",
+        b"Transfer-Encoding",
+        b"Trailer",
+        b"TE",
+        b"Expect",
+        b"Connection",
+        b"Upgrade",
+        b"UPGRADE",
+    ),
+    *(
+        b"Host",
+        b"Origin",
+        b"Sec-Fetch-Site",
+        b"Authorization",
+        b"Idempotency-Key",
+        b"Emulator-Fault",
+        b"X",
+        b"",
+    ),
+    *(
+        b"Content-Type",
+        b"Content-Encoding",
+        b"Accept",
+        b"Range",
+        b"If-Range",
+        b"If-None-Match",
+        b"X-Upload-Binding",
+    ),
 )
 _VALUES = (
-    b"", b"0", b"-1", b"10", b"99999999999999999999999", b"0x10", b"1e3", b"+5", b"5, 5", b"bytes=0-", b"\r\n folded",
-    b"chunked", b"Chunked", b"identity", b"gzip, chunked", b"chunked, identity", b"100-continue", b"close", b"h2c",
-    b"websocket", b"keep-alive, Upgrade", b"\xff\xfe", b"a\0b", b"a\tb", b"x" * 3_000, b"x" * 70_000, b"Bearer \xe9",
-    b"Bearer", b"Bearer  iwe_demo_full ", b"rate_limited", b"emulator.test\x80", b"[::1", b"null",
-    b"multipart/form-data; boundary=x", b"application/json; charset=\xff", b"http://other.test",
-)  # fmt: skip
+    b"",
+    b"0",
+    b"-1",
+    b"10",
+    b"99999999999999999999999",
+    b"0x10",
+    b"1e3",
+    b"+5",
+    b"5, 5",
+    b"bytes=0-",
+    b"\r\n folded",
+    b"chunked",
+    b"Chunked",
+    b"identity",
+    b"gzip, chunked",
+    b"chunked, identity",
+    b"100-continue",
+    b"close",
+    b"h2c",
+    b"websocket",
+    b"keep-alive, Upgrade",
+    b"\xff\xfe",
+    b"a\0b",
+    b"a\tb",
+    b"x" * 3_000,
+    b"x" * 70_000,
+    b"Bearer \xe9",
+    b"Bearer",
+    b"Bearer  iwe_demo_full ",
+    b"rate_limited",
+    b"emulator.test\x80",
+    b"[::1",
+    b"null",
+    b"multipart/form-data; boundary=x",
+    b"application/json; charset=\xff",
+    b"http://other.test",
+)
 SEPARATORS = (
-    *(b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"%", b"\xff", b";ext=1\r\n", b"0\r\n\r\n", b"0\r\nA: b\r\n\r\n"),
-    *(b"ffffffffffffffff\r\n", b"-1\r\n", b"GET / HTTP/1.1\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),
-    *(b"Content-Length: 5\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+    *(
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b"\0",
+        b" ",
+        b":",
+        b"%",
+        b"\xff",
+        b";ext=1\r\n",
+        b"0\r\n\r\n",
+        b"0\r\nA: b\r\n\r\n",
+    ),
+    *(
+        b"ffffffffffffffff\r\n",
+        b"-1\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+    ),
+    *(
+        b"Content-Length: 5\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ),
 )
 """Texts that a parser of HTTP looks for, and the beginnings of other protocols."""
 
@@ -110,11 +261,16 @@ def spoil(request: WireRequest, chance: Random) -> None:
             body = request.body
             request.body = chance.choice((b"", body[:-1], body + b"x", body * 3))
         case _:
-            headers.insert(chance.randint(0, len(headers)), (chance.choice(_NAMES), chance.choice(_VALUES)))
+            headers.insert(
+                chance.randint(0, len(headers)),
+                (chance.choice(_NAMES), chance.choice(_VALUES)),
+            )
 
 
 @pytest.mark.parametrize("amount", amounts(350, 15_000))
-def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(control: EmulatorUnderTest, amount: int) -> None:
+def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(
+    control: EmulatorUnderTest, amount: int
+) -> None:
     seen: dict[int, int] = {}
     surfaces = Surfaces(control)
     for case in cases("connections", amount):
@@ -149,7 +305,10 @@ def hold(control: EmulatorUnderTest, pieces: list[bytes]) -> Conversation:
     """Hold a conversation, which may change something only by a write that was answered with a success."""
     before = everything(control)
     conversation = control.run(converse(control.application, pieces))
-    is_served = any(status < 300 and method not in ("GET", "HEAD") for method, _, status in conversation.requests)
+    is_served = any(
+        status < 300 and method not in ("GET", "HEAD")
+        for method, _, status in conversation.requests
+    )
     if not is_served:
         assert differences(before, everything(control)) == []
     return conversation
@@ -161,7 +320,9 @@ def statuses_of(conversation: Conversation) -> list[int]:
     if responses and responses[-1].is_of_the_parser:
         assert (responses.pop().status, conversation.was_closed) == (400, True)
     statuses = [response.status for response in responses]
-    assert statuses == [status for _, _, status in conversation.requests][: len(statuses)]
+    assert (
+        statuses == [status for _, _, status in conversation.requests][: len(statuses)]
+    )
     return statuses + [400] * (len(conversation.responses()) - len(statuses))
 
 
@@ -174,13 +335,22 @@ def test_only_a_whole_request_counts_and_not_the_pieces_in_which_it_comes(
         request = surfaces.good_request(case.chance)
         whole = request.written(case.chance)
         with case.told(sent=whole):
-            half = hold(control, in_pieces(whole[: case.chance.randrange(len(whole))], case.chance))
+            half = hold(
+                control,
+                in_pieces(whole[: case.chance.randrange(len(whole))], case.chance),
+            )
             assert [status for _, _, status in half.requests if 0 < status < 400] == []
             (at_once,) = hold(control, [whole]).responses()
-            (in_parts,) = hold(control, in_pieces(whole, case.chance, most=40)).responses()
-            (byte_by_byte,) = hold(control, [whole[place : place + 1] for place in range(len(whole))]).responses()
+            (in_parts,) = hold(
+                control, in_pieces(whole, case.chance, most=40)
+            ).responses()
+            (byte_by_byte,) = hold(
+                control, [whole[place : place + 1] for place in range(len(whole))]
+            ).responses()
             assert at_once.status < 300 or at_once.status == 409
-            if b"Idempotency-Key" in whole or request.method == b"POST":  # otherwise Request-Ids differ
+            if (
+                b"Idempotency-Key" in whole or request.method == b"POST"
+            ):  # otherwise Request-Ids differ
                 assert at_once.status == in_parts.status == byte_by_byte.status
             else:
                 assert at_once.body == in_parts.body == byte_by_byte.body
@@ -193,17 +363,42 @@ def talk(control: EmulatorUnderTest, *pieces: bytes) -> Conversation:
     return control.run(converse(control.application, pieces))
 
 
-def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads") -> bytes:
-    known = (b"Host: emulator.test", b"Authorization: Bearer iwe_demo_full", b"Content-Type: application/json")
-    return b"\r\n".join([b"%s %s HTTP/1.1" % (method, target), *known, b"Idempotency-Key: k", *lines, b"", b""])
+def head(
+    *lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads"
+) -> bytes:
+    known = (
+        b"Host: emulator.test",
+        b"Authorization: Bearer iwe_demo_full",
+        b"Content-Type: application/json",
+    )
+    return b"\r\n".join(
+        [
+            b"%s %s HTTP/1.1" % (method, target),
+            *known,
+            b"Idempotency-Key: k",
+            *lines,
+            b"",
+            b"",
+        ]
+    )
 
 
-@pytest.mark.parametrize("trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"])
-def test_trailers_are_limited_like_a_head(control: EmulatorUnderTest, trailers: bytes) -> None:
+@pytest.mark.parametrize(
+    "trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"]
+)
+def test_trailers_are_limited_like_a_head(
+    control: EmulatorUnderTest, trailers: bytes
+) -> None:
     body = b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD)
-    pieces = [trailers[start : start + 10_000] for start in range(0, len(trailers), 10_000)]
-    conversation = talk(control, head(b"Transfer-Encoding: chunked") + body, *pieces, b"\r\n\r\n")
-    assert [True] == [response.is_of_the_parser for response in conversation.responses()]
+    pieces = [
+        trailers[start : start + 10_000] for start in range(0, len(trailers), 10_000)
+    ]
+    conversation = talk(
+        control, head(b"Transfer-Encoding: chunked") + body, *pieces, b"\r\n\r\n"
+    )
+    assert [True] == [
+        response.is_of_the_parser for response in conversation.responses()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -219,8 +414,12 @@ def test_trailers_are_limited_like_a_head(control: EmulatorUnderTest, trailers: 
         (b"\x16\x03\x01", "method"),
     ],
 )
-def test_bytes_that_are_no_request_are_told_why(control: EmulatorUnderTest, request_line: bytes, found: str) -> None:
-    (response,) = talk(control, request_line + b"\r\nHost: emulator.test\r\n\r\n").responses()
+def test_bytes_that_are_no_request_are_told_why(
+    control: EmulatorUnderTest, request_line: bytes, found: str
+) -> None:
+    (response,) = talk(
+        control, request_line + b"\r\nHost: emulator.test\r\n\r\n"
+    ).responses()
     assert (400, True) == (response.status, response.is_of_the_parser)
     detail = orjson.loads(response.body)["detail"]
     assert found in detail
@@ -229,18 +428,33 @@ def test_bytes_that_are_no_request_are_told_why(control: EmulatorUnderTest, requ
 def test_a_trailer_is_no_header(control: EmulatorUnderTest) -> None:
     credential = b"Authorization: Bearer iwe_demo_full\r\n"
     start = head(b"Transfer-Encoding: chunked").replace(credential, b"")
-    (response,) = talk(control, start + b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD) + credential + b"\r\n").responses()
+    (response,) = talk(
+        control,
+        start + b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD) + credential + b"\r\n",
+    ).responses()
     assert 401 == response.status
 
 
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
-def test_no_more_is_read_while_many_requests_wait_for_earlier_ones(control: EmulatorUnderTest, body: bytes) -> None:
-    piece = (head(b"Content-Length: %d" % len(body), method=b"POST", target=b"/v1/products") + body) * 50
+def test_no_more_is_read_while_many_requests_wait_for_earlier_ones(
+    control: EmulatorUnderTest, body: bytes
+) -> None:
+    piece = (
+        head(b"Content-Length: %d" % len(body), method=b"POST", target=b"/v1/products")
+        + body
+    ) * 50
     conversation = talk(control, *[piece] * 20)
     assert 16 <= conversation.most_waiting < 150
 
 
-def test_requests_that_waited_for_those_before_them_are_all_answered(control: EmulatorUnderTest) -> None:
-    get, post = head(method=b"GET", target=b"/v1/team"), head(b"Content-Length: %d" % len(UPLOAD)) + UPLOAD
+def test_requests_that_waited_for_those_before_them_are_all_answered(
+    control: EmulatorUnderTest,
+) -> None:
+    get, post = (
+        head(method=b"GET", target=b"/v1/team"),
+        head(b"Content-Length: %d" % len(UPLOAD)) + UPLOAD,
+    )
     conversation = talk(control, *[get * 30] * 3, get * 29 + post[:-5], post[-5:])
-    assert [200] * 119 + [201] == [response.status for response in conversation.responses()]
+    assert [200] * 119 + [201] == [
+        response.status for response in conversation.responses()
+    ]

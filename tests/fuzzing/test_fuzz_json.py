@@ -59,10 +59,14 @@ def is_well_formed(value: Any, depth: int = 0) -> bool:
     if isinstance(value, str):
         return not any("\ud800" <= character <= "\udfff" for character in value)
     if isinstance(value, list):
-        return depth < DEPTH_LIMIT and all(is_well_formed(item, depth + 1) for item in value)
+        return depth < DEPTH_LIMIT and all(
+            is_well_formed(item, depth + 1) for item in value
+        )
     if isinstance(value, dict):
         inner = (*value.keys(), *value.values())
-        return depth < DEPTH_LIMIT and all(is_well_formed(item, depth + 1) for item in inner)
+        return depth < DEPTH_LIMIT and all(
+            is_well_formed(item, depth + 1) for item in inner
+        )
     return True
 
 
@@ -72,22 +76,32 @@ def same(meant: Any, found: Any) -> bool:
     A whole number may be a double that is next to it, and a fraction that no double comes near is not read as whole
     (D52).
     """
-    if isinstance(meant, bool) or not isinstance(meant, int | float) or isinstance(found, bool):
+    if (
+        isinstance(meant, bool)
+        or not isinstance(meant, int | float)
+        or isinstance(found, bool)
+    ):
         if type(meant) is not type(found):
             return False
         if isinstance(meant, list):
             return len(meant) == len(found) and all(map(same, meant, found))
         if isinstance(meant, dict):
-            return list(meant) == list(found) and all(map(same, meant.values(), found.values()))
+            return list(meant) == list(found) and all(
+                map(same, meant.values(), found.values())
+            )
         return bool(meant == found)
     if isinstance(found, int):
         return meant == found
     double = bounded(str(meant))
-    return found == double or (double.is_integer() and found == math.nextafter(double, math.inf))
+    return found == double or (
+        double.is_integer() and found == math.nextafter(double, math.inf)
+    )
 
 
 @pytest.mark.parametrize("amount", amounts(3_000, 400_000))
-def test_a_text_is_read_as_the_standard_library_reads_it_or_refused_by_both(amount: int) -> None:
+def test_a_text_is_read_as_the_standard_library_reads_it_or_refused_by_both(
+    amount: int,
+) -> None:
     refused = 0
     for case in cases("JSON", amount):
         body = json_texts.body(case.chance, DEPTH_LIMIT)

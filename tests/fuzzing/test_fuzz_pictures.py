@@ -17,13 +17,21 @@ from tests.fuzzing.cases import amounts, cases, changed_bytes
 from tests.support.emulator_client import EmulatorUnderTest, Json
 from tests.support.pictures import decode, encode, png_chunk
 
-STORED_AS = {"jpeg": ["jpeg"], "png": ["png"], "gif": ["png"], "webp": ["webp"], "avif": ["jpeg", "png"]}
+STORED_AS = {
+    "jpeg": ["jpeg"],
+    "png": ["png"],
+    "gif": ["png"],
+    "webp": ["webp"],
+    "avif": ["jpeg", "png"],
+}
 """Formats in which an upload of each format may be kept."""
 
 
 @pytest.mark.parametrize("amount", amounts(25, 2_000))
 @pytest.mark.parametrize("content_type", CONTENT_TYPES)
-def test_a_spoiled_picture_is_an_asset_or_nothing(control: EmulatorUnderTest, content_type: str, amount: int) -> None:
+def test_a_spoiled_picture_is_an_asset_or_nothing(
+    control: EmulatorUnderTest, content_type: str, amount: int
+) -> None:
     accepted = 0
     for case in cases(content_type, amount):
         if case.begins_an_episode:
@@ -49,7 +57,10 @@ def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json
     if answer.status == 201:
         return dict(answer.json)
     assert answer.outcome == (422, "invalid_input")
-    assert control.complete(session, sent.json["upload_token"]).outcome == (404, "upload_not_found")
+    assert control.complete(session, sent.json["upload_token"]).outcome == (
+        404,
+        "upload_not_found",
+    )
     assert before == [*control.sandbox.store.assets.items]
     return None
 
@@ -57,16 +68,38 @@ def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json
 def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
     answer = control.fetch(asset["url"])
     image = decode(answer.body)
-    assert (len(answer.body), answer.headers["content-type"]) == (asset["size_bytes"], f"image/{asset['format']}")
+    assert (len(answer.body), answer.headers["content-type"]) == (
+        asset["size_bytes"],
+        f"image/{asset['format']}",
+    )
     assert asset["format"] in STORED_AS[content_type.removeprefix("image/")]
-    assert (asset["format"].upper(), asset["width"], asset["height"]) == (image.format, image.width, image.height)
+    assert (asset["format"].upper(), asset["width"], asset["height"]) == (
+        image.format,
+        image.width,
+        image.height,
+    )
     assert getattr(image, "n_frames", 1) == 1
     assert not {"exif", "icc_profile", "comment", "xmp"} & image.info.keys()
 
 
 LONGEST = 300_000
 """Bytes of a file; more is cut off."""
-EDGES = (0, 1, 2, 7, 0x7F, 0xFF, 256, 4_000, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF)
+EDGES = (
+    0,
+    1,
+    2,
+    7,
+    0x7F,
+    0xFF,
+    256,
+    4_000,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFF_FFFF,
+    0x8000_0000,
+    0xFFFF_FFFF,
+)
 HEAD_BYTES = 400
 """Length of the part in which most numbers of a small file are."""
 _PNG_START = b"\x89PNG\r\n\x1a\n"
@@ -81,7 +114,11 @@ def sources(content_type: str) -> tuple[bytes, ...]:
     clear.putalpha(Image.linear_gradient("L").resize((48, 40)))
     exif = Image.Exif()
     exif[0x0112] = 6
-    frames: dict[str, Any] = {"save_all": True, "append_images": [base.rotate(90)], "duration": 40}
+    frames: dict[str, Any] = {
+        "save_all": True,
+        "append_images": [base.rotate(90)],
+        "duration": 40,
+    }
     kinds: list[tuple[Image.Image, dict[str, Any]]]
     match content_type:
         case "image/jpeg":
@@ -90,17 +127,41 @@ def sources(content_type: str) -> tuple[bytes, ...]:
                 (base, {"progressive": True}),
                 (base.convert("L"), {}),
             ]
-            kinds += [(base.convert("CMYK"), {"restart_marker_rows": 1}), (base, {"subsampling": 2, "quality": 5})]
+            kinds += [
+                (base.convert("CMYK"), {"restart_marker_rows": 1}),
+                (base, {"subsampling": 2, "quality": 5}),
+            ]
         case "image/png":
-            kinds = [(base, {"exif": exif, "dpi": (72, 72)}), (clear, {}), (base.quantize(8), {"transparency": 1})]
-            kinds += [(base.convert("1"), {}), (Image.new("I;16", (9, 7), 700), {}), (clear, frames)]
+            kinds = [
+                (base, {"exif": exif, "dpi": (72, 72)}),
+                (clear, {}),
+                (base.quantize(8), {"transparency": 1}),
+            ]
+            kinds += [
+                (base.convert("1"), {}),
+                (Image.new("I;16", (9, 7), 700), {}),
+                (clear, frames),
+            ]
         case "image/gif":
-            kinds = [(base.quantize(8), {"comment": b"words"}), (base, frames), (base.quantize(2), {"transparency": 0})]
+            kinds = [
+                (base.quantize(8), {"comment": b"words"}),
+                (base, frames),
+                (base.quantize(2), {"transparency": 0}),
+            ]
             kinds += [(base.quantize(200), {"interlace": 0})]
         case "image/webp":
-            kinds = [(base, {}), (clear, {"exif": exif}), (clear, {"lossless": True}), (clear, frames)]
+            kinds = [
+                (base, {}),
+                (clear, {"exif": exif}),
+                (clear, {"lossless": True}),
+                (clear, frames),
+            ]
         case _:
-            kinds = [(base, {"speed": 10}), (clear, {"speed": 10, "exif": exif}), (base, {"speed": 10, **frames})]
+            kinds = [
+                (base, {"speed": 10}),
+                (clear, {"speed": 10, "exif": exif}),
+                (base, {"speed": 10, **frames}),
+            ]
     return tuple(encode(image, content_type, **options) for image, options in kinds)
 
 
@@ -108,8 +169,12 @@ def spoiled(content_type: str, chance: Random) -> bytes:
     """Return a file of a format with something wrong."""
     data = chance.choice(sources(content_type))
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        data = chance.choice((changed_bytes, with_another_number, with_a_piece_elsewhere))(data, chance)
-    return (with_check_sums(data, chance) if content_type == "image/png" else data)[:LONGEST] or b"\0"
+        data = chance.choice(
+            (changed_bytes, with_another_number, with_a_piece_elsewhere)
+        )(data, chance)
+    return (with_check_sums(data, chance) if content_type == "image/png" else data)[
+        :LONGEST
+    ] or b"\0"
 
 
 def with_another_number(data: bytes, chance: Random) -> bytes:
@@ -137,7 +202,9 @@ def with_check_sums(data: bytes, chance: Random) -> bytes:
     while position + 12 <= len(data):
         length, kind = struct.unpack_from(">I4s", data, position)
         body = data[position + 8 : position + 8 + length]
-        chunks.append(png_chunk(kind, with_other_rows(body, chance) if kind == b"IDAT" else body))
+        chunks.append(
+            png_chunk(kind, with_other_rows(body, chance) if kind == b"IDAT" else body)
+        )
         position += 12 + length
     return b"".join(chunks)
 
@@ -148,5 +215,14 @@ def with_other_rows(body: bytes, chance: Random) -> bytes:
         rows = zlib.decompressobj().decompress(body, 1 << 20)
     except zlib.error:
         return body
-    others = (rows[:-1], rows[: len(rows) // 2], rows * 3, b"", changed_bytes(rows, chance), b"\x05" + rows[1:])
-    return zlib.compress(chance.choice((rows, rows, rows, rows, *others)), chance.choice((0, 1, 9)))
+    others = (
+        rows[:-1],
+        rows[: len(rows) // 2],
+        rows * 3,
+        b"",
+        changed_bytes(rows, chance),
+        b"\x05" + rows[1:],
+    )
+    return zlib.compress(
+        chance.choice((rows, rows, rows, rows, *others)), chance.choice((0, 1, 9))
+    )

@@ -13,7 +13,11 @@ from typing import Any
 
 import h11
 
-from image_workflow_emulator.server.server import Connections, WatchedProtocol, server_config
+from image_workflow_emulator.server.server import (
+    Connections,
+    WatchedProtocol,
+    server_config,
+)
 from tests.fuzzing.cases import in_pieces
 from tests.support.emulator_client import HOST
 from tests.support.served import PATIENCE_SECONDS
@@ -26,7 +30,10 @@ THREAD_SECONDS = 0.5
 
 
 Message = MutableMapping[str, Any]
-AsgiApplication = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
+AsgiApplication = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Any,
+]
 
 
 @dataclass(slots=True)
@@ -43,13 +50,21 @@ class WireRequest:
         headers, body = [(b"Host", HOST.encode()), *self.headers], b""
         if self.body is not None and self.is_chunked:
             headers.append((b"Transfer-Encoding", b"chunked"))
-            body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in in_pieces(self.body, chance))
+            body = b"".join(
+                b"%x\r\n%s\r\n" % (len(chunk), chunk)
+                for chunk in in_pieces(self.body, chance)
+            )
             body += b"0\r\n\r\n"
         elif self.body is not None:
             headers.append((b"Content-Length", b"%d" % len(self.body)))
             body = self.body
         head = b"%s %s %s\r\n" % (self.method, self.target, self.version)
-        return head + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
+        return (
+            head
+            + b"".join(b"%s: %s\r\n" % header for header in headers)
+            + b"\r\n"
+            + body
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +91,18 @@ class Conversation:
 
     def responses(self) -> list[Response]:
         """Read what was written, strictly. Raises AssertionError."""
-        return list(read_responses(self.written, [method for method, _, _ in self.requests]))
+        return list(
+            read_responses(self.written, [method for method, _, _ in self.requests])
+        )
 
 
 class Transport(asyncio.Transport):
     """Keeps what is written; closes as a real one does, in a later turn of the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__({"sockname": ("127.0.0.1", 8038), "peername": ("127.0.0.1", 50000)})
+        super().__init__(
+            {"sockname": ("127.0.0.1", 8038), "peername": ("127.0.0.1", 50000)}
+        )
         self._loop = loop
         self.protocol: WatchedProtocol | None = None
         self.written = bytearray()
@@ -119,13 +138,17 @@ class Transport(asyncio.Transport):
 class _NotingProtocol(WatchedProtocol):
     """Notes the status of answers that are written in one piece, past the application's `send`."""
 
-    async def send_whole(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+    async def send_whole(
+        self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
+    ) -> None:
         assert self._answering is not None
         self._answering.scope.get("noting", lambda _: None)(status)  # type: ignore[operator]
         await super().send_whole(status, headers, body)
 
 
-async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1) -> Conversation:
+async def converse(
+    application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1
+) -> Conversation:
     """Connect, send pieces one after another, wait until all is answered that can be, and leave.
 
     Raises:
@@ -134,7 +157,9 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     conversation = Conversation()
     loop = asyncio.get_running_loop()
     state = Connections(limit)
-    protocol = _NotingProtocol(server_config(_noted(application, conversation)), state, {}, loop)
+    protocol = _NotingProtocol(
+        server_config(_noted(application, conversation)), state, {}, loop
+    )
     transport = Transport(loop)
     transport.protocol = protocol
     protocol.connection_made(transport)
@@ -143,10 +168,15 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
         if transport.is_closing() or transport.is_reading_paused:
             break
         protocol.data_received(piece)
-        conversation.most_waiting = max(conversation.most_waiting, len(protocol.pipeline))
+        conversation.most_waiting = max(
+            conversation.most_waiting, len(protocol.pipeline)
+        )
         await asyncio.sleep(0)
     await turns(lambda: not (state.tasks or protocol.pipeline))
-    if any(path.startswith("/_emulator") for _, path, _ in conversation.requests) and state.tasks:
+    if (
+        any(path.startswith("/_emulator") for _, path, _ in conversation.requests)
+        and state.tasks
+    ):
         await asyncio.wait(state.tasks, timeout=THREAD_SECONDS)
     conversation.was_closed = transport.is_closing()
     if not conversation.was_closed:
@@ -159,7 +189,9 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
     if state.tasks:
         for task in state.tasks:
             task.cancel()
-        raise AssertionError(f"{len(state.tasks)} requests go on: {conversation.requests}")
+        raise AssertionError(
+            f"{len(state.tasks)} requests go on: {conversation.requests}"
+        )
     return conversation
 
 
@@ -172,7 +204,9 @@ async def turns(is_enough: Callable[[], bool] = lambda: False) -> None:
 
 
 def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
-    async def note(scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+    async def note(
+        scope: Message, receive: Callable[[], Awaitable[Message]], send: Any
+    ) -> None:
         index = len(conversation.requests)
         conversation.requests.append((scope["method"], scope["path"], 0))
 
@@ -194,7 +228,9 @@ def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]
     """Read a sequence of responses to requests of some methods, strictly. Raises AssertionError."""
     answered = 0
     while written:
-        response, rest = _read_one(written, methods[answered] if answered < len(methods) else "GET")
+        response, rest = _read_one(
+            written, methods[answered] if answered < len(methods) else "GET"
+        )
         if response.is_of_the_parser:
             response, rest = _read_one(written, "GET")
         else:
@@ -207,7 +243,9 @@ def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]
 def _read_one(written: bytes, method: str) -> tuple[Response, bytes]:
     """Read the first response, to a request of a method; return it and what follows it. Raises AssertionError."""
     client = h11.Connection(h11.CLIENT)
-    client.send(h11.Request(method=method, target="/", headers=[("Host", "emulator.test")]))
+    client.send(
+        h11.Request(method=method, target="/", headers=[("Host", "emulator.test")])
+    )
     client.send(h11.EndOfMessage())
     client.receive_data(written)
     head, body = None, b""
@@ -219,8 +257,12 @@ def _read_one(written: bytes, method: str) -> tuple[Response, bytes]:
                 case h11.Data():
                     body += event.data
                 case h11.NEED_DATA:
-                    raise AssertionError(f"{head or written[:200]!r} ends after {len(body)} bytes of its body")
+                    raise AssertionError(
+                        f"{head or written[:200]!r} ends after {len(body)} bytes of its body"
+                    )
     except h11.RemoteProtocolError as error:
         raise AssertionError(f"no response: {written[:200]!r}") from error
     assert head is not None
-    return Response(head.status_code, tuple(head.headers), body), client.trailing_data[0]
+    return Response(head.status_code, tuple(head.headers), body), client.trailing_data[
+        0
+    ]

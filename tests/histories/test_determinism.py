@@ -14,7 +14,17 @@ from http.client import HTTPConnection
 from typing import Any
 
 from image_workflow_emulator.imaging.normalize import CONTENT_TYPES
-from tests.support.emulator_client import HOST, LISTS, TERMINAL, UPLOAD, Answer, Call, Client, Json, MakeEmulator
+from tests.support.emulator_client import (
+    HOST,
+    LISTS,
+    TERMINAL,
+    UPLOAD,
+    Answer,
+    Call,
+    Client,
+    Json,
+    MakeEmulator,
+)
 from tests.support.every_operation import CALLS, SUCCESSES, Things
 from tests.support.pictures import photo
 from tests.support.served import serving
@@ -24,10 +34,25 @@ CREATION = {"operation": "createProduct"}
 FAULTS = {
     "scenario": "faults of the transcript",
     "rules": [
-        {"match": CREATION, "when": {"nth": "1"}, "then": {"problem": "service_unavailable"}},
-        {"match": CREATION, "when": {"nth": "2"}, "then": {"problem": "internal_error", "at": "after_commit"}},
-        {"match": {"work": "product_photography"}, "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}}},
-        {"match": {"work": "upscale"}, "when": {"probability": 0.5}, "then": {"fail": "processing_failed"}},
+        {
+            "match": CREATION,
+            "when": {"nth": "1"},
+            "then": {"problem": "service_unavailable"},
+        },
+        {
+            "match": CREATION,
+            "when": {"nth": "2"},
+            "then": {"problem": "internal_error", "at": "after_commit"},
+        },
+        {
+            "match": {"work": "product_photography"},
+            "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}},
+        },
+        {
+            "match": {"work": "upscale"},
+            "when": {"probability": 0.5},
+            "then": {"fail": "processing_failed"},
+        },
     ],
     "timeline": [
         {"at": 3600, "set": {"admission": "paused", "retry_after": 7}},
@@ -46,7 +71,12 @@ class Recorder(ServedClient):
         super().__init__(f"{origin}/v1")
         self.exchanges: list[Exchange] = []
 
-    def send(self, call: Call, connection: HTTPConnection | None = None, seconds: float = SECONDS) -> Answer:
+    def send(
+        self,
+        call: Call,
+        connection: HTTPConnection | None = None,
+        seconds: float = SECONDS,
+    ) -> Answer:
         answer = super().send(call, connection, seconds)
         self.exchanges.append((f"{call.method} {call.target}", answer))
         self.check(call, answer)
@@ -68,13 +98,26 @@ def recording(*options: str) -> Iterator[Recorder]:
 
 
 def bring_in(client: Client) -> Things:
-    asset_ids = [client.upload(photo(kind, (320, 240)), kind)["id"] for kind in CONTENT_TYPES]
-    return Things(asset_ids, client.product(*asset_ids[:3]), session={}, token="", operation={}, generation={})
+    asset_ids = [
+        client.upload(photo(kind, (320, 240)), kind)["id"] for kind in CONTENT_TYPES
+    ]
+    return Things(
+        asset_ids,
+        client.product(*asset_ids[:3]),
+        session={},
+        token="",
+        operation={},
+        generation={},
+    )
 
 
 def order_work(client: Client, things: Things) -> list[str]:
     calls = [CALLS[name](things) for name, status in SUCCESSES.items() if status == 202]
-    shots: Json = {"product_ids": [things.product["id"]], "image_count": 2, "background": {"type": "transparent"}}
+    shots: Json = {
+        "product_ids": [things.product["id"]],
+        "image_count": 2,
+        "background": {"type": "transparent"},
+    }
     works = [*map(client.send, calls), client.photograph(**shots, output_format="webp")]
     assert {work.status for work in works} == {202}, works
     return [f"/{work.json['object']}s/{work.id}" for work in works]
@@ -88,8 +131,13 @@ def provoke(recorder: Recorder, things: Things) -> None:
     recorder.send(Call("PUT", "/team"))
     for path in ("/nowhere", "/assets?limit=0&colour=red"):
         recorder.get(path)
-    recorder.post("/products", {"name": "", "asset_ids": [], "primary_asset_id": 7, "extra": None})
-    recorder.post("/products", {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"})
+    recorder.post(
+        "/products", {"name": "", "asset_ids": [], "primary_asset_id": 7, "extra": None}
+    )
+    recorder.post(
+        "/products",
+        {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"},
+    )
     recorder.upscale(things.asset_ids[0], key="iwe_other_full")
     recorder.post("/uploads", UPLOAD, key="iwe_lapsed_full")
 
@@ -107,11 +155,22 @@ def hurry(recorder: Recorder, things: Things) -> None:
 
 def replay(recorder: Recorder, things: Things) -> None:
     """Use one key three times: the same intent twice, then another."""
-    body = {"name": "Twice", "asset_ids": things.asset_ids[:2], "primary_asset_id": things.asset_ids[0]}
+    body = {
+        "name": "Twice",
+        "asset_ids": things.asset_ids[:2],
+        "primary_asset_id": things.asset_ids[0],
+    }
     first = recorder.post("/products", body, idempotency_key="used again")
-    second = recorder.post("/products", dict(reversed(body.items())), idempotency_key="used again")
+    second = recorder.post(
+        "/products", dict(reversed(body.items())), idempotency_key="used again"
+    )
     assert second == first
-    assert recorder.post("/products", {**body, "name": "Other"}, idempotency_key="used again").status == 422
+    assert (
+        recorder.post(
+            "/products", {**body, "name": "Other"}, idempotency_key="used again"
+        ).status
+        == 422
+    )
 
 
 def meet_faults(recorder: Recorder, things: Things) -> list[str]:
@@ -119,8 +178,12 @@ def meet_faults(recorder: Recorder, things: Things) -> list[str]:
     recorder.use(FAULTS)
     creation = replace(CALLS["createProduct"](things), idempotency_key="unlucky")
     statuses = [recorder.send(creation).status for _ in range(3)]
-    assert statuses == [503, 500, 201], statuses  # refused; admitted, and the answer lost; told again
-    photoshoot = recorder.photograph(product_ids=[things.product["id"]], output_mode="photoshoot")
+    assert statuses == [503, 500, 201], (
+        statuses
+    )  # refused; admitted, and the answer lost; told again
+    photoshoot = recorder.photograph(
+        product_ids=[things.product["id"]], output_mode="photoshoot"
+    )
     works = [photoshoot, *(recorder.upscale(things.asset_ids[0]) for _ in range(4))]
     assert {work.status for work in works} == {202}, works
     return [f"/generations/{work.id}" for work in works]
@@ -141,7 +204,11 @@ def read_everything(client: Client) -> list[Any]:
 
 def download_everything(client: Client) -> list[bytes]:
     shown = [
-        (resource.get("url"), resource.get("card_image_url"), *resource.get("preview_image_urls", []))
+        (
+            resource.get("url"),
+            resource.get("card_image_url"),
+            *resource.get("preview_image_urls", []),
+        )
         for path in LISTS
         for resource in client.items(path)
     ]
@@ -151,7 +218,10 @@ def download_everything(client: Client) -> list[bytes]:
 
 
 def delete_some(recorder: Recorder, things: Things) -> None:
-    asset, product = f"/assets/{things.asset_ids[1]}", f"/products/{things.product['id']}"
+    asset, product = (
+        f"/assets/{things.asset_ids[1]}",
+        f"/products/{things.product['id']}",
+    )
     link = recorder.get(asset).json["url"]
     recorder.delete(asset)
     recorder.delete(asset)
@@ -202,13 +272,22 @@ SEEDED = ("--clock", "auto", "--seed", "7")
 def of_the_service(recorder: Recorder) -> list[Exchange]:
     """What was answered, without the Request-Ids of the control plane, which count what a server was asked."""
     return [
-        (request, replace(answer, raw_headers=()) if "/_emulator/" in request else answer)
+        (
+            request,
+            replace(answer, raw_headers=()) if "/_emulator/" in request else answer,
+        )
         for request, answer in recorder.exchanges
     ]
 
 
-def test_a_process_says_the_same_bytes_as_its_twin_and_as_one_that_goes_on_from_its_saved_state() -> None:
-    with recording(*SEEDED) as one, recording(*SEEDED) as twin, recording("--seed", "8") as other:
+def test_a_process_says_the_same_bytes_as_its_twin_and_as_one_that_goes_on_from_its_saved_state() -> (
+    None
+):
+    with (
+        recording(*SEEDED) as one,
+        recording(*SEEDED) as twin,
+        recording("--seed", "8") as other,
+    ):
         with ThreadPoolExecutor(2) as both:
             begun, _ = both.map(begin, (one, twin))
         for exchange, same in zip(one.exchanges, twin.exchanges, strict=True):
@@ -218,17 +297,42 @@ def test_a_process_says_the_same_bytes_as_its_twin_and_as_one_that_goes_on_from_
         other.keys_used, other.exchanges, before = one.keys_used, [], len(one.exchanges)
         with ThreadPoolExecutor(2) as both:
             list(both.map(lambda recorder: go_on(recorder, begun), (one, other)))
-        for exchange, same in zip(of_the_service(one)[before:], of_the_service(other), strict=True):
+        for exchange, same in zip(
+            of_the_service(one)[before:], of_the_service(other), strict=True
+        ):
             assert exchange == same
         statuses = [answer.status for _, answer in one.exchanges]
-    assert {*statuses} >= {200, 201, 202, 204, 400, 401, 403, 404, 405, 410, 422, 429, 500, 503}
-    assert [503, 500, 503] == [status for status in statuses if status >= 500]  # the scenario's own
+    assert {*statuses} >= {
+        200,
+        201,
+        202,
+        204,
+        400,
+        401,
+        403,
+        404,
+        405,
+        410,
+        422,
+        429,
+        500,
+        503,
+    }
+    assert [503, 500, 503] == [
+        status for status in statuses if status >= 500
+    ]  # the scenario's own
     assert len(statuses) - before > 100 < before
 
 
-def test_another_seed_gives_other_identifiers_and_links(make_emulator: MakeEmulator) -> None:
+def test_another_seed_gives_other_identifiers_and_links(
+    make_emulator: MakeEmulator,
+) -> None:
     first, second = (
-        {pose[name] for pose in make_emulator(seed=seed).items("/poses") for name in ("id", "card_image_url")}
+        {
+            pose[name]
+            for pose in make_emulator(seed=seed).items("/poses")
+            for name in ("id", "card_image_url")
+        }
         for seed in (7, 8)
     )
     assert first & second == set()
@@ -247,7 +351,9 @@ def many_advances(client: Client, paths: list[str]) -> None:
 
 
 def event_by_event_with_a_look_at_everything(client: Client, paths: list[str]) -> None:
-    while str(client.told("GET", "/clock")["next_event_at"] or "never") <= END:  # a timestamp sorts as text
+    while (
+        str(client.told("GET", "/clock")["next_event_at"] or "never") <= END
+    ):  # a timestamp sorts as text
         client.told("POST", "/clock/advance", {"next_event": True})
         for path in paths:
             client.get(path)
@@ -257,7 +363,9 @@ def polls_that_take_their_waits(client: Client, paths: list[str]) -> None:
     poll(client, paths[::-1])
 
 
-def test_any_gait_of_the_clock_makes_the_resources_that_one_advance_makes(make_emulator: MakeEmulator) -> None:
+def test_any_gait_of_the_clock_makes_the_resources_that_one_advance_makes(
+    make_emulator: MakeEmulator,
+) -> None:
     def history(gait: Gait, clock: str = "manual") -> list[Any]:
         """Order work, let time pass in some gait, and return all that there is then, pictures included."""
         emulator = make_emulator(clock=clock, rate_limits=False)

@@ -32,17 +32,26 @@ def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
 def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
     """The colours near the corners: upper left, upper right, lower left, lower right."""
     x, y = image.width // 8, image.height // 8
-    return [pixel(image.convert("RGB"), a, b) for a, b in ((x, y), (-1 - x, y), (x, -1 - y), (-1 - x, -1 - y))]
+    return [
+        pixel(image.convert("RGB"), a, b)
+        for a, b in ((x, y), (-1 - x, y), (x, -1 - y), (-1 - x, -1 - y))
+    ]
 
 
-def is_near(expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 6) -> bool:
+def is_near(
+    expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 6
+) -> bool:
     """Whether no channel differs by more than `tolerance` levels."""
-    return len(expected) == len(found) and all(abs(a - b) <= tolerance for a, b in zip(expected, found, strict=True))
+    return len(expected) == len(found) and all(
+        abs(a - b) <= tolerance for a, b in zip(expected, found, strict=True)
+    )
 
 
 def mask_of(image: Image.Image, color: tuple[int, ...], tolerance: int) -> Image.Image:
     """White where the image is of a colour, within `tolerance` levels a channel."""
-    parts = ImageChops.difference(image.convert("RGB"), Image.new("RGB", image.size, color)).split()
+    parts = ImageChops.difference(
+        image.convert("RGB"), Image.new("RGB", image.size, color)
+    ).split()
     worst = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
     return worst.point([255 if level <= tolerance else 0 for level in range(256)])
 
@@ -51,17 +60,30 @@ def count_of(image: Image.Image, color: tuple[int, ...], tolerance: int = 40) ->
     return mask_of(image, color, tolerance).histogram()[255]
 
 
-def box_of(image: Image.Image, color: tuple[int, int, int], tolerance: int = 6) -> tuple[int, int, int, int]:
+def box_of(
+    image: Image.Image, color: tuple[int, int, int], tolerance: int = 6
+) -> tuple[int, int, int, int]:
     box = mask_of(image, color, tolerance).getbbox()
     assert box is not None, f"nothing is of colour {color}"
     return box
 
 
 def difference(first: Image.Image, second: Image.Image) -> float:
-    return sum(ImageStat.Stat(ImageChops.difference(first.convert("RGB"), second.convert("RGB"))).mean) / 3
+    return (
+        sum(
+            ImageStat.Stat(
+                ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
+            ).mean
+        )
+        / 3
+    )
 
 
-def product(color: tuple[int, int, int] = BLUE, backdrop: tuple[int, int, int] = WHITE, edge: int = 240) -> Image.Image:
+def product(
+    color: tuple[int, int, int] = BLUE,
+    backdrop: tuple[int, int, int] = WHITE,
+    edge: int = 240,
+) -> Image.Image:
     image = Image.new("RGB", (edge, edge), backdrop)
     ImageDraw.Draw(image).rounded_rectangle(
         (edge // 4, edge // 4, edge * 3 // 4, edge * 3 // 4), edge // 16, fill=color
@@ -82,6 +104,8 @@ def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
     return image
 
 
-def upscaled(source: Image.Image, width: int, height: int, target: PictureFormat) -> Image.Image:
+def upscaled(
+    source: Image.Image, width: int, height: int, target: PictureFormat
+) -> Image.Image:
     recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
     return decode(render(recipe, [encoded(source, "PNG")]))

@@ -20,8 +20,17 @@ from PIL import Image
 
 from image_workflow_emulator.domain.recipes import EditRecipe, PremadeRecipe, Recipe
 from image_workflow_emulator.imaging import helpers as helpers_module
-from image_workflow_emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
-from image_workflow_emulator.imaging.messages import Head, Message, receive_message, send_message
+from image_workflow_emulator.imaging.helpers import (
+    MAX_HELPERS,
+    Helpers,
+    LostHelperError,
+)
+from image_workflow_emulator.imaging.messages import (
+    Head,
+    Message,
+    receive_message,
+    send_message,
+)
 from image_workflow_emulator.imaging.normalize import normalize
 from image_workflow_emulator.imaging.render import render
 from image_workflow_emulator.imaging.worker import LARGE_PIXELS
@@ -29,7 +38,9 @@ from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import png_chunk, png_of, slow_jpeg
 from tests.support.served import run_program, run_script
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems limit and measure other things")
+on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems limit and measure other things"
+)
 PATIENCE_SECONDS = 20
 NORMALIZE_JPEG = {"job": "normalize", "content_type": "image/jpeg"}
 SMALL_JPEG = encoded(four_corners(), "JPEG")
@@ -71,26 +82,40 @@ def rendering(recipe: Recipe) -> Head:
     return {"job": "render", "recipe": msgspec.to_builtins(recipe)}
 
 
-def test_an_upload_becomes_what_it_becomes_in_process_or_is_refused_in_words(helpers: Helpers) -> None:
+def test_an_upload_becomes_what_it_becomes_in_process_or_is_refused_in_words(
+    helpers: Helpers,
+) -> None:
     expected = normalize(SMALL_JPEG, "image/jpeg")
     head, parts = run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
-    assert head == {"format": "jpeg", "width": 48, "height": 32, "scene": expected.scene}
+    assert head == {
+        "format": "jpeg",
+        "width": 48,
+        "height": 32,
+        "scene": expected.scene,
+    }
     assert parts == [expected.data]
     head, parts = run(helpers, NORMALIZE_JPEG, b"no picture")
     assert "The bytes are no image of a known format" in head["refusal"]
     assert parts == []
 
 
-def test_nothing_runs_before_the_first_job_and_one_helper_does_many(helpers: Helpers, processes: Processes) -> None:
+def test_nothing_runs_before_the_first_job_and_one_helper_does_many(
+    helpers: Helpers, processes: Processes
+) -> None:
     assert processes == []
     for _ in range(3):
         run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
     assert [None] == [process.poll() for process in processes]
 
 
-def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(helpers: Helpers, processes: Processes) -> None:
+def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(
+    helpers: Helpers, processes: Processes
+) -> None:
     async def done_before_the_small_one() -> tuple[int, int]:
-        photos = [asyncio.ensure_future(helpers.run(NORMALIZE_JPEG, [slow_jpeg(WIDE_EDGE)])) for _ in range(12)]
+        photos = [
+            asyncio.ensure_future(helpers.run(NORMALIZE_JPEG, [slow_jpeg(WIDE_EDGE)]))
+            for _ in range(12)
+        ]
         await asyncio.sleep(0)  # they are in the queue
         await helpers.run(NORMALIZE_JPEG, [SMALL_JPEG])
         found = sum(photo.done() for photo in photos), len(processes)
@@ -102,7 +127,9 @@ def test_a_small_picture_does_not_wait_for_the_large_ones_before_it(helpers: Hel
     assert (photos_done <= 1, started >= MAX_HELPERS) == (True, True)
 
 
-def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_large_pictures_one_is_decoded_at_a_time(
+    helpers: Helpers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert WIDE_EDGE**2 > LARGE_PIXELS
     in_work: dict[int, bool] = {}
     """By thread, whether its helper decodes a large picture."""
@@ -124,20 +151,29 @@ def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatc
 
     async def run_four() -> None:
         large = encoded(Image.new("L", (WIDE_EDGE, WIDE_EDGE), 90), "PNG")
-        await asyncio.gather(*(helpers.run({**NORMALIZE_JPEG, "content_type": "image/png"}, [large]) for _ in range(4)))
+        await asyncio.gather(
+            *(
+                helpers.run({**NORMALIZE_JPEG, "content_type": "image/png"}, [large])
+                for _ in range(4)
+            )
+        )
 
     asyncio.run(run_four())
     assert most == 1
 
 
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
-    recipe = PremadeRecipe(kind="pose", name="Walking", index=0, width=2, height=2, format="png")
+    recipe = PremadeRecipe(
+        kind="pose", name="Walking", index=0, width=2, height=2, format="png"
+    )
     with pytest.raises(RuntimeError, match="the recipe names 0"):
         run(helpers, rendering(recipe), SMALL_JPEG)
     assert run(helpers, NORMALIZE_JPEG, SMALL_JPEG)[1]
 
 
-def test_a_job_whose_helper_is_ended_is_done_by_another(helpers: Helpers, processes: Processes) -> None:
+def test_a_job_whose_helper_is_ended_is_done_by_another(
+    helpers: Helpers, processes: Processes
+) -> None:
     async def end_one() -> Message:
         slow = asyncio.ensure_future(helpers.run(NORMALIZE_JPEG, [slow_jpeg(2000)]))
         await asyncio.to_thread(processes.first.wait, PATIENCE_SECONDS)
@@ -148,7 +184,9 @@ def test_a_job_whose_helper_is_ended_is_done_by_another(helpers: Helpers, proces
     assert len(processes) == 2
 
 
-def test_a_stopped_helper_is_given_up(helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_helper_is_given_up(
+    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
     monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0.5)
     processes[0].send_signal(signal.SIGSTOP)
@@ -158,7 +196,10 @@ def test_a_stopped_helper_is_given_up(helpers: Helpers, processes: Processes, mo
 
 @pytest.mark.parametrize("started", [0, helpers_module._TRIES])
 def test_where_no_helper_does_it_an_upload_is_lost_and_a_drawing_shows_no_inputs(
-    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch, started: int
+    helpers: Helpers,
+    processes: Processes,
+    monkeypatch: pytest.MonkeyPatch,
+    started: int,
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
@@ -169,12 +210,16 @@ def test_where_no_helper_does_it_an_upload_is_lost_and_a_drawing_shows_no_inputs
     with pytest.raises(LostHelperError):
         run(helpers, NORMALIZE_JPEG, slow_jpeg(2000))
     assert started == len(processes)
-    recipe = EditRecipe(inputs=("one",), instructions="Make it so.", width=80, height=80, format="png")
+    recipe = EditRecipe(
+        inputs=("one",), instructions="Make it so.", width=80, height=80, format="png"
+    )
     assert [render(recipe, [b""])] == run(helpers, rendering(recipe), SMALL_JPEG)[1]
     assert "clean" == run(helpers, {"job": "examine"}, SMALL_JPEG)[0]["scene"]
 
 
-def test_closing_ends_every_helper_whatever_it_does(helpers: Helpers, processes: Processes) -> None:
+def test_closing_ends_every_helper_whatever_it_does(
+    helpers: Helpers, processes: Processes
+) -> None:
     async def close_while_one_works() -> object:
         slow = asyncio.ensure_future(helpers.run(NORMALIZE_JPEG, [slow_jpeg(2000)]))
         await asyncio.to_thread(processes.first.wait, PATIENCE_SECONDS)
@@ -193,15 +238,26 @@ def test_closing_ends_every_helper_whatever_it_does(helpers: Helpers, processes:
 
 @contextlib.contextmanager
 def helper(code: str = "worker.main()") -> Iterator["subprocess.Popen[bytes]"]:
-    command = [sys.executable, "-c", f"from image_workflow_emulator.imaging import worker; {code}"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    command = [
+        sys.executable,
+        "-c",
+        f"from image_workflow_emulator.imaging import worker; {code}",
+    ]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
         try:
             yield process
         finally:
             process.kill()
 
 
-def give(process: "subprocess.Popen[bytes]", head: Head, parts: Sequence[bytes]) -> None:
+def give(
+    process: "subprocess.Popen[bytes]", head: Head, parts: Sequence[bytes]
+) -> None:
     assert process.stdin is not None
     send_message(process.stdin, {**head, "is_large": True}, parts)
 
@@ -229,7 +285,9 @@ def test_a_helper_ends_when_a_job_takes_too_long() -> None:
 def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
     with helper("worker.MAX_MEMORY_BYTES = 400 << 20; worker.main()") as process:
         assert process.stdout is not None
-        square = encoded(Image.new("RGB", (6_000, 6_000)), "WEBP", lossless=True, method=0, quality=0)
+        square = encoded(
+            Image.new("RGB", (6_000, 6_000)), "WEBP", lossless=True, method=0, quality=0
+        )
         give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])
         assert "do not decode as WEBP" in receive_message(process.stdout)[0]["refusal"]
 
@@ -258,7 +316,9 @@ print(json.dumps([found, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 """In a process that is small itself, for what a new one inherits counts as its own."""
 
 
-def cost_of(folder: Path, data: bytes, content_type: str) -> tuple[Head | None, float, int]:
+def cost_of(
+    folder: Path, data: bytes, content_type: str
+) -> tuple[Head | None, float, int]:
     """Give a file to a helper process of its own; return its answer, its seconds, and the most bytes it held."""
     path = folder / "picture"
     path.write_bytes(data)
@@ -280,8 +340,16 @@ def png_of_color(
     size: tuple[int, int] = SQUARE,
     chunk: bytes = b"",
 ) -> bytes:
-    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", *size, depth, color_type, 0, 0, interlace))
-    return b"\x89PNG\r\n\x1a\n" + header + chunk + zeros(size[1] * row_bytes) + png_chunk(b"IEND", b"")
+    header = png_chunk(
+        b"IHDR", struct.pack(">IIBBBBB", *size, depth, color_type, 0, 0, interlace)
+    )
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + header
+        + chunk
+        + zeros(size[1] * row_bytes)
+        + png_chunk(b"IEND", b"")
+    )
 
 
 def inserted(source: bytes, before: bytes, piece: bytes, count: int) -> bytes:
@@ -292,27 +360,62 @@ def inserted(source: bytes, before: bytes, piece: bytes, count: int) -> bytes:
 SMALL_GIF = encoded(four_corners().quantize(8), "GIF")
 
 REFUSED: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "a PNG one pixel wide": ("image/png", lambda: png_of(1, 100_000_000, zeros(200_000_000))),
-    "a JPEG filled before a segment": ("image/jpeg", lambda: inserted(SMALL_JPEG, b"\xff\xdb", b"\xff", 15_000_000)),
-    "a JPEG filled after its picture": ("image/jpeg", lambda: inserted(SMALL_JPEG, b"\xff\xd9", b"\xff", 15_000_000)),
-    "a JPEG with bytes between segments": ("image/jpeg", lambda: inserted(SMALL_JPEG, b"\xff\xdb", b"\0", 15_000_000)),
-    "a PNG of many chunks": ("image/png", lambda: png_of(4, 4, png_chunk(b"abCd", b"") * 500_000, zeros(20))),
-    "a GIF of many extensions": (
-        "image/gif", lambda: inserted(SMALL_GIF, SMALL_GIF[SMALL_GIF.index(b",\0\0\0\0") :], b"\x21\xfe\x01a\0", 2_500_000),
+    "a PNG one pixel wide": (
+        "image/png",
+        lambda: png_of(1, 100_000_000, zeros(200_000_000)),
     ),
-}  # fmt: skip
+    "a JPEG filled before a segment": (
+        "image/jpeg",
+        lambda: inserted(SMALL_JPEG, b"\xff\xdb", b"\xff", 15_000_000),
+    ),
+    "a JPEG filled after its picture": (
+        "image/jpeg",
+        lambda: inserted(SMALL_JPEG, b"\xff\xd9", b"\xff", 15_000_000),
+    ),
+    "a JPEG with bytes between segments": (
+        "image/jpeg",
+        lambda: inserted(SMALL_JPEG, b"\xff\xdb", b"\0", 15_000_000),
+    ),
+    "a PNG of many chunks": (
+        "image/png",
+        lambda: png_of(4, 4, png_chunk(b"abCd", b"") * 500_000, zeros(20)),
+    ),
+    "a GIF of many extensions": (
+        "image/gif",
+        lambda: inserted(
+            SMALL_GIF,
+            SMALL_GIF[SMALL_GIF.index(b",\0\0\0\0") :],
+            b"\x21\xfe\x01a\0",
+            2_500_000,
+        ),
+    ),
+}
 
 ANSWERED: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "a GIF with a long edge": ("image/gif", lambda: encoded(Image.new("P", (65_500, 1_526)), "GIF")),
-    "a WebP": ("image/webp", lambda: encoded(Image.new("RGB", (8_000, 5_000)), "WEBP", lossless=True, method=0, quality=0)),
+    "a GIF with a long edge": (
+        "image/gif",
+        lambda: encoded(Image.new("P", (65_500, 1_526)), "GIF"),
+    ),
+    "a WebP": (
+        "image/webp",
+        lambda: encoded(
+            Image.new("RGB", (8_000, 5_000)), "WEBP", lossless=True, method=0, quality=0
+        ),
+    ),
     "a transparent PNG": ("image/png", lambda: png_of_color(6, 8, 40_001)),
     "a PNG of 16 bits": ("image/png", lambda: png_of_color(0, 16, 20_001)),
     "a PNG of 16 bits with a transparent level": (
-        "image/png", lambda: png_of_color(0, 16, 20_001, chunk=png_chunk(b"tRNS", bytes(2))),
+        "image/png",
+        lambda: png_of_color(0, 16, 20_001, chunk=png_chunk(b"tRNS", bytes(2))),
     ),
     "an interlaced PNG": ("image/png", lambda: png_of_color(2, 8, 31_000, interlace=1)),
-    "a progressive JPEG": ("image/jpeg", lambda: encoded(Image.new("RGB", SQUARE), "JPEG", progressive=True, subsampling=0)),
-}  # fmt: skip
+    "a progressive JPEG": (
+        "image/jpeg",
+        lambda: encoded(
+            Image.new("RGB", SQUARE), "JPEG", progressive=True, subsampling=0
+        ),
+    ),
+}
 
 
 @on_linux
@@ -328,7 +431,9 @@ def test_what_is_refused_costs_next_to_nothing(name: str, tmp_path: Path) -> Non
 @on_linux
 @pytest.mark.verify
 @pytest.mark.parametrize("name", ANSWERED)
-def test_the_largest_of_every_kind_is_answered_within_bounds(name: str, tmp_path: Path) -> None:
+def test_the_largest_of_every_kind_is_answered_within_bounds(
+    name: str, tmp_path: Path
+) -> None:
     content_type, make = ANSWERED[name]
     found, seconds, peak_bytes = cost_of(tmp_path, make(), content_type)
     assert found is not None
@@ -349,6 +454,8 @@ print(int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries decide by themselves")
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="other C libraries decide by themselves"
+)
 def test_freed_blocks_between_small_ones_go_back_to_the_system() -> None:
     assert int(run_script(FREE_LARGE_BLOCKS)) < 60

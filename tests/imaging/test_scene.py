@@ -17,7 +17,9 @@ def cut_out() -> Image.Image:
 
 
 def premade(name: str) -> Image.Image:
-    recipe = PremadeRecipe(kind="background", name=name, width=400, height=400, format="png")
+    recipe = PremadeRecipe(
+        kind="background", name=name, width=400, height=400, format="png"
+    )
     return decode(render(recipe, []))
 
 
@@ -34,7 +36,9 @@ CLEAN = {
     "nothing at all": Image.new("RGBA", (50, 50)),
     "a gradient": gradient(),
     "a gradient from the top": gradient().rotate(90, expand=True),
-    "a spotlight": Image.merge("RGB", [RADIAL.point([230 - value // 4 for value in range(256)])] * 3),
+    "a spotlight": Image.merge(
+        "RGB", [RADIAL.point([230 - value // 4 for value in range(256)])] * 3
+    ),
     "a checkered texture": checkered(),
     "a paper roll": premade("Seamless white"),
     "a vignette": premade("Warm grey gradient"),
@@ -64,5 +68,8 @@ def test_a_subject_that_stands_out_is_foreground(name: str) -> None:
 
 @pytest.mark.parametrize("quality", [95, 40])
 def test_compression_does_not_change_what_is_seen(quality: int) -> None:
-    shown = (decode(encoded(image, "JPEG", quality=quality)) for image in (product(), gradient()))
+    shown = (
+        decode(encoded(image, "JPEG", quality=quality))
+        for image in (product(), gradient())
+    )
     assert ["foreground", "clean"] == [examine_scene(image) for image in shown]

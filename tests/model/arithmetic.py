@@ -29,7 +29,12 @@ NEXT_OUTPUT = 2 * SECOND
 """The timings of the built-in world."""
 
 LONGEST_EDGE = {"1k": 1024, "2k": 2048, "4k": 4096}  # D35
-AUTHORING_PRICE = {"photography_style": 0, "background": 1, "pose": 1, "fashion_model": 1}
+AUTHORING_PRICE = {
+    "photography_style": 0,
+    "background": 1,
+    "pose": 1,
+    "fashion_model": 1,
+}
 PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,7 +68,10 @@ def generation_charge(workflow: str, request: Json, completed: int) -> int:
     """Return what a Generation costs in the end: its completed outputs (a photoshoot's by D37)."""
     if workflow == "product_photography" and request["output_mode"] == "photoshoot":
         return {0: 0, 1: 1, 2: 1, 3: 2, 4: 2}[completed]
-    return completed * PER_OUTPUT[request.get("resolution") or request["target_resolution"]]
+    return (
+        completed
+        * PER_OUTPUT[request.get("resolution") or request["target_resolution"]]
+    )
 
 
 def subjects(products: list[Json], loose: list[str]) -> list[str]:

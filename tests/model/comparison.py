@@ -49,7 +49,9 @@ class Comparison:
 
     def _begin(self) -> None:
         teams = self.client.told("GET", "/teams")["data"]
-        self.model = ServiceModel(self.client.now(), teams, self._premade(), self._result_of)
+        self.model = ServiceModel(
+            self.client.now(), teams, self._premade(), self._result_of
+        )
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
         self.opaque: dict[tuple[str, int], Json] = {}
@@ -69,10 +71,17 @@ class Comparison:
 
     def _premade(self) -> dict[str, list[Json]]:
         key = OBSERVERS["Ash"]
-        lists = {kind: self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key) for kind in INGREDIENTS}
+        lists = {
+            kind: self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key)
+            for kind in INGREDIENTS
+        }
         assert all(len(premade) >= 4 for premade in lists.values())
-        assert {item["scope"] for premade in lists.values() for item in premade} == {"global"}
-        return {kind: [shown(item) for item in premade] for kind, premade in lists.items()}
+        assert {item["scope"] for premade in lists.values() for item in premade} == {
+            "global"
+        }
+        return {
+            kind: [shown(item) for item in premade] for kind, premade in lists.items()
+        }
 
     # Requests ---------------------------------------------------------------------------------------------------------
 
@@ -88,12 +97,18 @@ class Comparison:
         if ask.method != "GET":
             self._touched.add(self.team_of(ask.key))
         asked_at = self.model.state.now
-        expected = self.model.handle(ask, answer, lambda kind: self._new_id(ask, answer, kind))
+        expected = self.model.handle(
+            ask, answer, lambda kind: self._new_id(ask, answer, kind)
+        )
         if self.model.state.now > asked_at:
             self._touched.update(OBSERVERS)
         if expected.told is not None:
             told: Answer = expected.told
-            assert (told.status, told.raw_headers, told.body) == (answer.status, answer.raw_headers, answer.body)
+            assert (told.status, told.raw_headers, told.body) == (
+                answer.status,
+                answer.raw_headers,
+                answer.body,
+            )
             return
         request_id = answer.headers["request-id"]
         assert expected.is_repeat == (request_id in self._request_ids)
@@ -106,9 +121,15 @@ class Comparison:
         if answer.status < 300:
             return answer.id
         observer = OBSERVERS[self.team_of(ask.key)]
-        found = self.client.items(f"/{COLLECTIONS[kind]}", observer) if kind != "upload" else []
+        found = (
+            self.client.items(f"/{COLLECTIONS[kind]}", observer)
+            if kind != "upload"
+            else []
+        )
         new = [item["id"] for item in found if item["id"] not in self.model.state.owner]
-        assert len(new) == 1, f"should have been admitted, and was answered {answer.status} {answer.body!r}"
+        assert len(new) == 1, (
+            f"should have been admitted, and was answered {answer.status} {answer.body!r}"
+        )
         return str(new[0])
 
     def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
@@ -116,10 +137,16 @@ class Comparison:
         self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
         self._touched.update(OBSERVERS)
         expected = self.model.send_bytes(session_id, file)
-        assert (expected.status, expected.code) == (answer.status, answer.code if answer.status >= 400 else None)
+        assert (expected.status, expected.code) == (
+            answer.status,
+            answer.code if answer.status >= 400 else None,
+        )
         if answer.status != 200:
             return None
-        session, token = self.model.state.things["upload"][session_id], str(answer.json["upload_token"])
+        session, token = (
+            self.model.state.things["upload"][session_id],
+            str(answer.json["upload_token"]),
+        )
         assert token == session.setdefault("token", token)
         return token
 
@@ -143,7 +170,9 @@ class Comparison:
         """Find out what work has made, in the list: reading that is no poll, for which an auto clock would move."""
         team = self.model.state.owner[work_id]
         assert team is not None
-        listed = {one["id"]: one for one in self.client.items(f"/{kind}s", OBSERVERS[team])}
+        listed = {
+            one["id"]: one for one in self.client.items(f"/{kind}s", OBSERVERS[team])
+        }
         assert work_id in listed
         work = listed[work_id]
         made = work["result"] if kind == "operation" else work["outputs"][slot]["asset"]
@@ -153,13 +182,18 @@ class Comparison:
     def change_team(self, name: str, change: Json) -> None:
         self.say(f"{name} gets {change}")
         self._touched.add(name)
-        self.client.told("PATCH", f"/teams/{self.model.state.teams[name]['id']}", change)
+        self.client.told(
+            "PATCH", f"/teams/{self.model.state.teams[name]['id']}", change
+        )
         self.model.change_team(name, change)
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
         """Let a scenario begin, for a Team or for everyone; one for a Team that names another must be refused."""
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
-        path, sent = f"/scenario{f'?team={whose}' if whose else ''}", {"scenario": "random clients", **scenario}
+        path, sent = (
+            f"/scenario{f'?team={whose}' if whose else ''}",
+            {"scenario": "random clients", **scenario},
+        )
         if whose and self._named_teams(scenario) - {whose}:
             status, code, _ = self.client.refusal("PUT", path, sent)
             assert (422, "invalid_scenario") == (status, code)
@@ -172,7 +206,9 @@ class Comparison:
     def _named_teams(self, scenario: Json) -> set[str]:
         named = [rule["match"] for rule in scenario.get("rules", ())]
         named += [timed["set"] for timed in scenario.get("timeline", ())]
-        by_key = {self.team_of(part["credential"]) for part in named if "credential" in part}
+        by_key = {
+            self.team_of(part["credential"]) for part in named if "credential" in part
+        }
         return by_key | {part["team"] for part in named if "team" in part}
 
     def end_scenario(self, whose: str | None) -> None:
@@ -191,9 +227,13 @@ class Comparison:
         self.say("reset")
         self.client.told("POST", "/reset")
         scenarios = self.scenarios
-        assert scenarios or self._saved() == self._at_start, "it began otherwise than before"
+        assert scenarios or self._saved() == self._at_start, (
+            "it began otherwise than before"
+        )
         self._begin()
-        for whose, scenario in sorted(scenarios.items(), key=lambda row: row[0] is not None):
+        for whose, scenario in sorted(
+            scenarios.items(), key=lambda row: row[0] is not None
+        ):
             self.scenarios[whose] = scenario
             self.model.run_scenario(scenario, whose)
         self.model.advance(self.client.now())
@@ -205,52 +245,89 @@ class Comparison:
 
         What must always be true, whatever the model says, is asserted of the same.
         """
-        assert self.model.state.now == self.client.now(), "the clock moved otherwise than it should"
+        assert self.model.state.now == self.client.now(), (
+            "the clock moved otherwise than it should"
+        )
         self._looks += 1
-        accounts = {team["name"]: team for team in self.client.told("GET", "/teams")["data"]}
+        accounts = {
+            team["name"]: team for team in self.client.told("GET", "/teams")["data"]
+        }
         for name, account in accounts.items():
             self._compare_account(name, account)
         for whose in (None, *OBSERVERS):
             self._compare_scenario(whose)
-        looked_at = list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
+        looked_at = (
+            list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
+        )
         self._touched.clear()
         if not looked_at:
             return
-        observed = observation.observe(self.client, [OBSERVERS[name] for name in looked_at])
+        observed = observation.observe(
+            self.client, [OBSERVERS[name] for name in looked_at]
+        )
         for name, seen in zip(looked_at, observed, strict=True):
             self._compare_team(name, seen)
-            observation.check_invariants(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
-        alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
+            observation.check_invariants(
+                seen,
+                self.model.state.teams[name]["granted"],
+                accounts[name]["reserved"],
+            )
+        alive = {
+            identifier
+            for kind in ("asset", *INGREDIENTS)
+            for identifier in self.model.state.things[kind]
+        }
         observation.check_memory(self.client.sandbox, alive)
 
     def _compare_account(self, name: str, account: Json) -> None:
         team, work = self.model.state.teams[name], self.model.state.work_of(name)
         subscription = "active" if team["subscription"] else "inactive"
-        shown = (account["credits"], account["subscription"], account["concurrency_limit"])
+        shown = (
+            account["credits"],
+            account["subscription"],
+            account["concurrency_limit"],
+        )
         assert (team["credits"], subscription, team["limit"]) == shown
         assert sum(one["price"] for one in work.values()) == account["reserved"]
 
     def _compare_scenario(self, whose: str | None) -> None:
         if whose in self.scenarios or self._looks % LOOK_AT_ALL == 0:
-            found = self.client.told("GET", f"/scenario{f'?team={whose}' if whose else ''}")
+            found = self.client.told(
+                "GET", f"/scenario{f'?team={whose}' if whose else ''}"
+            )
             assert (found["scenario"] is not None) == (whose in self.scenarios)
             matched = [rule["matched"] for rule in found["rules"]]
-            assert matched == [rule["matched"] for rule in self.model.state.rules.get(whose, [])]
+            assert matched == [
+                rule["matched"] for rule in self.model.state.rules.get(whose, [])
+            ]
 
     def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
-        assert [self.model.team(OBSERVERS[name])] == [shown(team) for team in seen["team"]]
+        assert [self.model.team(OBSERVERS[name])] == [
+            shown(team) for team in seen["team"]
+        ]
         for kind in observation.LISTED:
             filters = {"scope": "team"} if kind in INGREDIENTS else {}
-            assert self.model.listed(kind, name, filters) == [shown(item) for item in seen[kind]]
+            assert self.model.listed(kind, name, filters) == [
+                shown(item) for item in seen[kind]
+            ]
             for item in seen[kind]:
                 version = self.model.state.versions.get(item["id"], 0)
-                assert opaque(item) == self.opaque.setdefault((item["id"], version), opaque(item))
+                assert opaque(item) == self.opaque.setdefault(
+                    (item["id"], version), opaque(item)
+                )
 
 
 def _call(ask: Ask, **options: Any) -> Call:
     query = "&".join(f"{name}={value}" for name, value in ask.query.items())
     target = f"{ask.path}?{query}" if query else ask.path
-    call = Call(ask.method, target, ask.body, key=ask.key, idempotency_key=ask.idempotency_key, **options)
+    call = Call(
+        ask.method,
+        target,
+        ask.body,
+        key=ask.key,
+        idempotency_key=ask.idempotency_key,
+        **options,
+    )
     if ask.fault is not None:
         call.headers = {**dict(call.headers), "emulator-fault": ask.fault}
     return call
@@ -260,7 +337,9 @@ def check_answer(answer: Answer, expected: Expected) -> None:
     code = answer.code if answer.status >= 400 else None
     assert (expected.status, expected.code) == (answer.status, code), answer.body
     location = answer.headers.get("location")
-    assert (None if expected.location is None else f"http://{HOST}/v1{expected.location}") == location
+    assert (
+        None if expected.location is None else f"http://{HOST}/v1{expected.location}"
+    ) == location
     assert expected.retry_after == answer.retry_after
     if expected.active:
         assert answer.json["active_operation_id"] in expected.active
@@ -268,7 +347,10 @@ def check_answer(answer: Answer, expected: Expected) -> None:
         return
     found = answer.json
     if "data" in found:
-        page = {"data": [shown(item) for item in found["data"]], "has_more": found["page"]["has_more"]}
+        page = {
+            "data": [shown(item) for item in found["data"]],
+            "has_more": found["page"]["has_more"],
+        }
         assert expected.body == page
         assert bool(found["page"]["next_cursor"]) == expected.body["has_more"]
     else:

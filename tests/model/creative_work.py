@@ -24,7 +24,11 @@ ResultOf = Callable[[str, str, int], str]
 """Tells the id of what unfinished work has made: kind (Operation or Generation), id, slot."""
 
 STALLED_POLL = 5 * SECOND  # D47
-RETRYABLE = {"processing_failed": True, "timed_out": True, "content_rejected": False}  # D31
+RETRYABLE = {
+    "processing_failed": True,
+    "timed_out": True,
+    "content_rejected": False,
+}  # D31
 
 
 # Admission -----------------------------------------------------------------------------------------------------------
@@ -44,7 +48,14 @@ def reserve(state: State, team: str, price: int) -> None:
     state.teams[team]["credits"] -= price
 
 
-def author(state: State, team: str, kind: str, target: str | None, meaning: Json, identify: Identify) -> Json:
+def author(
+    state: State,
+    team: str,
+    kind: str,
+    target: str | None,
+    meaning: Json,
+    identify: Identify,
+) -> Json:
     sources = meaning["asset_ids"] if "asset_ids" in meaning else [meaning["asset_id"]]
     state.refer("asset", sources, team)
     check_places(state, team)
@@ -55,8 +66,14 @@ def author(state: State, team: str, kind: str, target: str | None, meaning: Json
     fate = state.count_match("work", work_type, team)
     charge = price
     if kind == "background":
-        charge = price if fate.get("scene", state.scenes[sources[0]]) == "foreground" else 0  # D30
-    ends_at = state.now + QUEUE + (fate["duration"] * SECOND if "duration" in fate else AUTHORING_TIME[kind])
+        charge = (
+            price if fate.get("scene", state.scenes[sources[0]]) == "foreground" else 0
+        )  # D30
+    ends_at = (
+        state.now
+        + QUEUE
+        + (fate["duration"] * SECOND if "duration" in fate else AUTHORING_TIME[kind])
+    )
     operation_id = identify("operation")
     state.unfinished[operation_id] = {
         "kind": "operation",
@@ -92,7 +109,9 @@ def _new_work(state: State, meaning: Json, price: int) -> Json:
     }
 
 
-def generate(state: State, credential: Json, workflow: str, meaning: Json, identify: Identify) -> Json:
+def generate(
+    state: State, credential: Json, workflow: str, meaning: Json, identify: Identify
+) -> Json:
     team = credential["team"]
     resolved, (width, height) = _PLANS[workflow](state, team, meaning)
     check_places(state, team)
@@ -101,13 +120,23 @@ def generate(state: State, credential: Json, workflow: str, meaning: Json, ident
 
     fate = state.count_match("work", workflow, team)
     slots = meaning.get("image_count", 1)
-    slower = 2 if "4k" in (meaning.get("resolution"), meaning.get("target_resolution")) else 1
+    slower = (
+        2
+        if "4k" in (meaning.get("resolution"), meaning.get("target_resolution"))
+        else 1
+    )
     starts_at = state.now + QUEUE
-    ends = [starts_at + (FIRST_OUTPUT + slot * NEXT_OUTPUT) * slower for slot in range(slots)]
+    ends = [
+        starts_at + (FIRST_OUTPUT + slot * NEXT_OUTPUT) * slower
+        for slot in range(slots)
+    ]
     if "duration" in fate:
         assert slots == 1, "how the slots of slow work are spread is nobody's business"
         ends = [starts_at + fate["duration"] * SECOND]
-    failures = [fate.get("fail") or fate.get("outputs", {}).get(str(slot + 1)) for slot in range(slots)]
+    failures = [
+        fate.get("fail") or fate.get("outputs", {}).get(str(slot + 1))
+        for slot in range(slots)
+    ]
     generation_id = identify("generation")
     state.unfinished[generation_id] = {
         "kind": "generation",
@@ -117,26 +146,48 @@ def generate(state: State, credential: Json, workflow: str, meaning: Json, ident
         "failures": failures,
         "price": price,
         "charge": generation_charge(workflow, meaning, failures.count(None)),
-        "picture": {"format": meaning["output_format"], "width": width, "height": height},
+        "picture": {
+            "format": meaning["output_format"],
+            "width": width,
+            "height": height,
+        },
     }
     fields = {
         "workflow": workflow,
-        "initiated_by": {"object": "api_credential", "id": credential["id"], "name": credential["name"]},  # D36
+        "initiated_by": {
+            "object": "api_credential",
+            "id": credential["id"],
+            "name": credential["name"],
+        },  # D36
         "resolved_asset_ids": resolved,
-        "output_summary": {"total": slots, "pending": slots, "processing": 0, "completed": 0, "failed": 0},
-        "outputs": [{"status": "pending", "asset": None, "error": None} for _ in range(slots)],
+        "output_summary": {
+            "total": slots,
+            "pending": slots,
+            "processing": 0,
+            "completed": 0,
+            "failed": 0,
+        },
+        "outputs": [
+            {"status": "pending", "asset": None, "error": None} for _ in range(slots)
+        ],
         **_new_work(state, meaning, price),
     }
     return state.add("generation", generation_id, team, fields)
 
 
-def _plan_photography(state: State, team: str, meaning: Json) -> tuple[list[str], tuple[int, int]]:
+def _plan_photography(
+    state: State, team: str, meaning: Json
+) -> tuple[list[str], tuple[int, int]]:
     products = state.refer("product", meaning["product_ids"], team)
     state.refer("asset", meaning["asset_ids"], team)
     background, model = meaning["background"], meaning["fashion_model"]
     state.refer("photography_style", _named(meaning, "photography_style_id"), team)
     state.refer("background", _named(background, "background_id"), team)
-    state.refer("fashion_model", _named(model, "fashion_model_id") or model.get("fashion_model_ids", []), team)
+    state.refer(
+        "fashion_model",
+        _named(model, "fashion_model_id") or model.get("fashion_model_ids", []),
+        team,
+    )
     for pose in state.refer("pose", _named(meaning, "pose_id"), team):
         distances = pose["supported_camera_distances"]
         if meaning.get("camera_distance", distances[0]) not in distances:
@@ -148,12 +199,16 @@ def _named(where: Json, name: str) -> list[str]:
     return [where[name]] if name in where else []
 
 
-def _plan_edit(state: State, team: str, meaning: Json) -> tuple[list[str], tuple[int, int]]:
+def _plan_edit(
+    state: State, team: str, meaning: Json
+) -> tuple[list[str], tuple[int, int]]:
     state.refer("asset", meaning["asset_ids"], team)
     return meaning["asset_ids"], _output_size(meaning)
 
 
-def _plan_upscale(state: State, team: str, meaning: Json) -> tuple[list[str], tuple[int, int]]:
+def _plan_upscale(
+    state: State, team: str, meaning: Json
+) -> tuple[list[str], tuple[int, int]]:
     (asset,) = state.refer("asset", [meaning["asset_id"]], team)
     pixels = size_of(asset["width"], asset["height"], meaning["target_resolution"])
     if max(asset["width"], asset["height"]) >= max(pixels):
@@ -166,7 +221,11 @@ def _output_size(meaning: Json) -> tuple[int, int]:
     return size_of(int(width), int(height), meaning["resolution"])
 
 
-_PLANS = {"product_photography": _plan_photography, "edit_images": _plan_edit, "upscale": _plan_upscale}
+_PLANS = {
+    "product_photography": _plan_photography,
+    "edit_images": _plan_edit,
+    "upscale": _plan_upscale,
+}
 
 
 # Time ----------------------------------------------------------------------------------------------------------------
@@ -183,7 +242,9 @@ def settle(state: State, until: int, result_of: ResultOf) -> None:
             for work_id, work in state.unfinished.items()
             for slot, instant in _next_events(state, work_id, work)
         ]
-        instant, _, what, slot = min(events, key=lambda event: event[:2], default=(until + 1, 0, "", 0))
+        instant, _, what, slot = min(
+            events, key=lambda event: event[:2], default=(until + 1, 0, "", 0)
+        )
         if instant > until:
             break
         state.now = instant
@@ -206,7 +267,9 @@ def _next_events(state: State, work_id: str, work: Json) -> list[tuple[int, int]
     outputs = thing.get("outputs", [thing])
     return [
         (slot, instant)
-        for slot, (instant, output) in enumerate(zip(work["ends"], outputs, strict=True))
+        for slot, (instant, output) in enumerate(
+            zip(work["ends"], outputs, strict=True)
+        )
         if instant is not None and output["status"] == "processing"
     ]
 
@@ -224,7 +287,10 @@ def _change(state: State, whose: str | None, change: Json) -> None:
     """Make a change of a scenario's timeline; what one that is limited to a Team names is that Team's."""
     if "admission" in change:
         is_paused = change["admission"] == "paused"
-        state.pauses[whose] = {"is_paused": is_paused, "retry_after": change.get("retry_after", 5)}
+        state.pauses[whose] = {
+            "is_paused": is_paused,
+            "retry_after": change.get("retry_after", 5),
+        }
     elif "credential" in change:
         state.credentials[change["credential"]]["state"] = change["state"]
     else:
@@ -251,7 +317,10 @@ def _start(state: State, work_id: str) -> None:
 def _summarize(thing: Json) -> None:
     if "outputs" in thing:
         statuses = [output["status"] for output in thing["outputs"]]
-        counts = {status: statuses.count(status) for status in ("pending", "processing", "completed", "failed")}
+        counts = {
+            status: statuses.count(status)
+            for status in ("pending", "processing", "completed", "failed")
+        }
         thing["output_summary"] = {"total": len(statuses), **counts}
 
 
@@ -273,9 +342,14 @@ def _finish_operation(state: State, work_id: str, result_of: ResultOf) -> None:
     work, operation = state.unfinished[work_id], state.things["operation"][work_id]
     (failure,) = work["failures"]
     if failure:
-        operation["error"] = _error(failure)  # section 3, rule 3: everything else stays as it was
+        operation["error"] = _error(
+            failure
+        )  # section 3, rule 3: everything else stays as it was
     else:
-        operation["result"] = {"object": work["makes"], "id": _commit(state, work_id, result_of)}
+        operation["result"] = {
+            "object": work["makes"],
+            "id": _commit(state, work_id, result_of),
+        }
     _finish(state, work_id, "failed" if failure else "completed")
 
 
@@ -289,7 +363,9 @@ def _commit(state: State, work_id: str, result_of: ResultOf) -> str:
     }
     if work["target"] is not None:
         ingredient = state.things[work["makes"]][work["target"]]
-        ingredient.update(metadata, source_asset_ids=work["sources"], updated_at=state.time())
+        ingredient.update(
+            metadata, source_asset_ids=work["sources"], updated_at=state.time()
+        )
         state.versions[work["target"]] += 1
         return str(work["target"])
     identifier = result_of("operation", work_id, 0)
@@ -308,7 +384,14 @@ def _finish_slot(state: State, work_id: str, slot: int, result_of: ResultOf) -> 
     else:
         asset_id = result_of("generation", work_id, slot)
         output.update(status="completed", asset={"id": asset_id})
-        add_asset(state, state.owner[work_id] or "", asset_id, work_id, "clean", **work["picture"])
+        add_asset(
+            state,
+            state.owner[work_id] or "",
+            asset_id,
+            work_id,
+            "clean",
+            **work["picture"],
+        )
     _summarize(generation)
     generation["updated_at"] = state.time()
     statuses = {output["status"] for output in generation["outputs"]}
@@ -317,7 +400,12 @@ def _finish_slot(state: State, work_id: str, slot: int, result_of: ResultOf) -> 
 
 
 def add_asset(
-    state: State, team: str, asset_id: str, generation_id: str | None, scene: str, **picture: int | str
+    state: State,
+    team: str,
+    asset_id: str,
+    generation_id: str | None,
+    scene: str,
+    **picture: int | str,
 ) -> Json:
     state.scenes[asset_id] = scene
     fields = {
@@ -335,6 +423,10 @@ def check_idle(state: State, identifier: str) -> None:
     unfinished Operation works from (D23). Raises Refusal.
     """
     works = state.unfinished.items()
-    active = [name for name, work in works if identifier in (work.get("target"), *work.get("sources", ()))]
+    active = [
+        name
+        for name, work in works
+        if identifier in (work.get("target"), *work.get("sources", ()))
+    ]
     if active:
         raise Refusal("resource_operation_in_progress", active=active)

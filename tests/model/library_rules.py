@@ -14,7 +14,9 @@ Rule = Callable[[State, str, str, Json, Identify], Json | None]
 """What an operation does: to the state, for a Team, at an id, with a body. Returns the resource. Raises Refusal."""
 
 
-def open_session(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+def open_session(
+    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+) -> Json:
     state.check_before_commit(team)
     session_id = identify("upload")
     expires_at = state.now + UPLOAD_WINDOW
@@ -50,7 +52,9 @@ def _check_open(state: State, session: Json) -> None:
         raise Refusal("upload_expired")
 
 
-def complete(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+def complete(
+    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+) -> Json:
     session = state.get("upload", identifier, team)
     _check_open(state, session)
     file = session["file"]
@@ -62,14 +66,22 @@ def complete(state: State, team: str, identifier: str, meaning: Json, identify: 
         raise Refusal("invalid_input")
     width, height = file.size
     picture = {"format": file.format, "width": width, "height": height}
-    return creative_work.add_asset(state, team, identify("asset"), None, file.scene, **picture)
+    return creative_work.add_asset(
+        state, team, identify("asset"), None, file.scene, **picture
+    )
 
 
-def delete_asset(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+def delete_asset(
+    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+) -> Json:
     state.get("asset", identifier, team)
     creative_work.check_idle(state, identifier)
     state.check_before_commit(team)
-    products = [product for product in state.of_team("product", team) if identifier in product["asset_ids"]]
+    products = [
+        product
+        for product in state.of_team("product", team)
+        if identifier in product["asset_ids"]
+    ]
     reassigned, deleted = [], []
     for product in products:
         product["asset_ids"].remove(identifier)
@@ -81,35 +93,55 @@ def delete_asset(state: State, team: str, identifier: str, meaning: Json, identi
             product["primary_asset_id"] = product["asset_ids"][0]  # D22
             reassigned.append(product["id"])
     del state.things["asset"][identifier]
-    effects = {"reassigned_primary_product_ids": sorted(reassigned), "deleted_product_ids": sorted(deleted)}
-    counted = {"object": "asset_deletion", "id": identifier, "removed_product_memberships": len(products)}
+    effects = {
+        "reassigned_primary_product_ids": sorted(reassigned),
+        "deleted_product_ids": sorted(deleted),
+    }
+    counted = {
+        "object": "asset_deletion",
+        "id": identifier,
+        "removed_product_memberships": len(products),
+    }
     return {**counted, **effects}
 
 
-def create_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+def create_product(
+    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+) -> Json:
     state.refer("asset", meaning["asset_ids"], team)
     state.check_before_commit(team)
     fields = {**meaning, "asset_ids": list(meaning["asset_ids"])}
     return state.add(
-        "product", identify("product"), team, {**fields, "created_at": state.time(), "updated_at": state.time()}
+        "product",
+        identify("product"),
+        team,
+        {**fields, "created_at": state.time(), "updated_at": state.time()},
     )
 
 
-def change_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+def change_product(
+    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+) -> Json:
     product = state.get("product", identifier, team)
     state.refer("asset", meaning.get("asset_ids", []), team)
-    photos: list[str] = list(meaning["asset_ids"] if "asset_ids" in meaning else product["asset_ids"])
+    photos: list[str] = list(
+        meaning["asset_ids"] if "asset_ids" in meaning else product["asset_ids"]
+    )
     primary = meaning.get("primary_asset_id", product["primary_asset_id"])
     if primary not in photos:
         if "primary_asset_id" in meaning:
             raise Refusal("invalid_input")  # D22
         primary = photos[0]
     state.check_before_commit(team)
-    product.update(meaning, asset_ids=photos, primary_asset_id=primary, updated_at=state.time())
+    product.update(
+        meaning, asset_ids=photos, primary_asset_id=primary, updated_at=state.time()
+    )
     return product
 
 
-def delete_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> None:
+def delete_product(
+    state: State, team: str, identifier: str, meaning: Json, identify: Identify
+) -> None:
     state.get("product", identifier, team)
     state.check_before_commit(team)
     del state.things["product"][identifier]

@@ -33,20 +33,50 @@ class SampleFile:
 @cache
 def sample_files() -> tuple[SampleFile, ...]:
     small = (24, 16)
-    files = [SampleFile("plain.png", picture(), "image/png", "png", small, holds="image/png")]
+    files = [
+        SampleFile("plain.png", picture(), "image/png", "png", small, holds="image/png")
+    ]
     files.append(
-        SampleFile("subject.png", photo(size=(96, 96)), "image/png", "png", (96, 96), "foreground", "image/png")
+        SampleFile(
+            "subject.png",
+            photo(size=(96, 96)),
+            "image/png",
+            "png",
+            (96, 96),
+            "foreground",
+            "image/png",
+        )
     )
-    files.append(SampleFile("wide.png", picture(size=(2100, 6)), "image/png", "png", (2100, 6), holds="image/png"))
-    for word, becomes in (("jpeg", "jpeg"), ("webp", "webp"), ("gif", "png"), ("avif", "jpeg")):
+    files.append(
+        SampleFile(
+            "wide.png",
+            picture(size=(2100, 6)),
+            "image/png",
+            "png",
+            (2100, 6),
+            holds="image/png",
+        )
+    )
+    for word, becomes in (
+        ("jpeg", "jpeg"),
+        ("webp", "webp"),
+        ("gif", "png"),
+        ("avif", "jpeg"),
+    ):
         mode = "L" if word == "gif" else "RGB"
         colour = "#808080" if word == "gif" else "#20a060"
         content_type = f"image/{word}"
         data = picture(content_type, small, colour, mode)
-        files.append(SampleFile(f"plain.{word}", data, content_type, becomes, small, holds=content_type))
+        files.append(
+            SampleFile(
+                f"plain.{word}", data, content_type, becomes, small, holds=content_type
+            )
+        )
     files.append(SampleFile("cut.png", picture()[:-30], "image/png", "png", small))
     jpeg = picture("image/jpeg", small, "#20a060")
-    files.append(SampleFile("jpeg.png", jpeg, "image/png", "jpeg", small, holds="image/jpeg"))
+    files.append(
+        SampleFile("jpeg.png", jpeg, "image/png", "jpeg", small, holds="image/jpeg")
+    )
     return tuple(files)
 
 
@@ -59,9 +89,16 @@ def timeline(*changes: Json) -> Json:
 
 
 SCENARIOS: Final[tuple[Json, ...]] = (
-    rules({"match": {"work": "product_photography"}, "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}}}),
+    rules(
+        {
+            "match": {"work": "product_photography"},
+            "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}},
+        }
+    ),
     rules({"match": {"work": "*"}, "then": {"fail": "processing_failed"}}),
-    rules({"match": {"work": "*"}, "when": {"nth": "2"}, "then": {"fail": "timed_out"}}),
+    rules(
+        {"match": {"work": "*"}, "when": {"nth": "2"}, "then": {"fail": "timed_out"}}
+    ),
     rules(
         {"match": {"work": "upscale"}, "when": {"nth": "1"}, "then": {"stall": True}},
         {"match": {"work": "pose.create"}, "then": {"duration": 30}},
@@ -71,7 +108,10 @@ SCENARIOS: Final[tuple[Json, ...]] = (
         {"match": {"work": "background.create"}, "then": {"scene": "foreground"}},
         {"match": {"work": "background.update"}, "then": {"scene": "clean"}},
     ),
-    timeline({"at": 0, "set": {"admission": "paused", "retry_after": 7}}, {"at": 20, "set": {"admission": "open"}}),
+    timeline(
+        {"at": 0, "set": {"admission": "paused", "retry_after": 7}},
+        {"at": 20, "set": {"admission": "open"}},
+    ),
     timeline(
         {"at": 0, "set": {"admission": "paused"}},
         {"at": 1, "set": {"admission": "paused", "retry_after": 3}},
@@ -92,12 +132,23 @@ SCENARIOS: Final[tuple[Json, ...]] = (
         {"match": {"work": "*", "team": "Birch"}, "then": {"fail": "content_rejected"}},
         {"match": {"work": "*"}, "when": {"nth": "1"}, "then": {"stall": True}},
     ),
-    rules({"match": {"operation": "createProduct", "team": "Ash"}, "then": {"problem": "rate_limited"}}),
+    rules(
+        {
+            "match": {"operation": "createProduct", "team": "Ash"},
+            "then": {"problem": "rate_limited"},
+        }
+    ),
     *(
         rules({"match": {"operation": operation}, "when": {"nth": "1"}, "then": then})
         for operation, then in (
-            ("createUpscaleGeneration", {"problem": "internal_error", "at": "after_commit"}),
-            ("createProductPhotographyGeneration", {"problem": "service_unavailable", "at": "after_commit"}),
+            (
+                "createUpscaleGeneration",
+                {"problem": "internal_error", "at": "after_commit"},
+            ),
+            (
+                "createProductPhotographyGeneration",
+                {"problem": "service_unavailable", "at": "after_commit"},
+            ),
             ("createPose", {"problem": "internal_error", "at": "after_commit"}),
             ("createProduct", {"problem": "internal_error"}),
             ("createEditImagesGeneration", {"problem": "insufficient_credits"}),
@@ -135,7 +186,9 @@ class RandomBodies:
                 body["asset_ids"] = self.references("asset", 1, MAX_REFERENCES)
             if "image_count" in body:
                 is_photoshoot = body["output_mode"] == "photoshoot"
-                body["image_count"] = self._chance.choice((4, 4.0) if is_photoshoot else (1, 2, 3.0, 6))
+                body["image_count"] = self._chance.choice(
+                    (4, 4.0) if is_photoshoot else (1, 2, 3.0, 6)
+                )
         return body or {"name": self._chance.choice(TEXTS)}
 
     def _object(self, schema: Any) -> Json:
@@ -150,7 +203,9 @@ class RandomBodies:
         choose = self._chance.choice
         if name.endswith("_ids"):
             most = min(schema.get("maxItems", MAX_REFERENCES), MAX_REFERENCES)
-            return self.references(name.removesuffix("_ids"), schema.get("minItems", 0), most)
+            return self.references(
+                name.removesuffix("_ids"), schema.get("minItems", 0), most
+            )
         if name.endswith("_id"):
             return self.reference(name.removesuffix("_id").removeprefix("primary_"))
         if "oneOf" in schema:
@@ -165,7 +220,9 @@ class RandomBodies:
                 return self._chance.sample(words, self._chance.randint(1, len(words)))
             case "integer":
                 return schema["minimum"]
-        return schema.get("const") or choose(COLORS if name in ("color", "hex") else TEXTS)
+        return schema.get("const") or choose(
+            COLORS if name in ("color", "hex") else TEXTS
+        )
 
     def spoiled(self, operation: str, body: Json) -> Any:
         ways: list[Callable[[Json], Any]] = [
@@ -174,7 +231,10 @@ class RandomBodies:
             lambda body: {**body, self._chance.choice(sorted(body)): {"no": 1}},
             lambda body: [body],
         ]
-        ways += [without(name) for name in shipped_checker().body_schema(operation).get("required", ())]
+        ways += [
+            without(name)
+            for name in shipped_checker().body_schema(operation).get("required", ())
+        ]
         if operation.startswith("update"):
             ways.append(lambda _: {})
         return self._chance.choice(ways)(body)
@@ -189,6 +249,12 @@ class RandomBodies:
     def references(self, kind: str, least: int, most: int) -> list[str]:
         count = self._chance.randint(least, most)
         found = dict.fromkeys(self.reference(kind) for _ in range(count))
-        usable = [identifier for identifier in self._state.ids(kind, self._team) if identifier not in found]
+        usable = [
+            identifier
+            for identifier in self._state.ids(kind, self._team)
+            if identifier not in found
+        ]
         missing = [f"missing-{number}" for number in range(least)]
-        return [*found, *usable[: max(0, least - len(found))], *missing][: max(least, len(found))]
+        return [*found, *usable[: max(0, least - len(found))], *missing][
+            : max(least, len(found))
+        ]

@@ -24,7 +24,11 @@ KINDS = {
 """The kind of resource behind a path, by its first step."""
 COLLECTIONS = {kind: collection for collection, kind in KINDS.items()}
 INGREDIENTS = ("photography_style", "background", "pose", "fashion_model")
-WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_images", "upscale": "upscale"}
+WORKFLOWS = {
+    "product-photography": "product_photography",
+    "edit-images": "edit_images",
+    "upscale": "upscale",
+}
 """Workflow by the last step of a path."""
 
 
@@ -35,8 +39,15 @@ def operation_id(method: str, path: str) -> str:
 
 @cache
 def codes_of(method: str, path: str) -> frozenset[str]:
-    declared = [answer for status, answer in _described(method, path)["responses"].items() if status != "default"]
-    codes = [shipped_checker().resolve(answer).get("x-problem-codes", ()) for answer in declared]
+    declared = [
+        answer
+        for status, answer in _described(method, path)["responses"].items()
+        if status != "default"
+    ]
+    codes = [
+        shipped_checker().resolve(answer).get("x-problem-codes", ())
+        for answer in declared
+    ]
     return frozenset({"internal_error"}.union(*codes))
 
 
@@ -77,7 +88,10 @@ def _photography(body: Json) -> Json:
         meaning["output_format"] = "png"
     meaning["background"] = background
     if "hex" in meaning.get("colorway", {}):
-        meaning["colorway"] = {**meaning["colorway"], "hex": _colour(meaning["colorway"]["hex"])}
+        meaning["colorway"] = {
+            **meaning["colorway"],
+            "hex": _colour(meaning["colorway"]["hex"]),
+        }
     return meaning
 
 

@@ -14,13 +14,22 @@ from dataclasses import dataclass, field
 from tests.model.arithmetic import SECOND, Json, seconds_to_wait, timestamp
 from tests.model.meanings import COLLECTIONS
 
-NOT_FOUND = {"asset": "asset_not_found", "product": "product_not_found", "upload": "upload_not_found"}
+NOT_FOUND = {
+    "asset": "asset_not_found",
+    "product": "product_not_found",
+    "upload": "upload_not_found",
+}
 """D07; every other kind is `not_found`."""
 
 NOTHING_DUE = 60 * SECOND  # D47
 
 CHECKS = {
-    "entrance": {"authentication_required", "credential_expired", "credential_revoked", "rate_limited"},
+    "entrance": {
+        "authentication_required",
+        "credential_expired",
+        "credential_revoked",
+        "rate_limited",
+    },
     "profile": {"permission_denied"},
     "shape": {"invalid_request", "invalid_cursor"},
     "body": {"invalid_input"},
@@ -42,12 +51,21 @@ class Refusal(Exception):
     """
 
     def __init__(
-        self, code: str, *, wait: int | None = None, retry_after: int | None = None, active: Iterable[str] = ()
+        self,
+        code: str,
+        *,
+        wait: int | None = None,
+        retry_after: int | None = None,
+        active: Iterable[str] = (),
     ) -> None:
         super().__init__(code)
         self.code = code
         self.wait = wait
-        self.retry_after = seconds_to_wait(wait) if wait is not None and retry_after is None else retry_after
+        self.retry_after = (
+            seconds_to_wait(wait)
+            if wait is not None and retry_after is None
+            else retry_after
+        )
         self.active = set(active)
 
 
@@ -60,7 +78,9 @@ class State:
     """Credentials by key: team, id, name, profile, state, expires_at (an instant)."""
     skips_waits: bool = False
     """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
-    things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
+    things: dict[str, dict[str, Json]] = field(
+        default_factory=lambda: {kind: {} for kind in COLLECTIONS}
+    )
     """Resources by kind and id. An Upload Session has type, size, file (that it took, or None), expires_at, is_open."""
     owner: dict[str, str | None] = field(default_factory=dict)
     """Name of the Team by id, deleted resources included; None for a premade ingredient."""
@@ -90,7 +110,11 @@ class State:
     def find(self, kind: str, identifier: str, team: str) -> Json | None:
         """Return what a Team can see under an id: its own, or what is premade (section 5, rule 6)."""
         thing = self.things[kind].get(identifier)
-        return thing if thing is not None and self.owner[identifier] in (team, None) else None
+        return (
+            thing
+            if thing is not None and self.owner[identifier] in (team, None)
+            else None
+        )
 
     def get(self, kind: str, identifier: str, team: str) -> Json:
         thing = self.find(kind, identifier, team)
@@ -112,17 +136,31 @@ class State:
 
     def ids(self, kind: str, team: str) -> list[str]:
         """Return the ids of what a Team can see."""
-        return [thing for thing in self.things[kind] if self.owner[thing] in (team, None)]
+        return [
+            thing for thing in self.things[kind] if self.owner[thing] in (team, None)
+        ]
 
     def of_team(self, kind: str, team: str | None) -> list[Json]:
-        found = [thing for identifier, thing in self.things[kind].items() if self.owner[identifier] == team]
+        found = [
+            thing
+            for identifier, thing in self.things[kind].items()
+            if self.owner[identifier] == team
+        ]
         return newest_first(found)
 
     def work_of(self, team: str) -> dict[str, Json]:
-        return {identifier: work for identifier, work in self.unfinished.items() if self.owner[identifier] == team}
+        return {
+            identifier: work
+            for identifier, work in self.unfinished.items()
+            if self.owner[identifier] == team
+        }
 
     def time_to_next_place(self, team: str) -> int:
-        ends = [ends_at for work in self.work_of(team).values() if (ends_at := work["ends"][-1]) is not None]
+        ends = [
+            ends_at
+            for work in self.work_of(team).values()
+            if (ends_at := work["ends"][-1]) is not None
+        ]
         return min(ends) - self.now if ends else NOTHING_DUE
 
     def time(self) -> str:
@@ -137,9 +175,14 @@ class State:
             due: list[Json] = []
             for rule in self.rules.get(whose, []):
                 match = rule["match"]
-                if match.get(name) in (value, "*") and match.get("team") in (team, None):
+                if match.get(name) in (value, "*") and match.get("team") in (
+                    team,
+                    None,
+                ):
                     rule["matched"] += 1
-                    if "when" not in rule or rule["when"]["nth"] == str(rule["matched"]):
+                    if "when" not in rule or rule["when"]["nth"] == str(
+                        rule["matched"]
+                    ):
                         due.append(rule["then"])
             if due:
                 return due[0]
@@ -167,10 +210,18 @@ class State:
 
     def hidden_by(self, team: str) -> Refusal | None:
         fault = self.fault
-        return self.problem(fault["problem"], team) if fault.get("at") == "after_commit" else None
+        return (
+            self.problem(fault["problem"], team)
+            if fault.get("at") == "after_commit"
+            else None
+        )
 
     def _due(self) -> str:
-        return "" if self.fault.get("at") == "after_commit" else str(self.fault.get("problem", ""))
+        return (
+            ""
+            if self.fault.get("at") == "after_commit"
+            else str(self.fault.get("problem", ""))
+        )
 
     def problem(self, code: str, team: str) -> Refusal:
         if code == "rate_limited":
@@ -182,8 +233,16 @@ class State:
         if code == "concurrency_limit_reached":
             return Refusal(code, wait=self.time_to_next_place(team))
         if code == "resource_operation_in_progress":
-            unfinished = {name for name, work in self.work_of(team).items() if work["kind"] == "operation"}
-            return Refusal(code, active=unfinished or {one["id"] for one in self.of_team("operation", team)})
+            unfinished = {
+                name
+                for name, work in self.work_of(team).items()
+                if work["kind"] == "operation"
+            }
+            return Refusal(
+                code,
+                active=unfinished
+                or {one["id"] for one in self.of_team("operation", team)},
+            )
         return Refusal(code)
 
     def check_pause(self, team: str) -> None:
@@ -195,11 +254,17 @@ class State:
             pause = self.pauses.get(whose, {})
             if pause.get("is_paused"):
                 to_come = [timed for timed in self.timeline if timed["whose"] == whose]
-                opens_at = [timed["at"] for timed in to_come if timed["set"].get("admission") == "open"]
+                opens_at = [
+                    timed["at"]
+                    for timed in to_come
+                    if timed["set"].get("admission") == "open"
+                ]
                 seconds = pause["retry_after"]
                 wait = max(seconds * SECOND, min(opens_at, default=self.now) - self.now)
                 raise Refusal("service_unavailable", wait=wait, retry_after=seconds)
 
 
 def newest_first(things: Iterable[Json]) -> list[Json]:
-    return sorted(things, key=lambda thing: (thing["created_at"], thing["id"]), reverse=True)
+    return sorted(
+        things, key=lambda thing: (thing["created_at"], thing["id"]), reverse=True
+    )

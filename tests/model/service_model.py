@@ -9,10 +9,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.model import creative_work, library_rules
-from tests.model.arithmetic import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
+from tests.model.arithmetic import (
+    KEY_RETENTION,
+    SECOND,
+    Json,
+    instant_of,
+    seconds_to_wait,
+    timestamp,
+)
 from tests.model.creative_work import ResultOf
 from tests.model.materials import SampleFile
-from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, codes_of, meaning_of, operation_id
+from tests.model.meanings import (
+    INGREDIENTS,
+    KINDS,
+    WORKFLOWS,
+    codes_of,
+    meaning_of,
+    operation_id,
+)
 from tests.model.model_state import Identify, Refusal, State, newest_first
 from tests.support.contract_check import STATUSES
 
@@ -68,7 +82,13 @@ class Expected:
 
 
 class ServiceModel:
-    def __init__(self, now: int, teams: list[Json], premade: dict[str, list[Json]], result_of: ResultOf) -> None:
+    def __init__(
+        self,
+        now: int,
+        teams: list[Json],
+        premade: dict[str, list[Json]],
+        result_of: ResultOf,
+    ) -> None:
         self.state = State(now, {}, {})
         self._result_of = result_of
         for team in teams:
@@ -79,7 +99,11 @@ class ServiceModel:
                 "limit": team["concurrency_limit"],
             }
             for credential in team["credentials"]:
-                known = {**credential, "team": team["name"], "expires_at": instant_of(credential["expires_at"])}
+                known = {
+                    **credential,
+                    "team": team["name"],
+                    "expires_at": instant_of(credential["expires_at"]),
+                }
                 self.state.credentials[credential["key"]] = known
         for kind, ingredients in premade.items():
             for ingredient in ingredients:
@@ -98,11 +122,20 @@ class ServiceModel:
     def run_scenario(self, scenario: Json, whose: str | None = None) -> None:
         """Let a scenario of a Team, or of everyone, begin in place of its last; what that one changed stays changed."""
         state = self.state
-        state.rules[whose] = [{**rule, "matched": 0} for rule in scenario.get("rules", [])]
+        state.rules[whose] = [
+            {**rule, "matched": 0} for rule in scenario.get("rules", [])
+        ]
         state.timeline = [timed for timed in state.timeline if timed["whose"] != whose]
         for timed in scenario.get("timeline", []):
             at = state.now + timed["at"] * SECOND
-            state.timeline.append({"at": at, "order": state.next_order(), "whose": whose, "set": timed["set"]})
+            state.timeline.append(
+                {
+                    "at": at,
+                    "order": state.next_order(),
+                    "whose": whose,
+                    "set": timed["set"],
+                }
+            )
 
     # Requests ---------------------------------------------------------------------------------------------------------
 
@@ -153,11 +186,18 @@ class ServiceModel:
             raise Refusal("subscription_required")
         state.raise_at("subscription", team)
         expected = self._admit(ask, credential, meaning, identify)
-        if ask.method == "DELETE" or (expected.status >= 300 and expected.code != "insufficient_credits"):  # D10
+        if ask.method == "DELETE" or (
+            expected.status >= 300 and expected.code != "insufficient_credits"
+        ):  # D10
             return expected
         hidden = self._hidden(team) if expected.status < 300 else None
         told = answer if hidden is None else None
-        state.records[record_key] = {"at": state.now, "meaning": meaning, "expected": expected, "told": told}
+        state.records[record_key] = {
+            "at": state.now,
+            "meaning": meaning,
+            "expected": expected,
+            "told": told,
+        }
         return hidden or expected
 
     def _fault_of(self, ask: Ask, team: str) -> Json:
@@ -183,20 +223,26 @@ class ServiceModel:
             raise Refusal("credential_expired")
         return credential
 
-    def _replay(self, ask: Ask, record_key: tuple[str, ...], meaning: Json, answer: Any) -> Expected | None:
+    def _replay(
+        self, ask: Ask, record_key: tuple[str, ...], meaning: Json, answer: Any
+    ) -> Expected | None:
         record = self.state.records.get(record_key)
         if record is None or self.state.now >= record["at"] + KEY_RETENTION:
             return None
         if record["meaning"] != meaning:
             raise Refusal("idempotency_key_reused")
         expected: Expected = record["expected"]
-        if record["told"] is None:  # the answer was lost, and comes now for the first time
+        if (
+            record["told"] is None
+        ):  # the answer was lost, and comes now for the first time
             if self.state.hidden_by(self.state.credentials[ask.key]["team"]) is None:
                 record["told"] = answer
             return replace(expected, is_repeat=True)
         return Expected(expected.status, told=record["told"], is_repeat=True)
 
-    def _admit(self, ask: Ask, credential: Json, meaning: Json, identify: Identify) -> Expected:
+    def _admit(
+        self, ask: Ask, credential: Json, meaning: Json, identify: Identify
+    ) -> Expected:
         """Do what is asked; a refusal is an answer here, since one of them binds the key."""
         try:
             self.state.check_before_handling(credential["team"], is_read=False)
@@ -216,8 +262,14 @@ class ServiceModel:
         thing = self.state.get(ask.kind, ask.identifier, team)
         wait = creative_work.time_to_change(self.state, ask.identifier)
         if wait is None or not self.state.skips_waits:
-            return Expected(200, deepcopy(thing), retry_after=None if wait is None else seconds_to_wait(wait))
-        self.advance(self.state.now + wait)  # a poll skips the wait first, and shows what then is
+            return Expected(
+                200,
+                deepcopy(thing),
+                retry_after=None if wait is None else seconds_to_wait(wait),
+            )
+        self.advance(
+            self.state.now + wait
+        )  # a poll skips the wait first, and shows what then is
         is_over = ask.identifier not in self.state.unfinished
         return Expected(200, deepcopy(thing), retry_after=None if is_over else 0)
 
@@ -240,8 +292,12 @@ class ServiceModel:
             "capabilities": {
                 "api_access": True,
                 "subscription_active": is_active,
-                "creative_writes_allowed": is_active and credential["profile"] == "full",  # D20
-                "api_concurrency": {"limit": team["limit"], "used": len(self.state.work_of(team["name"]))},
+                "creative_writes_allowed": is_active
+                and credential["profile"] == "full",  # D20
+                "api_concurrency": {
+                    "limit": team["limit"],
+                    "used": len(self.state.work_of(team["name"])),
+                },
             },
         }
 
@@ -249,34 +305,62 @@ class ServiceModel:
         if kind not in INGREDIENTS:
             found = self.state.of_team(kind, team)
             target = filters.get("target_id")
-            named = {name: value for name, value in filters.items() if name != "target_id"}
+            named = {
+                name: value for name, value in filters.items() if name != "target_id"
+            }
             return [
                 thing
                 for thing in found
                 if all(thing[name] == value for name, value in named.items())
                 and (target is None or (thing["target"] or {}).get("id") == target)
             ]
-        scopes: dict[str, list[str | None]] = {"team": [team], "global": [None], "all": [team, None]}
+        scopes: dict[str, list[str | None]] = {
+            "team": [team],
+            "global": [None],
+            "all": [team, None],
+        }
         owners = scopes[filters.get("scope", "all")]
-        return newest_first(thing for owner in owners for thing in self.state.of_team(kind, owner))
+        return newest_first(
+            thing for owner in owners for thing in self.state.of_team(kind, owner)
+        )
 
     def _page(self, ask: Ask, team: str) -> Json:
-        filters = {name: value for name, value in ask.query.items() if name not in ("limit", "after")}
+        filters = {
+            name: value
+            for name, value in ask.query.items()
+            if name not in ("limit", "after")
+        }
         found = self.listed(ask.kind, team, filters)
         if ask.after is not None:
-            found = [thing for thing in found if (thing["created_at"], thing["id"]) < ask.after]
+            found = [
+                thing
+                for thing in found
+                if (thing["created_at"], thing["id"]) < ask.after
+            ]
         limit = int(ask.query.get("limit", "25"))
-        return {"data": [deepcopy(thing) for thing in found[:limit]], "has_more": len(found) > limit}
+        return {
+            "data": [deepcopy(thing) for thing in found[:limit]],
+            "has_more": len(found) > limit,
+        }
 
     # Writing ----------------------------------------------------------------------------------------------------------
 
-    def _write(self, ask: Ask, credential: Json, meaning: Json, identify: Identify) -> Expected:
+    def _write(
+        self, ask: Ask, credential: Json, meaning: Json, identify: Identify
+    ) -> Expected:
         team = credential["team"]
         if ask.kind in INGREDIENTS:
             return self._write_ingredient(ask, team, meaning, identify)
         if ask.kind == "generation":
             workflow = WORKFLOWS[ask.path.split("/")[2]]
-            return Expected(202, deepcopy(creative_work.generate(self.state, credential, workflow, meaning, identify)))
+            return Expected(
+                202,
+                deepcopy(
+                    creative_work.generate(
+                        self.state, credential, workflow, meaning, identify
+                    )
+                ),
+            )
         status, rule = library_rules.RULES[ask.operation]
         made = rule(self.state, team, ask.identifier, meaning, identify)
         collection = library_rules.WITH_LOCATION.get(ask.operation)
@@ -290,7 +374,9 @@ class ServiceModel:
             return _refused(refusal)
         return Expected(200)
 
-    def _write_ingredient(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
+    def _write_ingredient(
+        self, ask: Ask, team: str, meaning: Json, identify: Identify
+    ) -> Expected:
         state, kind = self.state, ask.kind
         target = None
         if ask.method != "POST":
@@ -308,11 +394,17 @@ class ServiceModel:
                 ingredient.update(meaning, updated_at=state.time())
                 return Expected(200, deepcopy(ingredient))
         operation = creative_work.author(state, team, kind, target, meaning, identify)
-        return Expected(202, deepcopy(operation), location=f"/operations/{operation['id']}")
+        return Expected(
+            202, deepcopy(operation), location=f"/operations/{operation['id']}"
+        )
 
 
 def _refused(refusal: Refusal) -> Expected:
     code = refusal.code
     return Expected(
-        STATUSES[code], code=code, retry_after=refusal.retry_after, active=refusal.active, wait=refusal.wait
+        STATUSES[code],
+        code=code,
+        retry_after=refusal.retry_after,
+        active=refusal.active,
+        wait=refusal.wait,
     )

@@ -38,14 +38,25 @@ _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 
 @pytest.fixture(autouse=True)
 def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("image_workflow_emulator.imaging.helpers.Helpers.run", draw_plainly)
+    monkeypatch.setattr(
+        "image_workflow_emulator.imaging.helpers.Helpers.run", draw_plainly
+    )
 
 
 @pytest.mark.parametrize(
     ("first", "plays", "steps"),
-    [(0, 9, 40), (9, 9, 40), *(pytest.param(first, 350, 80, marks=pytest.mark.verify) for first in (18, 368))],
+    [
+        (0, 9, 40),
+        (9, 9, 40),
+        *(
+            pytest.param(first, 350, 80, marks=pytest.mark.verify)
+            for first in (18, 368)
+        ),
+    ],
 )
-def test_random_clients_find_no_difference(tmp_path: Path, first: int, plays: int, steps: int) -> None:
+def test_random_clients_find_no_difference(
+    tmp_path: Path, first: int, plays: int, steps: int
+) -> None:
     """Let them play, each time against an emulator of its own; the same plays every time."""
     for number in range(first, first + plays):
         play, numbers = Play(tmp_path, number), list(range(steps))
@@ -65,7 +76,9 @@ class Play:
     def take(self, numbers: list[int]) -> None:
         transcript: list[str] = []
         steps, weights = list(STEPS), self.weights()
-        with closing(EmulatorUnderTest(settings_of(self.folder, world=WORLD, rate_limits=False))) as emulator:
+        with closing(
+            EmulatorUnderTest(settings_of(self.folder, world=WORLD, rate_limits=False))
+        ) as emulator:
             try:
                 clients = ClientSteps(Comparison(emulator, transcript.append))
                 clients.comparison.look()
@@ -78,12 +91,17 @@ class Play:
                     step(clients, chance)
                     clients.comparison.look()
             except AssertionError as error:
-                error.add_note("\n".join([f"play {self.number}, steps {numbers}:", *transcript]))
+                error.add_note(
+                    "\n".join([f"play {self.number}, steps {numbers}:", *transcript])
+                )
                 raise
 
     def weights(self) -> list[int]:
         chance = Random(f"play {self.number}")
-        return [weight * (chance.choice((0, 1, 1, 5)) if self.number % 3 == 2 else 1) for weight in STEPS.values()]
+        return [
+            weight * (chance.choice((0, 1, 1, 5)) if self.number % 3 == 2 else 1)
+            for weight in STEPS.values()
+        ]
 
     def shortened(self, numbers: list[int]) -> list[int]:
         kept = numbers

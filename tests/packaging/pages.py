@@ -15,14 +15,23 @@ ANYTHING = "…"
 
 def fences(page: Path, *languages: str) -> list[tuple[str, str]]:
     """The language and the text of each block of a page, or of those in some languages."""
-    found = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return [(language, text) for language, text in found if not languages or language in languages]
+    found = re.findall(
+        r"^```(\w+)\n(.*?)^```$",
+        page.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+    return [
+        (language, text)
+        for language, text in found
+        if not languages or language in languages
+    ]
 
 
 def path_with_program(folder: Path) -> str:
     """Put the emulator's command into a folder, and return a PATH on which a shell finds it."""
     write_program(
-        folder / "bin" / PROGRAM, f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m image_workflow_emulator "$@"\n'
+        folder / "bin" / PROGRAM,
+        f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m image_workflow_emulator "$@"\n',
     )
     return os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
 

@@ -42,49 +42,102 @@ def page(title: str) -> str:
 def rows(text: str) -> list[list[str]]:
     """The cells of every table in a text, without headings."""
     lines = re.findall(r"^\|(.*)\|$", text, re.MULTILINE)
-    table = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
+    table = [
+        [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)]
+        for line in lines
+    ]
     rules = [number for number, cells in enumerate(table) if set(cells[0]) == {"-"}]
-    return [cells for number, cells in enumerate(table) if number not in rules and number + 1 not in rules]
+    return [
+        cells
+        for number, cells in enumerate(table)
+        if number not in rules and number + 1 not in rules
+    ]
 
 
-SHOWN = [text for path in DOCUMENTATION for _, text in fences(path, "yaml") if not text.startswith("given:")]
+SHOWN = [
+    text
+    for path in DOCUMENTATION
+    for _, text in fences(path, "yaml")
+    if not text.startswith("given:")
+]
 """The scenarios and the worlds that the documentation shows; tests/control/test_given.py has what it seeds."""
 
 
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
-    expected = {f"`{one.flag} {one.kind.placeholder}`": (f"`{one.variable}`", one.default) for one in OPTIONS}
-    found = {row[0]: (row[1], row[2]) for row in rows(page("Commands and options")) if row[0].startswith("`--")}
+    expected = {
+        f"`{one.flag} {one.kind.placeholder}`": (f"`{one.variable}`", one.default)
+        for one in OPTIONS
+    }
+    found = {
+        row[0]: (row[1], row[2])
+        for row in rows(page("Commands and options"))
+        if row[0].startswith("`--")
+    }
     assert expected == found
 
 
 def test_every_command_is_in_the_table() -> None:
-    spans = [span for row in rows(page("Commands and options")) for span in CODE.findall(row[0])]
-    leading = (re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", "")) for span in spans)
-    assert {name for name in COMMANDS if not any(other.startswith(f"{name} ") for other in COMMANDS)} == {
-        match[0].strip() for match in leading if match
-    }
+    spans = [
+        span
+        for row in rows(page("Commands and options"))
+        for span in CODE.findall(row[0])
+    ]
+    leading = (
+        re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", ""))
+        for span in spans
+    )
+    assert {
+        name
+        for name in COMMANDS
+        if not any(other.startswith(f"{name} ") for other in COMMANDS)
+    } == {match[0].strip() for match in leading if match}
 
 
-ROUTES = {**read_contract("control-plane.yaml")["paths"], "": ["get"], "/reference": ["get"], "/page/{file}": ["get"]}
-REQUESTS = {f"{name.upper()} {PREFIX}{path}" for path, item in ROUTES.items() for name in item if name != "servers"}
+ROUTES = {
+    **read_contract("control-plane.yaml")["paths"],
+    "": ["get"],
+    "/reference": ["get"],
+    "/page/{file}": ["get"],
+}
+REQUESTS = {
+    f"{name.upper()} {PREFIX}{path}"
+    for path, item in ROUTES.items()
+    for name in item
+    if name != "servers"
+}
 
 
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
-    documented = [f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}" for row in rows(page("The control plane"))]
+    documented = [
+        f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}"
+        for row in rows(page("The control plane"))
+    ]
     assert sorted(REQUESTS) == sorted(documented)
 
 
 def schema_words() -> set[str]:
     """Every key that a scenario file may have, and every word but those of the contract, by its published schema."""
-    schema = json.loads((ROOT / "contract/scenario.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (ROOT / "contract/scenario.schema.json").read_text(encoding="utf-8")
+    )
     words: set[str] = set()
 
     def walk(node: Any) -> None:
         if isinstance(node, dict):
             properties = node.get("properties")
             words.update(properties if isinstance(properties, dict) else ())
-            words.update(word for word in node.get("enum", ()) if isinstance(word, str) and "." not in word)
-        for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            words.update(
+                word
+                for word in node.get("enum", ())
+                if isinstance(word, str) and "." not in word
+            )
+        for inner in (
+            node.values()
+            if isinstance(node, dict)
+            else node
+            if isinstance(node, list)
+            else ()
+        ):
             walk(inner)
 
     for name in ("operation", "code", "work"):
@@ -102,37 +155,63 @@ def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
 
 @pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)
 def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == DERIVED[path](read_contract("openapi.yaml")), "run: make contract"
+    assert path.read_text(encoding="utf-8") == DERIVED[path](
+        read_contract("openapi.yaml")
+    ), "run: make contract"
 
 
-LIBRARY = rows(page("Scenarios: failures on demand").partition("| To see | Scenario |")[2])
+LIBRARY = rows(
+    page("Scenarios: failures on demand").partition("| To see | Scenario |")[2]
+)
 
 
 def test_the_table_of_the_library_names_every_scenario_once() -> None:
     names = [name for row in LIBRARY for name in CODE.findall(row[1])]
-    assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(names)
+    assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(
+        names
+    )
 
 
 @pytest.mark.parametrize("text", SHOWN)
 def test_a_scenario_or_world_that_is_shown_can_be_used(text: str) -> None:
     if text.startswith("scenario:"):
-        assert parse_scenario(text, "README.md", CONTRACT, world_names(built_in_world())).rules
+        assert parse_scenario(
+            text, "README.md", CONTRACT, world_names(built_in_world())
+        ).rules
     else:
-        assert world_of(read_document(text, "README.md")).teams != built_in_world().teams
+        assert (
+            world_of(read_document(text, "README.md")).teams != built_in_world().teams
+        )
 
 
 def anchors(document: Path) -> set[str]:
     """The names under which the headings of a document can be linked to."""
-    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    headings = re.findall(
+        r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in headings
+    }
 
 
 OTHERS = [
-    "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md", "changes/README.md", "emulator/README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "RELEASING.md",
+    "SECURITY.md",
+    "changes/README.md",
+    "emulator/README.md",
     "emulator/where-things-belong.md",
-    "examples/README.md", "examples/course/README.md", "tests/README.md",
-]  # fmt: skip
-DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), *OTHERS, "skills/image-workflow-emulator/SKILL.md"]
+    "examples/README.md",
+    "examples/course/README.md",
+    "tests/README.md",
+]
+DOCUMENTS = [
+    *(str(path.relative_to(ROOT)) for path in PAGES),
+    *OTHERS,
+    "skills/image-workflow-emulator/SKILL.md",
+]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -149,8 +228,14 @@ def test_links_lead_somewhere(document: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_table_has_nothing_but_short_facts(document: str) -> None:
-    cells = [cell for row in rows((ROOT / document).read_text(encoding="utf-8")) for cell in row]
-    assert [] == [cell for cell in cells if len(cell) > MAX_CELL_CHARACTERS], "write a list instead"
+    cells = [
+        cell
+        for row in rows((ROOT / document).read_text(encoding="utf-8"))
+        for cell in row
+    ]
+    assert [] == [cell for cell in cells if len(cell) > MAX_CELL_CHARACTERS], (
+        "write a list instead"
+    )
 
 
 LLMS = ROOT / "llms.txt"
@@ -158,33 +243,52 @@ SKILL = ROOT / "skills/image-workflow-emulator/SKILL.md"
 LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 
 
-def test_every_link_of_the_list_for_programs_leads_to_a_file_and_every_page_is_there() -> None:
+def test_every_link_of_the_list_for_programs_leads_to_a_file_and_every_page_is_there() -> (
+    None
+):
     links = {ROOT / link for link in LINK.findall(LLMS.read_text())}
     assert [] == [link for link in links if not link.is_file()]
     assert set(MANUAL) <= links
 
 
-def test_a_running_emulator_has_the_list_with_addresses_that_answer(emulator: EmulatorUnderTest) -> None:
+def test_a_running_emulator_has_the_list_with_addresses_that_answer(
+    emulator: EmulatorUnderTest,
+) -> None:
     answer = emulator.ask("GET", "/llms.txt")
     links = LINK.findall(answer.body.decode())
     assert len(links) == len(LINK.findall(LLMS.read_text()))
-    assert {200} == {emulator.ask("GET", link.partition("/_emulator")[2]).status for link in links}
+    assert {200} == {
+        emulator.ask("GET", link.partition("/_emulator")[2]).status for link in links
+    }
 
 
-def test_a_running_emulator_has_every_page_as_markdown_with_links_that_stay_there(emulator: EmulatorUnderTest) -> None:
+def test_a_running_emulator_has_every_page_as_markdown_with_links_that_stay_there(
+    emulator: EmulatorUnderTest,
+) -> None:
     index = emulator.ask("GET", "/docs")
     listed = [*LINK.findall(index.body.decode()), "README.md"]
-    assert sorted([*(page.relative_to(ROOT / "docs").as_posix() for page in MANUAL), "SKILL.md"]) == sorted(listed), (
-        "the index names each page once"
-    )
+    assert sorted(
+        [*(page.relative_to(ROOT / "docs").as_posix() for page in MANUAL), "SKILL.md"]
+    ) == sorted(listed), "the index names each page once"
     for name in listed:
         page = emulator.ask("GET", f"/docs/{name}")
         assert page.headers["content-type"].startswith("text/markdown")
-        inner = [link for link in LINK.findall(page.body.decode()) if not re.match(r"\w+:|/", link)]
-        assert [] == [link for link in inner if normpath(PurePosixPath(name).parent / link) not in listed], name
+        inner = [
+            link
+            for link in LINK.findall(page.body.decode())
+            if not re.match(r"\w+:|/", link)
+        ]
+        assert [] == [
+            link
+            for link in inner
+            if normpath(PurePosixPath(name).parent / link) not in listed
+        ], name
 
 
-@pytest.mark.parametrize("path", ["/docs/no.md", "/docs/../README.md", "/docs/%2Fetc%2Fpasswd", "/docs/page.png"])
+@pytest.mark.parametrize(
+    "path",
+    ["/docs/no.md", "/docs/../README.md", "/docs/%2Fetc%2Fpasswd", "/docs/page.png"],
+)
 def test_nothing_but_pages_is_served(emulator: EmulatorUnderTest, path: str) -> None:
     assert emulator.ask("GET", path).status == 404
 
@@ -192,7 +296,9 @@ def test_nothing_but_pages_is_served(emulator: EmulatorUnderTest, path: str) -> 
 def test_the_skill_is_short_and_says_when_to_use_it() -> None:
     text = SKILL.read_text()
     assert len(text.splitlines()) <= 200
-    assert re.match(r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n", text)
+    assert re.match(
+        r"---\nname: image-workflow-emulator\ndescription: .{50,1000}\n---\n", text
+    )
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="the commands are for bash")
@@ -202,6 +308,13 @@ def test_the_commands_of_the_skill_run(tmp_path: Path) -> None:
     with serving("--clock", "auto") as server:
         server.converse(request_bytes("GET /v1/team", ends=True))
         outcome = run_program(
-            "bash", "-eu", "-o", "pipefail", folder=tmp_path, given=script, PATH=path, EMULATOR_URL=server.url
+            "bash",
+            "-eu",
+            "-o",
+            "pipefail",
+            folder=tmp_path,
+            given=script,
+            PATH=path,
+            EMULATOR_URL=server.url,
         )
     assert outcome.status == 0, outcome.output + outcome.complaint

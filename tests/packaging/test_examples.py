@@ -22,7 +22,15 @@ from image_workflow_emulator.cli.main import PROGRAM, parse_arguments
 from image_workflow_emulator.settings import OPTIONS
 from tests.clients.generated import TIME_LIMIT_SECONDS, install_packages, need, run
 from tests.packaging.pages import fences, path_with_program, pattern_of
-from tests.support.served import EMULATOR, ROOT, Outcome, Server, run_program, run_pytest, serving
+from tests.support.served import (
+    EMULATOR,
+    ROOT,
+    Outcome,
+    Server,
+    run_program,
+    run_pytest,
+    serving,
+)
 from tests.support.served_client import ServedClient
 
 EXAMPLES = ROOT / "examples"
@@ -52,7 +60,9 @@ def test_the_types_of_the_typescript_client_are_right(typescript: Path) -> None:
 
 @pytest.mark.verify
 @pytest.mark.parametrize("readings", ["plain", "stingy", "other"])
-def test_the_suite_of_the_typescript_client_passes(readings: str, typescript: Path) -> None:
+def test_the_suite_of_the_typescript_client_passes(
+    readings: str, typescript: Path
+) -> None:
     command = [*EMULATOR, "exec", "--readings", readings, "--", "npx", "vitest", "run"]
     run(command, typescript, PYTHONPATH=str(ROOT))
 
@@ -74,16 +84,43 @@ def run_tests_of(language: str, folder: Path, **variables: str) -> Outcome:
     if language == "go":
         need("go")
         settings = {"GOPROXY": "off", "GOCACHE": str(folder / "cache"), **variables}
-        return run_program("go", "test", "-v", "./...", folder=folder, seconds=TIME_LIMIT_SECONDS, **settings)
+        return run_program(
+            "go",
+            "test",
+            "-v",
+            "./...",
+            folder=folder,
+            seconds=TIME_LIMIT_SECONDS,
+            **settings,
+        )
     need("javac")
-    jars = [str(jar) for name in JUNIT for jar in Path("/usr/share/java").glob(f"{name}.jar")]
+    jars = [
+        str(jar)
+        for name in JUNIT
+        for jar in Path("/usr/share/java").glob(f"{name}.jar")
+    ]
     if not jars:
-        pytest.skip("needs the jars of JUnit 5, such as those of Debian's package junit5")
+        pytest.skip(
+            "needs the jars of JUnit 5, such as those of Debian's package junit5"
+        )
     classes = folder / "classes"
     run(["javac", "-cp", ":".join(jars), "-d", classes, *folder.glob("*.java")], folder)
-    command = ("java", "-cp", ":".join([*jars, str(classes)]), "org.junit.platform.console.ConsoleLauncher")
-    options = ("--scan-classpath", str(classes), "--disable-ansi-colors", "--details", "tree")
-    return run_program(*command, *options, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+    command = (
+        "java",
+        "-cp",
+        ":".join([*jars, str(classes)]),
+        "org.junit.platform.console.ConsoleLauncher",
+    )
+    options = (
+        "--scan-classpath",
+        str(classes),
+        "--disable-ansi-colors",
+        "--details",
+        "tree",
+    )
+    return run_program(
+        *command, *options, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables
+    )
 
 
 @pytest.mark.verify
@@ -98,7 +135,11 @@ def test_the_tests_in_another_language_pass(language: str, tmp_path: Path) -> No
 @pytest.mark.verify
 def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     package, project = tmp_path / "npm", tmp_path / "project"
-    shutil.copytree(ROOT / "npm", package, ignore=shutil.ignore_patterns("node_modules", "dist", "src"))
+    shutil.copytree(
+        ROOT / "npm",
+        package,
+        ignore=shutil.ignore_patterns("node_modules", "dist", "src"),
+    )
     shutil.copytree(ROOT / "examples/typescript", tmp_path / "examples/typescript")
     install_packages(package)
     run(["npm", "pack"], package)
@@ -108,11 +149,15 @@ def test_a_fresh_project_uses_the_npm_package(tmp_path: Path) -> None:
     (project / "emulator.test.ts").write_text(shown)
     own = json.loads((package / "package.json").read_text())["devDependencies"]
     dependencies = {**own, "image-workflow-emulator": f"file:{packed}"}
-    (project / "package.json").write_text(json.dumps({"type": "module", "devDependencies": dependencies}))
+    (project / "package.json").write_text(
+        json.dumps({"type": "module", "devDependencies": dependencies})
+    )
     shutil.copy(ROOT / "examples/typescript/tsconfig.json", project)
     run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], project)
     run(["npx", "tsc", "--noEmit"], project)
-    run([*EMULATOR, "exec", "--", "npx", "vitest", "run"], project, PYTHONPATH=str(ROOT))
+    run(
+        [*EMULATOR, "exec", "--", "npx", "vitest", "run"], project, PYTHONPATH=str(ROOT)
+    )
 
 
 SHOP = """\
@@ -140,39 +185,77 @@ def test_the_recipe_for_playwright_runs(tmp_path: Path) -> None:
     need("npm", "chromium")
     port = str(free_port())
     shown = {
-        text.split(maxsplit=2)[1]: text for _, text in fences(ROOT / "docs/testing.md", "ts") if text.startswith("// ")
+        text.split(maxsplit=2)[1]: text
+        for _, text in fences(ROOT / "docs/testing.md", "ts")
+        if text.startswith("// ")
     }
-    own = {"shop.js": SHOP, "own.config.ts": OWN_CONFIGURATION.replace("CHROMIUM", str(shutil.which("chromium")))}
+    own = {
+        "shop.js": SHOP,
+        "own.config.ts": OWN_CONFIGURATION.replace(
+            "CHROMIUM", str(shutil.which("chromium"))
+        ),
+    }
     for name, text in {**shown, **own}.items():
         (tmp_path / name).write_text(text.replace("3000", port))
     (tmp_path / "package.json").write_text("{}")
-    run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "@playwright/test@1.65.1"], tmp_path)
+    run(
+        [
+            "npm",
+            "install",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "@playwright/test@1.65.1",
+        ],
+        tmp_path,
+    )
     command = [*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--"]
-    said = run([*command, "npx", "playwright", "test", "-c", "own.config.ts"], tmp_path, PYTHONPATH=str(ROOT))
+    said = run(
+        [*command, "npx", "playwright", "test", "-c", "own.config.ts"],
+        tmp_path,
+        PYTHONPATH=str(ROOT),
+    )
     assert "1 passed" in said
 
 
 CONTAINER = EXAMPLES / "container"
-DOCUMENTS = [path for path in sorted(CONTAINER.iterdir()) if path.suffix in (".yaml", ".yml")]
+DOCUMENTS = [
+    path for path in sorted(CONTAINER.iterdir()) if path.suffix in (".yaml", ".yml")
+]
 VARIABLES = {option.variable for option in OPTIONS} | {"EMULATOR_URL"}
 
 
-@pytest.mark.parametrize("path", sorted(CONTAINER.iterdir()), ids=lambda path: str(path.name))
+@pytest.mark.parametrize(
+    "path", sorted(CONTAINER.iterdir()), ids=lambda path: str(path.name)
+)
 def test_an_example_names_variables_that_there_are(path: Path) -> None:
-    assert set(re.findall(r"\bEMULATOR_[A-Z_]+\b", path.read_text(encoding="utf-8"))) <= VARIABLES
+    assert (
+        set(re.findall(r"\bEMULATOR_[A-Z_]+\b", path.read_text(encoding="utf-8")))
+        <= VARIABLES
+    )
 
 
 def test_the_commands_of_the_workflows_can_be_typed() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
     commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
-    assert {"exec", "sweep", "wait"} == {parse_arguments(shlex.split(command)).command for command in commands}
+    assert {"exec", "sweep", "wait"} == {
+        parse_arguments(shlex.split(command)).command for command in commands
+    }
 
 
 def test_the_application_of_the_compose_file_reads_its_team() -> None:
-    services = yaml.safe_load((CONTAINER / "compose.yaml").read_text(encoding="utf-8"))["services"]
-    (_, *arguments), given = services["application"]["command"], services["application"]["environment"]
+    services = yaml.safe_load((CONTAINER / "compose.yaml").read_text(encoding="utf-8"))[
+        "services"
+    ]
+    (_, *arguments), given = (
+        services["application"]["command"],
+        services["application"]["environment"],
+    )
     with serving(**services["emulator"]["environment"]) as server:
-        variables = {name: value.replace("http://emulator:8038", server.url) for name, value in given.items()}
+        variables = {
+            name: value.replace("http://emulator:8038", server.url)
+            for name, value in given.items()
+        }
         outcome = run_program(sys.executable, *arguments, **variables)
     assert "Demo" == json.loads(outcome.output)["name"]
 
@@ -191,7 +274,12 @@ def proxy(ports: tuple[int, int], port: int, folder: Path) -> Iterator[str]:
     try:
         while True:
             with suppress(ConnectionError):
-                if ServedClient(f"http://127.0.0.1:{port}").ask("GET", "/health").status == 200:
+                if (
+                    ServedClient(f"http://127.0.0.1:{port}")
+                    .ask("GET", "/health")
+                    .status
+                    == 200
+                ):
                     break
             time.sleep(0.05)
         yield f"http://127.0.0.1:{port}"
@@ -213,36 +301,63 @@ def read_team(base_url: str, key: str) -> int:
 def journals(server: Server) -> dict[str, int]:
     """The number of requests in the journal of each sandbox of a replica, but those of `default`."""
     client = ServedClient(server.url)
-    names = {sandbox["id"] for sandbox in client.told("GET", "/sandboxes")["data"]} - {"default"}
-    return {name: client.told("GET", "/requests", sandbox=name)["total"] for name in names}
+    names = {sandbox["id"] for sandbox in client.told("GET", "/sandboxes")["data"]} - {
+        "default"
+    }
+    return {
+        name: client.told("GET", "/requests", sandbox=name)["total"] for name in names
+    }
 
 
 @pytest.mark.verify
-def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those_of_one_replica(tmp_path: Path) -> None:
+def test_every_request_arrives_where_its_sandbox_lives_and_a_restart_loses_those_of_one_replica(
+    tmp_path: Path,
+) -> None:
     port, ports = free_port(), (free_port(), free_port())
     addresses = [f"http://127.0.0.1:{port}/replica-{number}" for number in range(2)]
-    with ExitStack() as others, serving("--port", str(ports[0]), "--public-url", addresses[0]) as first:
-        second = others.enter_context(serving("--port", str(ports[1]), "--public-url", addresses[1]))
+    with (
+        ExitStack() as others,
+        serving("--port", str(ports[0]), "--public-url", addresses[0]) as first,
+    ):
+        second = others.enter_context(
+            serving("--port", str(ports[1]), "--public-url", addresses[1])
+        )
         with proxy(ports, port, tmp_path) as url:
             keys = {name: create(url, name) for name in SANDBOXES}
-            assert {200} == {read_team(f"{url}/v1", key) for key in keys.values() for _ in range(2)}
+            assert {200} == {
+                read_team(f"{url}/v1", key) for key in keys.values() for _ in range(2)
+            }
             here, there = journals(first), journals(second)
             assert dict.fromkeys(SANDBOXES, 2) == here | there
             assert min(len(here), len(there)) > 20
             base_urls = {name: f"{addresses[name in there]}/v1" for name in SANDBOXES}
-            assert {200} == {read_team(base_urls[name], key) for name, key in keys.items()}
+            assert {200} == {
+                read_team(base_urls[name], key) for name, key in keys.items()
+            }
 
             others.close()
             assert {200} == {read_team(f"{url}/v1", keys[name]) for name in here}
             assert {503} == {read_team(f"{url}/v1", keys[name]) for name in there}
-            others.enter_context(serving("--port", str(ports[1]), "--public-url", addresses[1]))
+            others.enter_context(
+                serving("--port", str(ports[1]), "--public-url", addresses[1])
+            )
             assert {401} == {read_team(f"{url}/v1", keys[name]) for name in there}
-            assert {200} == {read_team(f"{url}/v1", create(url, name)) for name in there}
+            assert {200} == {
+                read_team(f"{url}/v1", create(url, name)) for name in there
+            }
 
 
 COURSE = EXAMPLES / "course"
 PAGE = (COURSE / "README.md").read_text(encoding="utf-8")
-SECTIONS = dict(enumerate(re.split(r"^## \d\. ", PAGE.partition("\n## What you have now")[0], flags=re.MULTILINE)[1:]))
+SECTIONS = dict(
+    enumerate(
+        re.split(
+            r"^## \d\. ",
+            PAGE.partition("\n## What you have now")[0],
+            flags=re.MULTILINE,
+        )[1:]
+    )
+)
 STEPS = range(1, len(SECTIONS))
 LANGUAGES = ["python", pytest.param("typescript", marks=pytest.mark.verify)]
 QUICK = "import runpy, sys, time; time.sleep = lambda seconds: None; sys.argv[0] = 'shop.py'; sys.path.insert(0, ''); runpy.run_path('shop.py')"
@@ -265,11 +380,15 @@ def course_in_typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def blocks(step: int, *languages: str) -> list[str]:
-    found = re.findall(r"^```(\w+)\n(.*?)^```$", SECTIONS[step], re.MULTILINE | re.DOTALL)
+    found = re.findall(
+        r"^```(\w+)\n(.*?)^```$", SECTIONS[step], re.MULTILINE | re.DOTALL
+    )
     return [text for language, text in found if language in languages]
 
 
-def follow(step: int, client: int, language: str, request: pytest.FixtureRequest) -> Outcome:
+def follow(
+    step: int, client: int, language: str, request: pytest.FixtureRequest
+) -> Outcome:
     """Run the command of a step with the client as it is after some step."""
     command = shlex.split(blocks(step, "console")[0].splitlines()[-1])
     given = (word.split("=") for word in command[: command.index(PROGRAM)])
@@ -278,7 +397,9 @@ def follow(step: int, client: int, language: str, request: pytest.FixtureRequest
     if language == "typescript":
         folder = request.getfixturevalue("course_in_typescript")
         program = [str(folder.parent / "node_modules/.bin/vite-node"), "shop.ts"]
-    return run_in(folder, *EMULATOR, *options, "--", *program, str(client), **dict(given))
+    return run_in(
+        folder, *EMULATOR, *options, "--", *program, str(client), **dict(given)
+    )
 
 
 def run_in(folder: Path, *command: str, **variables: str) -> Outcome:
@@ -290,16 +411,27 @@ def check_said(step: int, *outcomes: Outcome) -> None:
     """See that the commands of a step have printed each line that the page shows."""
     said = "".join(outcome.output + outcome.complaint for outcome in outcomes)
     for line in "".join(blocks(step, "text")).splitlines():
-        expected = pattern_of(line.strip()).replace(r'":\ ', r'": ?')  # JSON of the two languages differs in spaces
+        expected = pattern_of(line.strip()).replace(
+            r'":\ ', r'": ?'
+        )  # JSON of the two languages differs in spaces
         assert re.search(expected, said), f"{line}\n{said}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("step", [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))])
-def test_clients_fail_before_a_step_and_pass_after_it(step: int, language: str, request: pytest.FixtureRequest) -> None:
-    before, after = (follow(step, client, language, request) for client in (step - 1, step))
+@pytest.mark.parametrize(
+    "step",
+    [1, 4, 7, *(pytest.param(step, marks=pytest.mark.verify) for step in (2, 3, 5, 6))],
+)
+def test_clients_fail_before_a_step_and_pass_after_it(
+    step: int, language: str, request: pytest.FixtureRequest
+) -> None:
+    before, after = (
+        follow(step, client, language, request) for client in (step - 1, step)
+    )
     assert before.status != 0
-    assert after.status == (NEEDS_A_PERSON if step == 5 else 0), after.output + after.complaint
+    assert after.status == (NEEDS_A_PERSON if step == 5 else 0), (
+        after.output + after.complaint
+    )
     check_said(step, before, after)
 
 
@@ -315,13 +447,28 @@ def test_the_types_of_the_course_are_right(course_in_typescript: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_first_client_does_on_a_good_day_what_the_page_says(language: str, request: pytest.FixtureRequest) -> None:
+def test_the_first_client_does_on_a_good_day_what_the_page_says(
+    language: str, request: pytest.FixtureRequest
+) -> None:
     check_said(0, follow(0, 0, language, request))
 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("readings", ["stingy", "other"])
-def test_the_client_of_the_last_step_passes_under_sets_of_readings(readings: str) -> None:
-    command = (*EMULATOR, "exec", "--clock", "auto", "--conduct", "fail", "--readings", readings)
-    outcome = run_in(COURSE, *command, "--", sys.executable, "-c", QUICK, str(STEPS[-1]))
+def test_the_client_of_the_last_step_passes_under_sets_of_readings(
+    readings: str,
+) -> None:
+    command = (
+        *EMULATOR,
+        "exec",
+        "--clock",
+        "auto",
+        "--conduct",
+        "fail",
+        "--readings",
+        readings,
+    )
+    outcome = run_in(
+        COURSE, *command, "--", sys.executable, "-c", QUICK, str(STEPS[-1])
+    )
     assert outcome.status == 0, outcome.output + outcome.complaint

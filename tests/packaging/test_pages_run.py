@@ -24,7 +24,12 @@ from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
 from tests.support.served_client import ServedClient
 
-BY_VERIFY = ("openapi-python-client", "openapi-generator-cli", "datamodel-codegen", "openapi-typescript")
+BY_VERIFY = (
+    "openapi-python-client",
+    "openapi-generator-cli",
+    "datamodel-codegen",
+    "openapi-typescript",
+)
 NOT_RUN = ("make", "docker", "uvx", "npm", "pip", "git", "gh", *BY_VERIFY)
 """First words of the lines that are not run here: they start these tests, need Docker, the network or a maintainer, or
 are run by `make verify`, in tests/clients.
@@ -91,12 +96,19 @@ def test_the_team_is_read(image_workflow):
     urllib.request.urlopen(urllib.request.Request(image_workflow.base_url + "/team", headers=headers))
 """
 END_OF_STEP = "\036"
-PAGES = {path.relative_to(ROOT).as_posix(): fences(path) for path in (*DOCUMENTATION, ROOT / "SECURITY.md")}
+PAGES = {
+    path.relative_to(ROOT).as_posix(): fences(path)
+    for path in (*DOCUMENTATION, ROOT / "SECURITY.md")
+}
 
 
 def commands(text: str) -> str:
     """Return the lines of a block that are run, with some words replaced."""
-    kept = [line for line in text.replace("\\\n", " ").splitlines() if line.split(" ", 1)[0] not in NOT_RUN]
+    kept = [
+        line
+        for line in text.replace("\\\n", " ").splitlines()
+        if line.split(" ", 1)[0] not in NOT_RUN
+    ]
     found = "".join(f"{line}\n" for line in kept)
     for words, others in AS_RUN.items():
         found = found.replace(words, others)
@@ -116,21 +128,44 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-SHELL_PAGES = [page for page in PAGES if page != "docs/tour.md" and any(text for text, _ in steps(page))]
-NEEDS_SHELL = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="needs bash and curl")
+SHELL_PAGES = [
+    page
+    for page in PAGES
+    if page != "docs/tour.md" and any(text for text, _ in steps(page))
+]
+NEEDS_SHELL = pytest.mark.skipif(
+    not (shutil.which("bash") and shutil.which("curl")), reason="needs bash and curl"
+)
 
 
 def check_page(page: str, server: Server, folder: Path, before: str = "") -> Outcome:
     """Run the commands of a page, which must succeed, and print what the page says where it says something."""
-    script = before + "".join(f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page))
+    script = before + "".join(
+        f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page)
+    )
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
     variables = {"PATH": path, "EMULATOR_URL": server.url, "TMPDIR": str(folder)}
     script = script.replace("{url}", server.url)
-    outcome = run_program("bash", "-eu", "-o", "pipefail", folder=folder, given=script, seconds=180, **variables)
+    outcome = run_program(
+        "bash",
+        "-eu",
+        "-o",
+        "pipefail",
+        folder=folder,
+        given=script,
+        seconds=180,
+        **variables,
+    )
     assert 0 == outcome.status, outcome.output[-1000:] + outcome.complaint[-1000:]
-    assert [] == re.findall(rf"^(?:{PROGRAM}|curl|bash): .*", outcome.complaint, re.MULTILINE)
-    for (_, promise), printed in zip(steps(page), outcome.output.split(END_OF_STEP)[:-1], strict=True):
-        assert not promise or re.fullmatch(pattern_of(promise), printed.rstrip()), f"{promise}\n{printed}"
+    assert [] == re.findall(
+        rf"^(?:{PROGRAM}|curl|bash): .*", outcome.complaint, re.MULTILINE
+    )
+    for (_, promise), printed in zip(
+        steps(page), outcome.output.split(END_OF_STEP)[:-1], strict=True
+    ):
+        assert not promise or re.fullmatch(pattern_of(promise), printed.rstrip()), (
+            f"{promise}\n{printed}"
+        )
     return outcome
 
 
@@ -143,7 +178,11 @@ def served() -> Iterator[Server]:
 @pytest.fixture
 def emulator(served: Server) -> Server:
     """An emulator without a trace of another page."""
-    for method, path in (("DELETE", "/scenario?team=Demo"), ("DELETE", "/scenario"), ("POST", "/reset")):
+    for method, path in (
+        ("DELETE", "/scenario?team=Demo"),
+        ("DELETE", "/scenario"),
+        ("POST", "/reset"),
+    ):
         ServedClient(served.url).told(method, path)
     return served
 
@@ -166,64 +205,114 @@ def folder(tmp_path: Path) -> Path:
 
 @NEEDS_SHELL
 @pytest.mark.parametrize("page", SHELL_PAGES)
-def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: Server, folder: Path) -> None:
+def test_the_commands_of_a_page_run_and_print_what_it_says(
+    page: str, emulator: Server, folder: Path
+) -> None:
     is_begun = any(language == "bash" for language, _ in PAGES[page])
     check_page(page, emulator, folder, before="" if is_begun else EARLIER_REQUEST)
 
 
 @NEEDS_SHELL
-def test_the_blocks_of_the_readme_work_when_pasted_in_order(emulator: Server, tmp_path: Path) -> None:
+def test_the_blocks_of_the_readme_work_when_pasted_in_order(
+    emulator: Server, tmp_path: Path
+) -> None:
     command = tmp_path / ".venv/bin" / PROGRAM
     command.parent.mkdir(parents=True)
     command.symlink_to(Path(sys.executable).parent / PROGRAM)
-    begun, *blocks = [text for language, text in PAGES["README.md"] if language in ("sh", "bash")]
+    begun, *blocks = [
+        text for language, text in PAGES["README.md"] if language in ("sh", "bash")
+    ]
     assert begun.startswith("make serve ")
     script = "".join(blocks).replace(DEFAULT_URL, emulator.url)
     outcome = run_program(
-        "bash", "-eu", "-o", "pipefail", folder=tmp_path, given=script, PATH="/usr/bin:/bin", EMULATOR_URL=emulator.url
+        "bash",
+        "-eu",
+        "-o",
+        "pipefail",
+        folder=tmp_path,
+        given=script,
+        PATH="/usr/bin:/bin",
+        EMULATOR_URL=emulator.url,
     )
-    assert (0, len(blocks) > 3) == (outcome.status, True), outcome.output + outcome.complaint
+    assert (0, len(blocks) > 3) == (outcome.status, True), (
+        outcome.output + outcome.complaint
+    )
     assert "permission_denied" in outcome.output
 
 
 @NEEDS_SHELL
 @pytest.mark.parametrize(
     ("clock", "waited_seconds"),
-    [("manual", (1 + 6) + (1 + 5 + 3 * 2)), pytest.param("auto", 0, marks=pytest.mark.verify)],
+    [
+        ("manual", (1 + 6) + (1 + 5 + 3 * 2)),
+        pytest.param("auto", 0, marks=pytest.mark.verify),
+    ],
 )
-def test_the_tour_prints_waits_and_ends_with_pictures_as_it_says(clock: str, waited_seconds: int, folder: Path) -> None:
-    assert any(f"EMULATOR={DEFAULT_URL}\n" in text for _, text in PAGES["docs/tour.md"])  # where `make serve` serves
+def test_the_tour_prints_waits_and_ends_with_pictures_as_it_says(
+    clock: str, waited_seconds: int, folder: Path
+) -> None:
+    assert any(
+        f"EMULATOR={DEFAULT_URL}\n" in text for _, text in PAGES["docs/tour.md"]
+    )  # where `make serve` serves
     waits = folder / "waits"
     waits.touch()
     with serving("--clock", clock) as server:
-        write_program(folder / "bin" / "sleep", SLEEP.format(folder=folder, url=server.url))
+        write_program(
+            folder / "bin" / "sleep", SLEEP.format(folder=folder, url=server.url)
+        )
         outcome = check_page("docs/tour.md", server, folder)
     printed = outcome.output.split(END_OF_STEP)[:-1]
-    assert [bool(said) for _, said in steps("docs/tour.md")] == [text.strip() != "" for text in printed]
+    assert [bool(said) for _, said in steps("docs/tour.md")] == [
+        text.strip() != "" for text in printed
+    ]
     assert outcome.complaint == ""
     assert sum(map(int, waits.read_text().split())) == waited_seconds
     pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
-    assert [(image.format, image.size) for image in pictures] == [("JPEG", (820, 1024))] * 4
+    assert [(image.format, image.size) for image in pictures] == [
+        ("JPEG", (820, 1024))
+    ] * 4
 
 
 # Python ---------------------------------------------------------------------------------------------------------------
 
-PYTHON = [(page, text) for page, found in PAGES.items() for language, text in found if language == "python"]
-SUITES = [(page, text) for page, text in PYTHON if re.search(r"\bimage_workflow(_emulator)?[,)]", text)]
+PYTHON = [
+    (page, text)
+    for page, found in PAGES.items()
+    for language, text in found
+    if language == "python"
+]
+SUITES = [
+    (page, text)
+    for page, text in PYTHON
+    if re.search(r"\bimage_workflow(_emulator)?[,)]", text)
+]
 """Blocks that need a fixture of the plugin."""
 
 
 def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
     for number, (page, text) in enumerate(SUITES):
-        (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text("import pytest\n" + text)
+        (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text(
+            "import pytest\n" + text
+        )
     shown = sum(text.count("def test_") for _, text in SUITES)
-    outcome = run_pytest(tmp_path, "-q", "-W", "error", seconds=180, PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}")
+    outcome = run_pytest(
+        tmp_path,
+        "-q",
+        "-W",
+        "error",
+        seconds=180,
+        PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}",
+    )
     assert f"{shown} passed" in outcome.output, outcome.output + outcome.complaint
 
 
-@pytest.mark.parametrize("text", [text for page, text in PYTHON if (page, text) not in SUITES])
+@pytest.mark.parametrize(
+    "text", [text for page, text in PYTHON if (page, text) not in SUITES]
+)
 def test_a_program_that_is_shown_runs(text: str) -> None:
     shown: dict[str, Any] = {}
     exec(text, shown)
-    for function in [value for name, value in shown.items() if name.startswith("test_")]:
+    for function in [
+        value for name, value in shown.items() if name.startswith("test_")
+    ]:
         asyncio.run(function()) if inspect.iscoroutinefunction(function) else function()

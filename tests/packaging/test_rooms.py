@@ -15,7 +15,10 @@ PACKAGE = Path("emulator/image_workflow_emulator")
 TABLE = PACKAGE / "cli/table.py"
 ROOMS = {
     "drift": (["docs/drift.md"], ["tests/cli/test_commands.py", "tests/domain"]),
-    "sweep": (["docs/reference/sweep.md"], ["tests/cli/test_verdicts.py", "tests/testing", "tests/domain"]),
+    "sweep": (
+        ["docs/reference/sweep.md"],
+        ["tests/cli/test_verdicts.py", "tests/testing", "tests/domain"],
+    ),
 }
 """Pages of each room, and tests of others that must pass without it."""
 
@@ -25,7 +28,16 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
     """A copy of the checkout without a room, and the room's name."""
     room = str(request.param)
     folder = tmp_path / "checkout"
-    made = (".venv", ".git", "node_modules", "_shipped", "__pycache__", ".*cache", ".hypothesis", "dist")
+    made = (
+        ".venv",
+        ".git",
+        "node_modules",
+        "_shipped",
+        "__pycache__",
+        ".*cache",
+        ".hypothesis",
+        "dist",
+    )
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*made))
     shutil.rmtree(folder / PACKAGE / room)
     shutil.rmtree(folder / "tests" / room)
@@ -40,9 +52,16 @@ def take_out_rows(table: Path, room: str) -> None:
     text = table.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     homes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
-    rows = [(key, value) for node in homes for key, value in zip(node.keys, node.values, strict=True) if key]
+    rows = [
+        (key, value)
+        for node in homes
+        for key, value in zip(node.keys, node.values, strict=True)
+        if key
+    ]
     for key, value in rows:
-        words = [part.value for part in ast.walk(value) if isinstance(part, ast.Constant)]
+        words = [
+            part.value for part in ast.walk(value) if isinstance(part, ast.Constant)
+        ]
         if any(isinstance(word, str) and word.startswith(f"{room}.") for word in words):
             end = value.end_lineno or value.lineno
             lines[key.lineno - 1 : end] = [""] * (end - key.lineno + 1)
@@ -52,15 +71,28 @@ def take_out_rows(table: Path, room: str) -> None:
 def run(folder: Path, *words: str) -> None:
     """Run a tool in the copy, which must succeed."""
     variables = {"PYTHONPATH": str(folder / "emulator"), "PYTHONDONTWRITEBYTECODE": "1"}
-    outcome = run_program(sys.executable, "-m", *words, folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+    outcome = run_program(
+        sys.executable,
+        "-m",
+        *words,
+        folder=folder,
+        seconds=TIME_LIMIT_SECONDS,
+        **variables,
+    )
     assert outcome.status == 0, outcome.output[-3000:] + outcome.complaint[-3000:]
 
 
-def test_nothing_that_stays_imports_a_room_that_is_taken_out(copy: tuple[Path, str]) -> None:
+def test_nothing_that_stays_imports_a_room_that_is_taken_out(
+    copy: tuple[Path, str],
+) -> None:
     folder, room = copy
     assert f'"{room}.' not in (folder / TABLE).read_text(encoding="utf-8")
     imported = re.compile(rf"image_workflow_emulator\.{room}\b")
-    files = [file for file in (folder / PACKAGE).rglob("*.py") if imported.search(file.read_text(encoding="utf-8"))]
+    files = [
+        file
+        for file in (folder / PACKAGE).rglob("*.py")
+        if imported.search(file.read_text(encoding="utf-8"))
+    ]
     assert [] == files
     run(folder, "ruff", "check", "--no-cache", "emulator")
     run(folder, "importlinter.cli", "lint", "--no-cache")

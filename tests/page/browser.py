@@ -15,16 +15,31 @@ import pytest
 from tests.support.pictures import picture
 from tests.support.served_client import ServedClient
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, which `make verify` installs")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="needs playwright, which `make verify` installs"
+)
 expect = playwright.expect
 
 FLAGS: Final = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 REGIONS: Final = (
-    "Requests", "Work", "Gallery", "Teams", "Sandboxes", "Clock", "Scenario", "Conduct", "Coverage",
-)  # fmt: skip
+    "Requests",
+    "Work",
+    "Gallery",
+    "Teams",
+    "Sandboxes",
+    "Clock",
+    "Scenario",
+    "Conduct",
+    "Coverage",
+)
 PHONE: Final[Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 PATIENCE_MS: Final = 15_000
 expect.set_options(timeout=PATIENCE_MS)
@@ -32,7 +47,11 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    executable = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     if executable is None:
         pytest.skip("needs chromium, which this machine does not have")
     with playwright.sync_playwright() as driver:
@@ -93,7 +112,9 @@ class Visit:
 
     def open_file(self, file: Path) -> None:
         with self.page.expect_file_chooser() as choosing:
-            self.page.get_by_role("banner").get_by_role("button", name="Open file").click()
+            self.page.get_by_role("banner").get_by_role(
+                "button", name="Open file"
+            ).click()
         choosing.value.set_files(file)
 
     def alert(self) -> Any:
@@ -111,6 +132,9 @@ class Service(ServedClient):
         return f"http://{self.address}"
 
     def photoshoot(self, photo: bytes | None = None) -> Any:
-        photos = {"content": photo or picture(), "headers": {"Content-Type": "image/png"}}
+        photos = {
+            "content": photo or picture(),
+            "headers": {"Content-Type": "image/png"},
+        }
         asset = self.told("POST", "/assets", **photos)
         return self.photograph(asset_ids=[asset["id"]], output_mode="photoshoot").json

@@ -38,7 +38,9 @@ def visitor(browser: Any, origin: str) -> Iterator[Any]:
     visits: list[tuple[Any, Visit]] = []
 
     def visit(path: str = "/_emulator", **options: Any) -> Visit:
-        context = browser.new_context(**{"reduced_motion": "reduce", "accept_downloads": True, **options})
+        context = browser.new_context(
+            **{"reduced_motion": "reduce", "accept_downloads": True, **options}
+        )
         visits.append((context, Visit(context.new_page(), origin)))
         return visits[-1][1].open(path)
 

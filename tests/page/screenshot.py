@@ -12,7 +12,14 @@ from tests.support.served import serving
 
 START = "2026-05-12T14:20:00.000Z"
 SIZE = {"width": 1440, "height": 900}
-OPTIONS = ("--clock", "manual", "--start", START, "--public-url", "http://127.0.0.1:8038")
+OPTIONS = (
+    "--clock",
+    "manual",
+    "--start",
+    START,
+    "--public-url",
+    "http://127.0.0.1:8038",
+)
 
 
 def bottle() -> bytes:
@@ -36,18 +43,28 @@ def play(service: Service) -> int:
     service.advance(9.4)
     done = service.get(f"/generations/{shoot['id']}").json
     assets = [output["asset"]["id"] for output in done["outputs"]]
-    product = {"name": "Linen shirt", "asset_ids": assets[:2], "primary_asset_id": assets[0]}
+    product = {
+        "name": "Linen shirt",
+        "asset_ids": assets[:2],
+        "primary_asset_id": assets[0],
+    }
     made = service.post("/products", product, idempotency_key="linen-shirt")
     service.advance(0.8)
     service.post("/products", product, idempotency_key="linen-shirt")
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.advance(21.5)
-    body = {"product_ids": [made.id], "output_mode": "photoshoot", "aspect_ratio": "4:5"}
+    body = {
+        "product_ids": [made.id],
+        "output_mode": "photoshoot",
+        "aspect_ratio": "4:5",
+    }
     second = service.post("/generations/product-photography", body)
     service.advance(6.3)
     service.get(f"/generations/{second.id}")
     service.get(f"/assets/{assets[0]}")
-    service.post("/generations/upscale", {"asset_id": assets[0], "target_resolution": "4k"})
+    service.post(
+        "/generations/upscale", {"asset_id": assets[0], "target_resolution": "4k"}
+    )
     service.get("/products/prod_of_yesterday")
     service.advance(1.1)
     service.post("/uploads", UPLOAD, LAPSED)
@@ -62,10 +79,16 @@ def play(service: Service) -> int:
 def main(folder: Path) -> None:
     with serving(*OPTIONS) as emulator, chromium() as browser:
         refused = play(Service(emulator.base_url))
-        context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
-        visit = Visit(context.new_page(), emulator.url).open(f"/_emulator#requests/{refused}")
+        context = browser.new_context(
+            viewport=SIZE, color_scheme="light", reduced_motion="reduce"
+        )
+        visit = Visit(context.new_page(), emulator.url).open(
+            f"/_emulator#requests/{refused}"
+        )
         expect(visit.page.get_by_text("Remedy")).to_be_visible()
-        expect(visit.region("Scenario").get_by_role("listitem")).to_contain_text("fired 1")
+        expect(visit.region("Scenario").get_by_role("listitem")).to_contain_text(
+            "fired 1"
+        )
         visit.page.screenshot(path=folder / "page.png")
         pictures = visit.region("Work").get_by_role("img")
         for number in range(pictures.count()):

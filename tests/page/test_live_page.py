@@ -15,7 +15,9 @@ TOKEN = "control-secret"
 BURST = 1_000
 
 
-def test_a_lost_connection_is_said_and_mended_with_what_was_missed(visit: Visit, service: Service) -> None:
+def test_a_lost_connection_is_said_and_mended_with_what_was_missed(
+    visit: Visit, service: Service
+) -> None:
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     expect(visit.lost()).to_have_count(0)
     visit.page.context.set_offline(True)
@@ -23,18 +25,24 @@ def test_a_lost_connection_is_said_and_mended_with_what_was_missed(visit: Visit,
     service.get("/team")
     visit.page.context.set_offline(False)
     expect(visit.lost()).to_have_count(0)
-    expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
+    expect(
+        visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
+    ).to_be_visible()
     visit.complaints.clear()
 
 
-def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_old_one(browser: Any) -> None:
+def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_old_one(
+    browser: Any,
+) -> None:
     context = browser.new_context()
     with unused_port() as port:
         with serving("--port", str(port)) as emulator:
             visit = Visit(context.new_page(), emulator.url).open()
             for _ in range(3):
                 Service(emulator.base_url).get("/team")
-            expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_have_count(3)
+            expect(
+                visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
+            ).to_have_count(3)
         expect(visit.lost()).to_be_visible()
         with serving("--port", str(port)) as emulator:
             expect(visit.lost()).to_have_count(0)
@@ -45,22 +53,45 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
     context.close()
 
 
-def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(visit: Visit, service: Service) -> None:
-    tabs = [visit, *(Visit(visit.page.context.new_page(), visit.origin).open() for _ in range(7))]
+def test_eight_tabs_share_one_stream_and_the_next_one_takes_it_over(
+    visit: Visit, service: Service
+) -> None:
+    tabs = [
+        visit,
+        *(Visit(visit.page.context.new_page(), visit.origin).open() for _ in range(7)),
+    ]
     service.get("/team")
     for tab in tabs:
-        expect(tab.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
-    assert len([address for tab in tabs for address in tab.addresses if address.endswith("/events")]) == 1
+        expect(
+            tab.region("Requests").get_by_role("row").filter(has_text="getTeam")
+        ).to_be_visible()
+    assert (
+        len(
+            [
+                address
+                for tab in tabs
+                for address in tab.addresses
+                if address.endswith("/events")
+            ]
+        )
+        == 1
+    )
     tabs[-1].press("Clock", "+10 s")
-    expect(tabs[1].page.get_by_role("group", name="Clock and scenario")).to_contain_text("00:00:10")
+    expect(
+        tabs[1].page.get_by_role("group", name="Clock and scenario")
+    ).to_contain_text("00:00:10")
     visit.page.close()
     service.get("/assets")
     for tab in tabs[1:]:
-        expect(tab.region("Requests").get_by_role("row").filter(has_text="listAssets")).to_be_visible()
+        expect(
+            tab.region("Requests").get_by_role("row").filter(has_text="listAssets")
+        ).to_be_visible()
     assert [tab.complaints for tab in tabs if tab.complaints] == []
 
 
-def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(visitor: Any, service: Service) -> None:
+def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(
+    visitor: Any, service: Service
+) -> None:
     visit = visitor("/_emulator/health")
     visit.page.add_init_script(
         """Object.defineProperty(navigator, "locks", {value: undefined});
@@ -71,7 +102,9 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(visitor: Any, 
     service.get("/team")
     rows = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
     expect(rows).to_have_count(1)
-    with visit.page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
+    with visit.page.expect_event(
+        "requestfailed", lambda request: request.url.endswith("/events")
+    ):
         visit.page.evaluate("see(false)")
     service.get("/assets")
     visit.page.evaluate("see(true)")
@@ -80,14 +113,18 @@ def test_without_locks_a_tab_that_is_not_seen_gives_its_stream_up(visitor: Any, 
 
 def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> None:
     visit = visitor("/_emulator?sandbox=gone")
-    expect(visit.page.get_by_role("heading", name="There is no sandbox gone")).to_be_visible()
+    expect(
+        visit.page.get_by_role("heading", name="There is no sandbox gone")
+    ).to_be_visible()
     visit.page.get_by_role("button", name="Create gone").click()
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     assert service.told("GET", "/sandboxes/gone")["id"] == "gone"
     visit.complaints.clear()  # the browser's own notes of the 404
 
 
-def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(visit: Visit, service: Service) -> None:
+def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
+    visit: Visit, service: Service
+) -> None:
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
     before = len(service.told("GET", "/requests")["data"])
@@ -96,17 +133,25 @@ def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(visit
     visit.open("/_emulator/reference")
     expect(visit.page.get_by_role("article", name="getTeam")).to_be_visible()
     assert visit.complaints == []
-    assert [address for address in visit.addresses if not address.startswith(f"{visit.origin}/_emulator")] == []
+    assert [
+        address
+        for address in visit.addresses
+        if not address.startswith(f"{visit.origin}/_emulator")
+    ] == []
     assert len(service.told("GET", "/requests")["data"]) == before
 
 
-def test_a_file_that_is_dropped_beside_the_gallery_does_not_replace_the_page(visit: Visit) -> None:
+def test_a_file_that_is_dropped_beside_the_gallery_does_not_replace_the_page(
+    visit: Visit,
+) -> None:
     dropped = "() => !document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true}))"
     assert visit.page.evaluate(dropped)
 
 
 @pytest.mark.served("--clock", "manual", "--readings", "D26=always-a-cursor")
-def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(visitor: Any, service: Service) -> None:
+def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(
+    visitor: Any, service: Service
+) -> None:
     visit = visitor(**PHONE)
     strip = visit.page.get_by_role("group", name="Clock and scenario", exact=True)
     expect(strip).to_contain_text("2026-01-01 00:00:00")
@@ -119,19 +164,27 @@ def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(visitor
 
 
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
-def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(visit: Visit, service: Service) -> None:
+def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(
+    visit: Visit, service: Service
+) -> None:
     field = visit.page.get_by_label("Control token", exact=True)
     expect(field).to_be_visible()
     expect(visit.page.get_by_role("tab")).to_have_count(0)
     assert visit.complaints == []
     field.fill("wrong")
     field.press("Enter")
-    expect(visit.page.get_by_text("This is not the emulator's control token")).to_be_visible()
-    other = Visit(visit.page.context.new_page(), visit.origin).open()  # which the first one does not hold up
+    expect(
+        visit.page.get_by_text("This is not the emulator's control token")
+    ).to_be_visible()
+    other = Visit(
+        visit.page.context.new_page(), visit.origin
+    ).open()  # which the first one does not hold up
     other.page.get_by_label("Control token", exact=True).fill(TOKEN)
     other.page.get_by_label("Control token", exact=True).press("Enter")
     service.get("/team")
-    expect(other.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
+    expect(
+        other.region("Requests").get_by_role("row").filter(has_text="getTeam")
+    ).to_be_visible()
     field.fill(TOKEN)
     field.press("Enter")
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
@@ -139,7 +192,9 @@ def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(visit: Visit, 
     visit.press("Gallery", "First photoshoot")
     picture = visit.region("Gallery").get_by_role("img").first
     expect(picture).to_have_attribute("src", re.compile("^blob:"))
-    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    assert (
+        picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    )
     visit.page.reload()
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
     expect(field).to_have_count(0)
@@ -154,7 +209,9 @@ def test_it_works_behind_another_address(visitor: Any, service: Service) -> None
     visit = visitor("/_emulator/health")
     visit.page.route(
         re.compile("/inner/_emulator"),
-        lambda route: route.fulfill(response=route.fetch(url=route.request.url.replace("/inner", ""))),
+        lambda route: route.fulfill(
+            response=route.fetch(url=route.request.url.replace("/inner", ""))
+        ),
     )
     visit.page.route("**/events", lambda route: route.abort())
     visit.addresses.clear()
@@ -162,14 +219,18 @@ def test_it_works_behind_another_address(visitor: Any, service: Service) -> None
     expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
     visit.press("Gallery", "First photoshoot")
     picture = visit.region("Gallery").get_by_role("img").first
-    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    assert (
+        picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    )
     assert {address for address in visit.addresses if "/inner/" not in address} == set()
     visit.complaints.clear()
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
-def test_axe_finds_nothing_moderate(visitor: Any, service: Service, node: Path, colours: str, screen: Any) -> None:
+def test_axe_finds_nothing_moderate(
+    visitor: Any, service: Service, node: Path, colours: str, screen: Any
+) -> None:
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
     service.told("POST", "/clock/advance", {"seconds": 9})
@@ -194,7 +255,12 @@ def test_axe_finds_nothing_moderate(visitor: Any, service: Service, node: Path, 
     for place, shown in (
         ("scenario/edit", visit.page.get_by_label("Scenario file", exact=True)),
         ("requests/2", visit.page.get_by_text("Remedy")),
-        (f"/{team}", visit.page.get_by_role("region", name=f"About {team}").get_by_text("reserved").first),
+        (
+            f"/{team}",
+            visit.page.get_by_role("region", name=f"About {team}")
+            .get_by_text("reserved")
+            .first,
+        ),
         ("help/page.md", visit.page.get_by_role("heading", name="The page")),
     ):
         visit.open(f"/_emulator#{place}")
@@ -208,32 +274,54 @@ def test_axe_finds_nothing_moderate(visitor: Any, service: Service, node: Path, 
     assert found == []
 
 
-def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(visitor: Any, service: Service) -> None:
+def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(
+    visitor: Any, service: Service
+) -> None:
     service.photoshoot()
     visit = visitor(viewport={"width": 320, "height": 640})
     for name in REGIONS:
         visit.region(name)
-        assert (name, visit.page.evaluate("document.documentElement.scrollWidth")) == (name, 320)
+        assert (name, visit.page.evaluate("document.documentElement.scrollWidth")) == (
+            name,
+            320,
+        )
     service.post("/products", {"name": "Shirt"})
     expect(visit.opened_request("invalid_input")).to_contain_text("decided")
-    assert visit.page.locator(".details").evaluate("details => details.scrollWidth <= details.clientWidth")
+    assert visit.page.locator(".details").evaluate(
+        "details => details.scrollWidth <= details.clientWidth"
+    )
     visit.page.set_viewport_size({"width": 1024, "height": 768})
     for place in ("teams", "scenario/edit"):
         visit.open(f"/_emulator#{place}")
-        expect(visit.page.get_by_role("button", name="Check" if "edit" in place else "Pause admission")).to_be_visible()
+        expect(
+            visit.page.get_by_role(
+                "button", name="Check" if "edit" in place else "Pause admission"
+            )
+        ).to_be_visible()
         assert visit.page.evaluate("document.documentElement.scrollHeight") == 768
     visit.page.set_viewport_size({"width": 720, "height": 450})
     view = visit.region("Requests").locator(".grid-view")
     visit.page.keyboard.press("Escape")
-    assert view.evaluate("view => view.clientHeight / view.querySelector('[role=row]').clientHeight") >= 6
-    expect(visit.page.get_by_role("banner").get_by_text(f"{service.origin}/v1")).to_be_visible()
+    assert (
+        view.evaluate(
+            "view => view.clientHeight / view.querySelector('[role=row]').clientHeight"
+        )
+        >= 6
+    )
+    expect(
+        visit.page.get_by_role("banner").get_by_text(f"{service.origin}/v1")
+    ).to_be_visible()
     service.told("POST", "/sandboxes", {"id": "checkout"})
     visit.open("/_emulator?sandbox=checkout")
-    expect(visit.page.get_by_role("banner").get_by_text("Sandbox checkout")).to_be_visible()
+    expect(
+        visit.page.get_by_role("banner").get_by_text("Sandbox checkout")
+    ).to_be_visible()
 
 
 @pytest.mark.served("--clock", "manual", "--rate-limits", "off")
-def test_many_requests_neither_freeze_the_page_nor_fill_it_with_rows(visit: Visit, service: Service) -> None:
+def test_many_requests_neither_freeze_the_page_nor_fill_it_with_rows(
+    visit: Visit, service: Service
+) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("No requests yet")
     visit.page.evaluate(

@@ -16,7 +16,9 @@ from tests.support.pictures import picture
 pytestmark = pytest.mark.verify
 
 
-def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(visit: Visit, service: Service) -> None:
+def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(
+    visit: Visit, service: Service
+) -> None:
     service.post("/products", {"name": "Shirt"})
     region = visit.region("Requests")
     row = region.get_by_role("row").filter(has_text="createProduct")
@@ -27,13 +29,19 @@ def test_a_request_opens_with_its_reason_and_remedy_and_leads_to_the_reference(v
     expect(region).to_contain_text("Remedy")
     expect(region).to_contain_text("/asset_ids")
     expect(region.locator(".check-decided")).to_contain_text("decided")
-    expect(region.get_by_role("group", name="Request body")).to_contain_text('"name": "Shirt"')
+    expect(region.get_by_role("group", name="Request body")).to_contain_text(
+        '"name": "Shirt"'
+    )
     region.get_by_role("link", name="In the reference").click()
-    expect(visit.page.get_by_role("article", name="createProduct", exact=True)).to_be_in_viewport()
+    expect(
+        visit.page.get_by_role("article", name="createProduct", exact=True)
+    ).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
-def test_rows_are_reached_opened_and_closed_by_keyboard(visitor: Any, service: Service, screen: Any) -> None:
+def test_rows_are_reached_opened_and_closed_by_keyboard(
+    visitor: Any, service: Service, screen: Any
+) -> None:
     visit = visitor(**screen)
     for _ in range(3):
         service.get("/team")
@@ -50,7 +58,9 @@ def test_rows_are_reached_opened_and_closed_by_keyboard(visitor: Any, service: S
     expect(region.locator("[data-key='2']")).to_be_focused()
 
 
-def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(visit: Visit, service: Service) -> None:
+def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(
+    visit: Visit, service: Service
+) -> None:
     for _ in range(2):
         service.get("/team")
     region = visit.region("Requests")
@@ -61,15 +71,23 @@ def test_arrow_keys_move_what_is_open_and_enter_leads_into_the_details(visit: Vi
     expect(region.locator("[data-key='1']")).to_have_attribute("aria-selected", "true")
     visit.page.keyboard.press("Enter")
     expect(details).to_be_focused()
-    expect(details.get_by_role("link", name="Full (iwe_de…)")).to_have_attribute("href", "#teams")
+    expect(details.get_by_role("link", name="Full (iwe_de…)")).to_have_attribute(
+        "href", "#teams"
+    )
 
 
-def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(visit: Visit, service: Service) -> None:
+def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(
+    visit: Visit, service: Service
+) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("curl -H 'Authorization: Bearer iwe_demo_full'")
     team = service.team()
-    added = service.told("POST", f"/teams/{team['id']}/credentials", {"profile": "full"})
-    service.told("PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"})
+    added = service.told(
+        "POST", f"/teams/{team['id']}/credentials", {"profile": "full"}
+    )
+    service.told(
+        "PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"}
+    )
     visit.press_twice("Requests", "Clear")
     expect(region).to_contain_text(f"curl -H 'Authorization: Bearer {added['key']}'")
 
@@ -96,7 +114,9 @@ def test_a_search_narrows_the_list_and_lives_in_the_address_and_the_title_tells_
         expect(rows).to_contain_text(expected)
         expect(rows).to_have_count(len(expected))
     expect(visit.page).to_have_title("(2) Image Workflow Emulator")
-    expect(visit.page.locator("#icon")).to_have_attribute("href", re.compile("icon-failures.svg$"))
+    expect(visit.page.locator("#icon")).to_have_attribute(
+        "href", re.compile("icon-failures.svg$")
+    )
     visit.page.reload()
     expect(field).to_have_value("status:4xx")
     expect(rows).to_have_count(2)
@@ -109,7 +129,9 @@ def test_a_search_narrows_the_list_and_lives_in_the_address_and_the_title_tells_
     expect(field).to_be_focused()
 
 
-def test_rows_hold_still_while_one_is_pointed_at_or_open(visit: Visit, service: Service) -> None:
+def test_rows_hold_still_while_one_is_pointed_at_or_open(
+    visit: Visit, service: Service
+) -> None:
     service.get("/team")
     region = visit.region("Requests")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
@@ -130,32 +152,46 @@ def test_rows_hold_still_while_one_is_pointed_at_or_open(visit: Visit, service: 
     expect(region.get_by_role("row").filter(has_text="listPoses")).to_be_visible()
 
 
-def test_an_id_that_was_sent_in_a_body_is_found_and_leads_to_all_about_it(visit: Visit, service: Service) -> None:
+def test_an_id_that_was_sent_in_a_body_is_found_and_leads_to_all_about_it(
+    visit: Visit, service: Service
+) -> None:
     generation = service.photoshoot()
     asset = service.told("GET", "/assets")["data"][0]["id"]
     region = visit.region("Requests")
     region.get_by_label("Search", exact=True).fill(asset)
-    expect(region.get_by_role("row").filter(has_text="createProductPhotography")).to_be_visible()
+    expect(
+        region.get_by_role("row").filter(has_text="createProductPhotography")
+    ).to_be_visible()
     region.get_by_role("link", name=asset).click()
     about = visit.page.get_by_role("region", name=f"About {asset}", exact=True)
     expect(about.get_by_role("img").first).to_be_visible()
-    expect(about.get_by_role("row").filter(has_text="createProductPhotography")).to_be_visible()
+    expect(
+        about.get_by_role("row").filter(has_text="createProductPhotography")
+    ).to_be_visible()
     about.get_by_role("article").get_by_role("link", name=generation["id"]).click()
-    about = visit.page.get_by_role("region", name=f"About {generation['id']}", exact=True)
+    about = visit.page.get_by_role(
+        "region", name=f"About {generation['id']}", exact=True
+    )
     expect(about).to_contain_text("reserved 2")
     visit.page.reload()
     expect(about).to_contain_text("photoshoot")
-    expect(about.get_by_role("row").filter(has_text="createProductPhotography")).to_be_visible()
+    expect(
+        about.get_by_role("row").filter(has_text="createProductPhotography")
+    ).to_be_visible()
 
 
 def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     for _ in range(2):
         service.post("/uploads", UPLOAD, idempotency_key="same")
-    visit.opened_request("replayed").get_by_role("link", name="Original", exact=True).click()
+    visit.opened_request("replayed").get_by_role(
+        "link", name="Original", exact=True
+    ).click()
     visit.page.wait_for_url("**#requests/1")
 
 
-def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(visit: Visit, service: Service) -> None:
+def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(
+    visit: Visit, service: Service
+) -> None:
     generation = service.photoshoot()
     service.get(f"/generations/{generation['id']}")
     region = visit.region("Work")
@@ -169,7 +205,12 @@ def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(v
     expect(work.get_by_role("img").first).to_have_attribute(
         "alt", "Output 1 of 4: Product photography: photoshoot, Demo"
     )
-    assert work.get_by_role("img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    assert (
+        work.get_by_role("img").first.evaluate(
+            "image => image.decode().then(() => image.naturalWidth)"
+        )
+        > 100
+    )
     visit.press("Clock", "Run until idle")
     visit.region("Work")
     expect(work.get_by_role("img")).to_have_count(4)
@@ -189,7 +230,9 @@ def test_work_fills_slot_by_slot_is_filtered_and_leads_to_its_request_and_back(v
     expect(visit.region("Work").get_by_role("article")).to_have_count(1)
 
 
-def test_a_failed_slot_says_why_and_whose_rule_it_was(visit: Visit, service: Service) -> None:
+def test_a_failed_slot_says_why_and_whose_rule_it_was(
+    visit: Visit, service: Service
+) -> None:
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
     visit.press("Clock", "Run until idle")
@@ -199,7 +242,9 @@ def test_a_failed_slot_says_why_and_whose_rule_it_was(visit: Visit, service: Ser
     expect(work).to_contain_text("some-outputs-fail.yaml, line")
 
 
-def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, service: Service) -> None:
+def test_the_clock_moves_by_its_buttons_and_changes_its_mode(
+    visit: Visit, service: Service
+) -> None:
     region = visit.region("Clock")
     expect(region).to_contain_text("Nothing is due")
     service.photoshoot()
@@ -207,7 +252,11 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, servi
     visit.press("Clock", "Run until idle")
     expect(region).to_contain_text("Nothing is due")
     service.told("POST", "/reset")
-    for button, shown in (("+10 s", "00:00:10"), ("+1 min", "00:01:10"), ("Next event", "00:01:10")):
+    for button, shown in (
+        ("+10 s", "00:00:10"),
+        ("+1 min", "00:01:10"),
+        ("Next event", "00:01:10"),
+    ):
         visit.press("Clock", button)
         expect(region.locator(".clock-time")).to_have_text(shown)
     region.get_by_role("combobox").select_option("auto")
@@ -215,7 +264,9 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, servi
     assert service.told("GET", "/clock")["mode"] == "auto"
 
 
-def test_the_timeline_of_a_scenario_marks_the_present_and_is_named_by_refusals(visit: Visit, service: Service) -> None:
+def test_the_timeline_of_a_scenario_marks_the_present_and_is_named_by_refusals(
+    visit: Visit, service: Service
+) -> None:
     region = visit.region("Scenario")
     region.get_by_role("combobox").select_option("admission-paused")
     visit.press("Scenario", "Use")
@@ -225,11 +276,15 @@ def test_the_timeline_of_a_scenario_marks_the_present_and_is_named_by_refusals(v
     expect(items.nth(1)).to_have_text("now")
     expect(items.first).to_contain_text("admission paused")
     service.post("/uploads", UPLOAD)
-    causes = visit.opened_request("503").get_by_role("listitem").filter(has_text="Timeline")
+    causes = (
+        visit.opened_request("503").get_by_role("listitem").filter(has_text="Timeline")
+    )
     expect(causes).to_contain_text("admission-paused.yaml, line")
 
 
-def test_credits_are_set_with_enter_or_refused_with_an_alert(visit: Visit, service: Service) -> None:
+def test_credits_are_set_with_enter_or_refused_with_an_alert(
+    visit: Visit, service: Service
+) -> None:
     field = visit.region("Teams").get_by_label("Credits", exact=True).first
     field.fill("-1")
     field.press("Enter")
@@ -244,7 +299,9 @@ def test_credits_are_set_with_enter_or_refused_with_an_alert(visit: Visit, servi
     visit.complaints.clear()  # the browser's own note of the 400
 
 
-def test_a_credential_is_copied_revoked_and_restored(visitor: Any, service: Service) -> None:
+def test_a_credential_is_copied_revoked_and_restored(
+    visitor: Any, service: Service
+) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     row = visit.region("Teams").get_by_role("row").filter(has_text="iwe_demo_full")
     row.get_by_role("button", name="Copy").click()
@@ -267,7 +324,9 @@ def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
     assert service.post("/uploads", UPLOAD).json["object"] == "upload"
 
 
-def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(visit: Visit, tmp_path: Path) -> None:
+def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
+    visit: Visit, tmp_path: Path
+) -> None:
     photo, letter = tmp_path / "photo.png", tmp_path / "letter.png"
     photo.write_bytes(picture(size=(40, 30)))
     letter.write_bytes(b"Dear all")
@@ -275,7 +334,12 @@ def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
     region.get_by_label("Upload", exact=True).set_input_files(photo)
     shown = region.get_by_role("listitem")
     expect(shown).to_contain_text("PNG 40 × 30")
-    assert shown.get_by_role("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 40
+    assert (
+        shown.get_by_role("img").evaluate(
+            "image => image.decode().then(() => image.naturalWidth)"
+        )
+        == 40
+    )
     dropped = """bytes => {
         const transfer = new DataTransfer();
         transfer.items.add(new File([new Uint8Array(bytes)], "photo.png", {type: "image/png"}));
@@ -290,11 +354,17 @@ def test_a_picture_is_uploaded_by_the_field_or_dropped_and_another_file_refused(
     visit.complaints.clear()
 
 
-def test_a_picture_says_what_was_ordered_and_copies_its_id(visitor: Any, service: Service) -> None:
+def test_a_picture_says_what_was_ordered_and_copies_its_id(
+    visitor: Any, service: Service
+) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
-    card = visit.region("Gallery").get_by_role("article").filter(has_text="Product photography: photoshoot")
+    card = (
+        visit.region("Gallery")
+        .get_by_role("article")
+        .filter(has_text="Product photography: photoshoot")
+    )
     expect(card).to_contain_text("1:1 · 1k · png")
     expect(card.get_by_role("listitem")).to_have_count(4)
     made = card.get_by_role("listitem").first
@@ -304,7 +374,9 @@ def test_a_picture_says_what_was_ordered_and_copies_its_id(visitor: Any, service
     assert visit.page.evaluate("navigator.clipboard.readText()") in made.inner_text()
 
 
-def test_the_large_picture_goes_on_to_the_next_one_and_is_downloaded(visit: Visit, service: Service) -> None:
+def test_the_large_picture_goes_on_to_the_next_one_and_is_downloaded(
+    visit: Visit, service: Service
+) -> None:
     service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
     card = visit.region("Gallery").get_by_role("article").first
@@ -332,7 +404,9 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     assert service.told("GET", "/sandboxes/checkout")["id"] == "checkout"
     visit.press("Sandboxes", "Delete? Click again")
     visit.page.wait_for_url(lambda url: "sandbox=" not in url)
-    assert [one["id"] for one in service.told("GET", "/sandboxes")["data"]] == ["default"]
+    assert [one["id"] for one in service.told("GET", "/sandboxes")["data"]] == [
+        "default"
+    ]
     visit.press_twice("Sandboxes", "Delete")
     expect(visit.alert()).to_contain_text("default")
     visit.region("Work")
@@ -340,7 +414,9 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     visit.complaints.clear()
 
 
-def test_a_sandbox_made_elsewhere_is_listed_and_shown_by_its_address(visit: Visit, service: Service) -> None:
+def test_a_sandbox_made_elsewhere_is_listed_and_shown_by_its_address(
+    visit: Visit, service: Service
+) -> None:
     region = visit.region("Sandboxes")
     expect(region.get_by_role("row").filter(has_text="default")).to_be_visible()
     service.told("POST", "/sandboxes", {"id": "first"})
@@ -353,11 +429,15 @@ def test_a_sandbox_made_elsewhere_is_listed_and_shown_by_its_address(visit: Visi
     visit.open("/_emulator?sandbox=second")
     service.get("/team")
     service.get("/assets", made["env"]["IMAGE_WORKFLOW_API_KEY"])
-    expect(visit.region("Requests").get_by_role("row").filter(has_text="Demo")).to_contain_text(["listAssets"])
+    expect(
+        visit.region("Requests").get_by_role("row").filter(has_text="Demo")
+    ).to_contain_text(["listAssets"])
 
 
 @pytest.mark.parametrize("act", ["reset", "clear", "clear elsewhere"])
-def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service: Service, act: str) -> None:
+def test_a_reset_and_a_cleared_journal_empty_what_is_shown(
+    visit: Visit, service: Service, act: str
+) -> None:
     for _ in range(30):
         service.get("/team")
     region = visit.region("Requests")
@@ -375,22 +455,32 @@ def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service
     assert service.told("GET", "/requests")["data"] == []
 
 
-def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(visit: Visit) -> None:
-    visit.region("Scenario").get_by_role("combobox").select_option("every-first-write-fails")
+def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(
+    visit: Visit,
+) -> None:
+    visit.region("Scenario").get_by_role("combobox").select_option(
+        "every-first-write-fails"
+    )
     visit.press("Scenario", "Use")
     visit.press("Gallery", "First photoshoot")
     expect(visit.alert()).to_contain_text("500 internal_error")
     visit.region("Gallery").get_by_role("link", name="See why in Requests").click()
     region = visit.region("Requests")
     expect(region).to_contain_text("Remedy")
-    expect(region.locator(".causes")).to_contain_text("every-first-write-fails.yaml, line")
+    expect(region.locator(".causes")).to_contain_text(
+        "every-first-write-fails.yaml, line"
+    )
     visit.complaints.clear()  # the browser's own note of the 500
 
 
-def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(visit: Visit, service: Service) -> None:
+def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(
+    visit: Visit, service: Service
+) -> None:
     service.photoshoot()  # of a picture of Demo
     other = service.told("POST", "/teams", {"name": "Second"})
-    service.told("PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"})
+    service.told(
+        "PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"}
+    )
     service.told("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
     visit.region("Gallery").get_by_label("Team").select_option(other["id"])
     visit.press("Gallery", "First photoshoot")
@@ -398,11 +488,16 @@ def test_a_first_photoshoot_is_of_the_chosen_team_by_a_key_that_is_active(visit:
     assert service.told("GET", "/work")["data"][0]["team"]["id"] == other["id"]
 
 
-def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(visit: Visit, service: Service) -> None:
+def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(
+    visit: Visit, service: Service
+) -> None:
     service.post("/uploads", UPLOAD, idempotency_key="first")
     region = visit.opened_request("createUpload")
     region.get_by_role("button", name="Send again").click()
-    key, new = region.get_by_label("Idempotency-Key", exact=True), region.get_by_role("group", name="New answer")
+    key, new = (
+        region.get_by_label("Idempotency-Key", exact=True),
+        region.get_by_role("group", name="New answer"),
+    )
     expect(key).to_have_value("first")
     region.get_by_label("Credential", exact=True).select_option("iwe_demo_full")
     region.get_by_role("button", name="Send", exact=True).click()
@@ -417,7 +512,9 @@ def test_a_request_is_sent_again_changed_by_another_credential_or_as_a_replay(vi
     visit.complaints.clear()  # the browser's own note of the 403
 
 
-def test_two_requests_are_compared_with_their_differences_marked(visit: Visit, service: Service) -> None:
+def test_two_requests_are_compared_with_their_differences_marked(
+    visit: Visit, service: Service
+) -> None:
     service.post("/uploads", UPLOAD, idempotency_key="first")
     service.post("/uploads", UPLOAD | {"size_bytes": 9}, idempotency_key="first")
     service.get("/team")
@@ -425,13 +522,22 @@ def test_two_requests_are_compared_with_their_differences_marked(visit: Visit, s
     region.get_by_role("button", name="Compare").click()
     other = region.get_by_role("group", name="Request 1", exact=True)
     expect(other.locator("mark").filter(has_text='"size_bytes": 5')).to_be_visible()
-    expect(other.locator("mark").filter(has_text="Idempotency-Key: first")).to_have_count(0)
+    expect(
+        other.locator("mark").filter(has_text="Idempotency-Key: first")
+    ).to_have_count(0)
     region.get_by_label("With", exact=True).select_option("3")
-    expect(region.get_by_role("group", name="Request 3", exact=True)).to_contain_text("GET /v1/team")
+    expect(region.get_by_role("group", name="Request 3", exact=True)).to_contain_text(
+        "GET /v1/team"
+    )
 
 
-def test_every_place_says_the_same_of_the_running_scenario(visit: Visit, service: Service) -> None:
-    region, strip = visit.region("Scenario"), visit.page.get_by_role("group", name="Clock and scenario")
+def test_every_place_says_the_same_of_the_running_scenario(
+    visit: Visit, service: Service
+) -> None:
+    region, strip = (
+        visit.region("Scenario"),
+        visit.page.get_by_role("group", name="Clock and scenario"),
+    )
     visit.press("Scenario", "Edit")
     region.get_by_label("Scenario file", exact=True).fill("scenario: mine\nrules: []\n")
     visit.press("Scenario", "Use file")
@@ -446,42 +552,71 @@ def test_every_place_says_the_same_of_the_running_scenario(visit: Visit, service
     expect(region.get_by_role("button", name="Off")).to_be_disabled()
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     expect(region.get_by_role("combobox")).to_have_value("some-outputs-fail")
-    expect(region).to_contain_text("Of every Product Photography the second output is rejected")
+    expect(region).to_contain_text(
+        "Of every Product Photography the second output is rejected"
+    )
     for place in (strip, region.locator(".running")):
         expect(place).to_contain_text("some-outputs-fail")
 
 
-def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(visit: Visit, service: Service) -> None:
-    key = service.told("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0]["key"]
-    long = {"name": "a rule with a name " + "that is long " * 10, "match": {"operation": "getTeam"}}
-    service.use({"scenario": "long", "rules": [long | {"then": {"problem": "rate_limited"}}]})
+def test_the_counter_of_a_rule_leads_to_its_requests_whose_operation_is_whole(
+    visit: Visit, service: Service
+) -> None:
+    key = service.told("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0][
+        "key"
+    ]
+    long = {
+        "name": "a rule with a name " + "that is long " * 10,
+        "match": {"operation": "getTeam"},
+    }
+    service.use(
+        {"scenario": "long", "rules": [long | {"then": {"problem": "rate_limited"}}]}
+    )
     service.get("/team", key)
     service.get("/assets")
     visit.region("Scenario").get_by_role("link", name="fired 1").click()
     row = visit.region("Requests").get_by_role("row").filter(has_text="00:00:00")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("rate_limited")
-    assert row.locator(".operation").evaluate("name => name.scrollWidth <= name.clientWidth")
+    assert row.locator(".operation").evaluate(
+        "name => name.scrollWidth <= name.clientWidth"
+    )
     expect(row.get_by_text("مجموعة الصور")).to_have_css("direction", "rtl")
 
 
-def test_the_credits_of_a_team_are_shown_over_time(visit: Visit, service: Service) -> None:
+def test_the_credits_of_a_team_are_shown_over_time(
+    visit: Visit, service: Service
+) -> None:
     generation = service.photoshoot()
     service.told("PATCH", "/teams/Demo", {"credits": 50})
     visit.region("Teams").get_by_role("link", name="Demo").click()
     about = visit.page.get_by_role("region", name=re.compile("^About team_"))
     rows = about.get_by_role("table", name="Changes").get_by_role("row")
-    expect(rows).to_have_text([re.compile("Time"), re.compile("set by hand.*−48.*50"), re.compile("reserved.*−2.*98")])
-    expect(about.get_by_role("img", name="Available Credits, from 100 to 50")).to_be_visible()
+    expect(rows).to_have_text(
+        [
+            re.compile("Time"),
+            re.compile("set by hand.*−48.*50"),
+            re.compile("reserved.*−2.*98"),
+        ]
+    )
+    expect(
+        about.get_by_role("img", name="Available Credits, from 100 to 50")
+    ).to_be_visible()
     about.get_by_role("link", name=generation["id"]).first.click()
-    expect(visit.page.get_by_role("region", name=f"About {generation['id']}")).to_contain_text("reserved 2")
+    expect(
+        visit.page.get_by_role("region", name=f"About {generation['id']}")
+    ).to_contain_text("reserved 2")
 
 
 def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     visit.press("Scenario", "Edit")
-    visit.region("Scenario").get_by_role("link", name="Format of scenario files").click()
+    visit.region("Scenario").get_by_role(
+        "link", name="Format of scenario files"
+    ).click()
     region = visit.page.get_by_role("region", name="Help")
-    expect(region.get_by_role("heading", name="Scenarios: failures on demand")).to_be_visible()
+    expect(
+        region.get_by_role("heading", name="Scenarios: failures on demand")
+    ).to_be_visible()
     expect(region.locator("pre").first).to_contain_text("scenario: busy-team")
     region.get_by_role("link", name="All pages").click()
     region.get_by_role("link", name="Rules of conduct").click()
@@ -489,7 +624,9 @@ def test_help_shows_the_documentation_with_its_links(visit: Visit) -> None:
     expect(region.get_by_role("heading", name="Rules of conduct")).to_be_visible()
 
 
-def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(visit: Visit, service: Service) -> None:
+def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(
+    visit: Visit, service: Service
+) -> None:
     service.get("/team")
     region = visit.region("Scenario")
     region.get_by_role("combobox").select_option("some-outputs-fail")
@@ -506,7 +643,9 @@ def test_a_scenario_is_edited_with_complaints_and_matches_at_their_lines(visit: 
     visit.press("Scenario", "Check")
     expect(region.get_by_role("alert")).to_contain_text("mine.yaml:3:")
     field.fill(rule % "getTeam")
-    expect(region.get_by_role("listitem").filter(has_text="recent requests that match: #1")).to_be_visible()
+    expect(
+        region.get_by_role("listitem").filter(has_text="recent requests that match: #1")
+    ).to_be_visible()
     expect(region.locator(".marks p")).to_have_count(0)
     visit.press("Scenario", "Check")
     expect(region.get_by_role("alert")).to_have_count(0)
@@ -530,7 +669,10 @@ def test_a_state_is_saved_loaded_and_opened_and_another_file_refused(
         visit.press("Sandboxes", "Save state")
     coming.value.save_as(file)
     service.told("PATCH", "/teams/Demo", {"credits": 1})
-    with visit.page.expect_file_chooser() as choosing, visit.page.expect_response("**/state"):
+    with (
+        visit.page.expect_file_chooser() as choosing,
+        visit.page.expect_response("**/state"),
+    ):
         visit.press("Sandboxes", "Load state")
         choosing.value.set_files(file)
     assert service.get("/team").json["credits"] == 98
@@ -544,22 +686,32 @@ def test_files_of_a_journal_and_of_coverage_are_shown_by_their_regions(
 ) -> None:
     service.get("/team")
     entries = service.told("GET", "/requests")["data"]
-    (tmp_path / "journal.json").write_text(json.dumps({"data": entries * 2}), encoding="utf-8")
-    (tmp_path / "coverage.json").write_text(json.dumps(service.told("GET", "/coverage")), encoding="utf-8")
+    (tmp_path / "journal.json").write_text(
+        json.dumps({"data": entries * 2}), encoding="utf-8"
+    )
+    (tmp_path / "coverage.json").write_text(
+        json.dumps(service.told("GET", "/coverage")), encoding="utf-8"
+    )
     service.told("POST", "/reset")
     visit.open_file(tmp_path / "journal.json")
     expect(visit.region("Requests")).to_contain_text("2 requests")
     expect(visit.page.get_by_role("tab")).to_have_text(["Requests"])
     visit.open_file(tmp_path / "coverage.json")
-    expect(visit.region("Coverage").locator("summary").filter(has_text="getTeam")).to_contain_text("1 of ")
+    expect(
+        visit.region("Coverage").locator("summary").filter(has_text="getTeam")
+    ).to_contain_text("1 of ")
 
 
-def test_a_session_is_shown_as_it_was_and_cannot_be_changed(visit: Visit, service: Service, tmp_path: Path) -> None:
+def test_a_session_is_shown_as_it_was_and_cannot_be_changed(
+    visit: Visit, service: Service, tmp_path: Path
+) -> None:
     generation = service.photoshoot()
     service.told("POST", "/clock/advance", {"until_idle": True})
     service.get(f"/generations/{generation['id']}")
     service.post("/products", {"name": "Shirt"})
-    (tmp_path / "session.json").write_bytes(saved_sandbox(ControlClient(service.origin), "session.json"))
+    (tmp_path / "session.json").write_bytes(
+        saved_sandbox(ControlClient(service.origin), "session.json")
+    )
     service.told("POST", "/reset")
     visit.open_file(tmp_path / "session.json")
     expect(visit.page.get_by_role("banner")).to_contain_text("read only")
@@ -573,15 +725,21 @@ def test_a_session_is_shown_as_it_was_and_cannot_be_changed(visit: Visit, servic
     picture = work.get_by_role("img").first
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_attribute("src", re.compile("^blob:"))
-    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    assert (
+        picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    )
     expect(visit.region("Gallery").get_by_role("listitem")).to_have_count(5)
-    expect(visit.region("Gallery").get_by_role("button", name="First photoshoot")).to_be_hidden()
+    expect(
+        visit.region("Gallery").get_by_role("button", name="First photoshoot")
+    ).to_be_hidden()
     visit.page.get_by_role("button", name="Close file").click()
     expect(visit.page.get_by_role("tab", name="Teams")).to_be_visible()
     expect(visit.region("Requests")).to_contain_text("No requests yet")
 
 
-def test_a_trial_offers_faults_is_replayed_explained_and_leads_to_its_work(visitor: Any, service: Service) -> None:
+def test_a_trial_offers_faults_is_replayed_explained_and_leads_to_its_work(
+    visitor: Any, service: Service
+) -> None:
     service.photoshoot()
     visit = visitor("/_emulator/reference#createBackground")
     fault = visit.tried_operation("getTeam").get_by_label("Fault (Emulator-Fault)")
@@ -600,23 +758,33 @@ def test_a_trial_offers_faults_is_replayed_explained_and_leads_to_its_work(visit
     fault.select_option("none")
     part.get_by_role("button", name="Send").click()
     part.get_by_role("link", name="Show the work").click()
-    work = visit.page.get_by_role("region", name="Work", exact=True).get_by_role("article").filter(has_text="op_")
+    work = (
+        visit.page.get_by_role("region", name="Work", exact=True)
+        .get_by_role("article")
+        .filter(has_text="op_")
+    )
     expect(work.first).to_be_focused()
     part = visit.open("/_emulator/reference#createPose").tried_operation("createPose")
     part.get_by_label("Body", exact=True).fill('{"name": 7}')
     part.get_by_role("button", name="Send").click()
-    expect(part.get_by_role("group", name="Answer")).to_contain_text('"code": "invalid_input"')
+    expect(part.get_by_role("group", name="Answer")).to_contain_text(
+        '"code": "invalid_input"'
+    )
     part.get_by_role("link", name="Explain in Requests").click()
     expect(visit.region("Requests")).to_contain_text("createPose")
     expect(visit.region("Requests")).to_contain_text("Remedy")
     visit.complaints.clear()  # the browser's own notes of the 429 and the 422
 
 
-def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit: Visit, service: Service) -> None:
+def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(
+    visit: Visit, service: Service
+) -> None:
     region = visit.region("Conduct")
     expect(region).to_contain_text("Nothing found")
     for body in (UPLOAD, UPLOAD | {"size_bytes": 20}, UPLOAD | {"size_bytes": 30}):
-        service.post("/uploads", body, idempotency_key="same", headers={"User-Agent": "shop/1"})
+        service.post(
+            "/uploads", body, idempotency_key="same", headers={"User-Agent": "shop/1"}
+        )
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")
     expect(finding).to_contain_text("Demo, Full · shop/1")
@@ -625,13 +793,19 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit
     expect(visit.region("Requests")).to_contain_text("idempotency_key_reused")
 
 
-def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(visit: Visit, service: Service) -> None:
+def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(
+    visit: Visit, service: Service
+) -> None:
     service.get("/team")
     region = visit.region("Coverage")
     gaps = service.told("GET", "/coverage")
-    expect(region).to_contain_text(f"{gaps['percent_of_used']} % of what the operations that were used declare")
+    expect(region).to_contain_text(
+        f"{gaps['percent_of_used']} % of what the operations that were used declare"
+    )
     following = region.get_by_text("Close next").locator("..").get_by_role("listitem")
-    expect(following).to_contain_text([f"{gap['operation']} {gap['point']}: " for gap in gaps["next_gaps"]])
+    expect(following).to_contain_text(
+        [f"{gap['operation']} {gap['point']}: " for gap in gaps["next_gaps"]]
+    )
     region.locator("summary").filter(has_text="getTeam").click()
     points = region.locator("details").get_by_role("listitem")
     expect(points.filter(has_text="200")).to_contain_text("covered 1 time")
@@ -640,7 +814,9 @@ def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(visit: Visi
     expect(points.filter(has_text="200")).to_contain_text("covered 2 times")
     expect(region.locator("summary").filter(has_text="getTeam")).to_be_focused()
     points.get_by_role("button", name="Use problem:rate_limited").click()
-    expect(visit.page.get_by_role("group", name="Clock and scenario")).to_contain_text("problem:rate_limited")
+    expect(visit.page.get_by_role("group", name="Clock and scenario")).to_contain_text(
+        "problem:rate_limited"
+    )
     assert service.get("/team").code == "rate_limited"
     points.get_by_role("button", name="Open in the editor").first.click()
     field = visit.page.get_by_label("Scenario file", exact=True)
@@ -649,4 +825,6 @@ def test_coverage_tells_what_is_covered_and_has_what_closes_each_gap(visit: Visi
     region = visit.region("Coverage")
     region.locator("summary").filter(has_text="createProduct").first.click()
     region.get_by_role("link", name="Try it").first.click()
-    expect(visit.page.get_by_role("article", name="createProduct", exact=True)).to_be_in_viewport()
+    expect(
+        visit.page.get_by_role("article", name="createProduct", exact=True)
+    ).to_be_in_viewport()

@@ -11,7 +11,10 @@ from image_workflow_emulator.client.control_client import ControlClient
 from image_workflow_emulator.client.exports import saved_sandbox
 from tests.page.browser import PHONE, Service, Visit, expect
 
-pytestmark = [pytest.mark.verify, pytest.mark.served("--clock", "manual", "--rate-limits", "off")]
+pytestmark = [
+    pytest.mark.verify,
+    pytest.mark.served("--clock", "manual", "--rate-limits", "off"),
+]
 PAUSE_SECONDS = 1 / 8
 MAX_TABS = 30
 """How many steps away everything may be."""
@@ -92,7 +95,9 @@ class Person:
     ids=["by mouse", "on a phone", "by keyboard alone"],
 )
 @pytest.mark.usefixtures("traffic")
-def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, screen: Any, by_keyboard: bool) -> None:
+def test_twelve_tasks_are_done(
+    visitor: Any, service: Service, tmp_path: Path, screen: Any, by_keyboard: bool
+) -> None:
     generation = service.photoshoot()
     service.post("/products", {"name": "Shirt"})
     visit = visitor(permissions=["clipboard-read", "clipboard-write"], **screen)
@@ -116,11 +121,18 @@ def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, s
     person.press(requests.get_by_role("button", name="Send again"))
     person.type(requests.get_by_label("Idempotency-Key", exact=True), "another")
     person.press(requests.get_by_role("button", name="Send", exact=True))
-    expect(requests.get_by_role("group", name="New answer")).to_contain_text("invalid_input")
-    assert service.told("GET", "/requests?idempotency_key=another")["data"][0]["status"] == 422
+    expect(requests.get_by_role("group", name="New answer")).to_contain_text(
+        "invalid_input"
+    )
+    assert (
+        service.told("GET", "/requests?idempotency_key=another")["data"][0]["status"]
+        == 422
+    )
 
     # 5. Open the timeline of work, and go to what is due next.
-    work = person.region("Work").get_by_role("article").filter(has_text=generation["id"])
+    work = (
+        person.region("Work").get_by_role("article").filter(has_text=generation["id"])
+    )
     person.press(work.get_by_role("button", name="Go to").first)
     expect(work.get_by_role("group", name="Timeline")).to_contain_text("started")
 
@@ -130,7 +142,9 @@ def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, s
         person.press(requests.get_by_role("button", name="Close"))
     person.type(requests.get_by_label("Search", exact=True), generation["id"])
     person.press(requests.get_by_role("link", name=generation["id"]))
-    expect(page.get_by_role("region", name=f"About {generation['id']}")).to_contain_text("reserved 2")
+    expect(
+        page.get_by_role("region", name=f"About {generation['id']}")
+    ).to_contain_text("reserved 2")
 
     # 7. Open a picture large, and download it.
     service.told("POST", "/clock/advance", {"until_idle": True})
@@ -138,10 +152,17 @@ def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, s
     person.press(gallery.get_by_role("button", name="Open", exact=True).first)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("1:1 · 1k · png")
-    assert dialog.get_by_role("img").evaluate("one => one.decode().then(() => one.naturalWidth)") > 100
+    assert (
+        dialog.get_by_role("img").evaluate(
+            "one => one.decode().then(() => one.naturalWidth)"
+        )
+        > 100
+    )
     person.press(dialog.get_by_role("button", name="Close"))
     expect(dialog).to_have_count(0)
-    assert person.downloads(gallery.get_by_role("button", name="Download").first).endswith(".png")
+    assert person.downloads(
+        gallery.get_by_role("button", name="Download").first
+    ).endswith(".png")
 
     # 8. Use a scenario.
     scenario = person.region("Scenario")
@@ -159,7 +180,9 @@ def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, s
     page.keyboard.press("ControlOrMeta+End")
     page.keyboard.type("# mine")
     person.press(scenario.get_by_role("button", name="Check"))
-    expect(scenario.get_by_role("listitem").filter(has_text="as request")).to_contain_text("recent requests that match")
+    expect(
+        scenario.get_by_role("listitem").filter(has_text="as request")
+    ).to_contain_text("recent requests that match")
 
     # 11. Change Credits.
     field = person.region("Teams").get_by_label("Credits", exact=True).first
@@ -169,12 +192,16 @@ def test_twelve_tasks_are_done(visitor: Any, service: Service, tmp_path: Path, s
     assert service.told("GET", "/teams")["data"][0]["credits"] == 7
 
     # 12. Save the state, and open a session that somebody left.
-    assert person.downloads(person.region("Sandboxes").get_by_role("button", name="Save state")).endswith(".zip")
+    assert person.downloads(
+        person.region("Sandboxes").get_by_role("button", name="Save state")
+    ).endswith(".zip")
     file = tmp_path / "session.json"
     file.write_bytes(saved_sandbox(ControlClient(service.origin), file.name))
     with page.expect_file_chooser() as choosing:
         person.press(page.get_by_role("button", name="Open file"))
     choosing.value.set_files(file)
     expect(page.get_by_role("banner")).to_contain_text("read only")
-    expect(person.region("Work").get_by_role("article")).to_contain_text(generation["id"])
+    expect(person.region("Work").get_by_role("article")).to_contain_text(
+        generation["id"]
+    )
     visit.complaints.clear()  # the browser's own notes of the 422

@@ -14,7 +14,14 @@ from tests.support.emulator_client import (
     advance_call,
     control_call,
 )
-from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare, upscale_call
+from tests.support.every_operation import (
+    CALLS,
+    KEYED,
+    SUCCESSES,
+    WRITES,
+    prepare,
+    upscale_call,
+)
 
 NO_RATE = pytest.mark.emulator(rate_limits=False)
 LOST_AFTER = {"network": "reset", "at": "after_commit"}
@@ -50,19 +57,29 @@ def _send_all(emulator: EmulatorUnderTest, calls: dict[str, Call], then: Json) -
 
 
 @NO_RATE
-@pytest.mark.parametrize("then", [{"network": "reset"}, {"problem": "internal_error"}], ids=["reset", "problem"])
-def test_a_write_that_is_lost_before_the_commit_has_left_nothing(emulator: EmulatorUnderTest, then: Json) -> None:
+@pytest.mark.parametrize(
+    "then",
+    [{"network": "reset"}, {"problem": "internal_error"}],
+    ids=["reset", "problem"],
+)
+def test_a_write_that_is_lost_before_the_commit_has_left_nothing(
+    emulator: EmulatorUnderTest, then: Json
+) -> None:
     calls = _calls(emulator)
     before = emulator.library_of()
     _send_all(emulator, calls, then)
     assert before == emulator.library_of()
     emulator.without_scenario()
     answers = {name: emulator.send(call).status for name, call in calls.items()}
-    assert {name: SUCCESSES[name] for name in ALL_WRITES} == answers  # with the same keys
+    assert {
+        name: SUCCESSES[name] for name in ALL_WRITES
+    } == answers  # with the same keys
 
 
 @pytest.mark.emulator(clock="auto")
-def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(emulator: EmulatorUnderTest) -> None:
+def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(
+    emulator: EmulatorUnderTest,
+) -> None:
     (asset_id,) = emulator.assets(1)
     work = emulator.send(upscale_call(asset_id, "k"))
     emulator.rule({"operation": "getGeneration"}, {"network": "reset"}, {"nth": 1})
@@ -72,15 +89,23 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(emula
 
 
 @NO_RATE
-@pytest.mark.parametrize("then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=str)
-def test_a_write_lost_after_the_commit_is_done_and_its_key_bound(emulator: EmulatorUnderTest, then: Json) -> None:
+@pytest.mark.parametrize(
+    "then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=str
+)
+def test_a_write_lost_after_the_commit_is_done_and_its_key_bound(
+    emulator: EmulatorUnderTest, then: Json
+) -> None:
     calls = _calls(emulator)
     _send_all(emulator, calls, then)
     emulator.without_scenario()
     after = emulator.library_of()
     again = {name: emulator.send(call).status for name, call in calls.items()}
-    assert {name: SUCCESSES[name] for name in KEYED} == {name: again[name] for name in KEYED}
-    assert dict.fromkeys(DELETIONS, 404) == {name: again[name] for name in DELETIONS}  # they are gone already
+    assert {name: SUCCESSES[name] for name in KEYED} == {
+        name: again[name] for name in KEYED
+    }
+    assert dict.fromkeys(DELETIONS, 404) == {
+        name: again[name] for name in DELETIONS
+    }  # they are gone already
     assert after == emulator.library_of()  # and nothing was done twice
 
 
@@ -96,16 +121,22 @@ def test_a_replay_can_be_lost_or_replaced_as_well(emulator: EmulatorUnderTest) -
     assert (99, 1) == (emulator.credits(), emulator.count("/generations"))
 
 
-def test_a_real_402_that_is_lost_has_bound_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:
+def test_a_real_402_that_is_lost_has_bound_its_key(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
     emulator.set_team(credits_available=0)
     emulator.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
     _send_lost(emulator, upscale_call(asset_id, "k"))
     emulator.set_team(credits_available=10)
-    assert (402, "insufficient_credits") == emulator.send(upscale_call(asset_id, "k")).outcome
+    assert (402, "insufficient_credits") == emulator.send(
+        upscale_call(asset_id, "k")
+    ).outcome
     assert 202 == emulator.send(upscale_call(asset_id, "k2")).status
 
 
-def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(emulator: EmulatorUnderTest) -> None:
+def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(
+    emulator: EmulatorUnderTest,
+) -> None:
     first_id = emulator.open_upload(5)["id"]
     pieces = [UPLOAD_CONTENT[:5], UPLOAD_CONTENT[5:]]
     opening = Call("POST", "/uploads", pieces=pieces, headers=JSON)
@@ -116,14 +147,18 @@ def test_a_request_whose_body_ends_after_a_reset_belongs_to_the_new_beginning(em
 UPSCALE: Json = {"operation": "createUpscaleGeneration"}
 
 
-def test_a_refusal_that_comes_before_admission_is_not_held(emulator: EmulatorUnderTest) -> None:
+def test_a_refusal_that_comes_before_admission_is_not_held(
+    emulator: EmulatorUnderTest,
+) -> None:
     emulator.rule({"operation": "*"}, {"hold": "10s"})
     assert 422 == emulator.post("/generations/upscale", {}).status
     assert 403 == emulator.post("/uploads", UPLOAD, READ_ONLY).status
     assert 400 == emulator.get("/assets?limit=0").status
 
 
-def test_requests_without_a_key_can_be_held_too(emulator: EmulatorUnderTest, asset_id: str) -> None:
+def test_requests_without_a_key_can_be_held_too(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
     emulator.rule({"operation": ["deleteAsset", "getTeam"]}, {"hold": "10s"})
     read, deleted, still_there, end = emulator.together(
         Call("GET", "/team"),
@@ -131,28 +166,42 @@ def test_requests_without_a_key_can_be_held_too(emulator: EmulatorUnderTest, ass
         Call("GET", f"/assets/{asset_id}"),
         advance_call(10),
     )
-    assert [200, 200, 200, 200] == [answer.status for answer in (read, deleted, still_there, end)]
+    assert [200, 200, 200, 200] == [
+        answer.status for answer in (read, deleted, still_there, end)
+    ]
     assert 404 == emulator.get(f"/assets/{asset_id}").status
 
 
 @pytest.mark.emulator(clock="auto")
-def test_an_auto_clock_ends_each_hold_by_itself(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_auto_clock_ends_each_hold_by_itself(
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exchange, "_AUTO_HOLD_SECONDS", 0.5)
     (asset_id,) = emulator.assets(1)
     rules = [
         {"match": UPSCALE, "when": {"nth": 1}, "then": {"hold": "10m"}},
-        {"match": {"operation": "createPose"}, "when": {"nth": 1}, "then": {"hold": "5m"}},
+        {
+            "match": {"operation": "createPose"},
+            "when": {"nth": 1},
+            "then": {"hold": "5m"},
+        },
     ]
     emulator.use({"scenario": "two", "rules": rules})
-    pose = Call("POST", "/poses", {"name": "P", "asset_id": asset_id}, idempotency_key="p")
+    pose = Call(
+        "POST", "/poses", {"name": "P", "asset_id": asset_id}, idempotency_key="p"
+    )
     long, short, second = emulator.together(upscale_call(asset_id, "k"), pose, pose)
     assert (409, "idempotency_in_progress") == second.outcome
     assert "2026-01-01T00:05:00.000Z" == short.json["created_at"]
     assert "2026-01-01T00:10:00.000Z" == long.json["created_at"]
 
 
-def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(emulator: EmulatorUnderTest) -> None:
+def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(
+    emulator: EmulatorUnderTest,
+) -> None:
     call = upscale_call(emulator.assets(1)[0], "k")
     emulator.rule(UPSCALE, {"hold": "1h"})
-    first, _ = emulator.together(call, control_call("PUT", "/clock", {"mode": "x100000"}))
+    first, _ = emulator.together(
+        call, control_call("PUT", "/clock", {"mode": "x100000"})
+    )
     assert 202 == first.status

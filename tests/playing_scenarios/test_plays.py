@@ -56,7 +56,11 @@ class Player:
             self.work = f"/{answer.json['object']}s/{answer.id}"
         if answer.status < 400:
             return str(answer.status)
-        return answer.code if answer.retry_after is None else f"{answer.code}, wait {answer.retry_after} s"
+        return (
+            answer.code
+            if answer.retry_after is None
+            else f"{answer.code}, wait {answer.retry_after} s"
+        )
 
     def ask(self, method: str, path: str, body: Any = None, key: str = "k") -> str:
         return self.send(Call(method, path, body, key=self.key, idempotency_key=key))
@@ -97,7 +101,12 @@ class Player:
         return self.order("upscale", key)
 
     def photograph(self, key: str, **body: Any) -> str:
-        return self.ask("POST", "/generations/product-photography", {"asset_ids": [self.asset]} | body, key)
+        return self.ask(
+            "POST",
+            "/generations/product-photography",
+            {"asset_ids": [self.asset]} | body,
+            key,
+        )
 
     def author(self, kind: str, key: str = "k") -> str:
         return self.ask("POST", f"/{kind}s", ingredient_body(kind, [self.asset]), key)
@@ -115,12 +124,25 @@ class Player:
         """Wait for the last work; return how it ended, with the errors of what failed."""
         done = self.client.wait_for(self.client.get(self.work, self.key).json, self.key)
         if done["object"] == "operation":
-            return str(done["status"] if done["error"] is None else done["error"]["code"])
-        return " ".join([done["status"], *(output["error"]["code"] for output in done["outputs"] if output["error"])])
+            return str(
+                done["status"] if done["error"] is None else done["error"]["code"]
+            )
+        return " ".join(
+            [
+                done["status"],
+                *(
+                    output["error"]["code"]
+                    for output in done["outputs"]
+                    if output["error"]
+                ),
+            ]
+        )
 
     def completion_call(self, **options: Any) -> Call:
         """Open an Upload Session, send its bytes, and return the request that completes it."""
-        return completion_call(*self.client.ready_upload(key=self.key), key=self.key, **options)
+        return completion_call(
+            *self.client.ready_upload(key=self.key), key=self.key, **options
+        )
 
     def complete(self) -> str:
         return self.send(self.completion_call())
@@ -135,7 +157,9 @@ class Player:
     def view(self) -> str:
         """Get the picture and decode it."""
         try:
-            answer = self.client.fetch(self.client.get(f"/assets/{self.asset}").json["url"])
+            answer = self.client.fetch(
+                self.client.get(f"/assets/{self.asset}").json["url"]
+            )
             Image.open(BytesIO(answer.body)).load()
         except IncompleteRead:
             return "cut short"
@@ -176,7 +200,11 @@ class Player:
         return str(self.client.ask(method, path, body).status)
 
 
-PAUSED, LAPSED, DENIED = "service_unavailable, wait 10 s", "subscription_required", "permission_denied"
+PAUSED, LAPSED, DENIED = (
+    "service_unavailable, wait 10 s",
+    "subscription_required",
+    "permission_denied",
+)
 TWO_LOST: Final = "completed content_rejected timed_out"
 SHOTS: Final[Json] = {"output_mode": "single_shots", "image_count": 4}
 SHOOT: Final[Json] = {"output_mode": "photoshoot"}
@@ -206,15 +234,33 @@ PLAYS: Final[dict[str, Play]] = {
         ("202 after 60 s", it.insist(it.order_call("upscale", "k2"))),
     ],
     "all-outputs-fail": lambda it: [
-        *[pair for name in WORKFLOWS for pair in (("202", it.order(name)), ("failed processing_failed", it.end()))],
+        *[
+            pair
+            for name in WORKFLOWS
+            for pair in (
+                ("202", it.order(name)),
+                ("failed processing_failed", it.end()),
+            )
+        ],
         ("0 spent", it.spent()),
     ],
     "already-at-target-resolution": lambda it: [
         ("already_at_target_resolution", it.upscale()),
-        ("202", it.ask("POST", "/generations/upscale", upscale_call(it.asset, "").json | {"target_resolution": "4k"})),
+        (
+            "202",
+            it.ask(
+                "POST",
+                "/generations/upscale",
+                upscale_call(it.asset, "").json | {"target_resolution": "4k"},
+            ),
+        ),
     ],
     "answer-lost": lambda it: [
-        *[pair for name in WORKFLOWS for pair in (("reset", it.order(name)), ("202", it.order(name)))],
+        *[
+            pair
+            for name in WORKFLOWS
+            for pair in (("reset", it.order(name)), ("202", it.order(name)))
+        ],
         ("3 spent", it.spent()),
         ("3", it.count("/generations")),
     ],
@@ -234,11 +280,22 @@ PLAYS: Final[dict[str, Play]] = {
         ("1 spent", it.spent()),
     ],
     "batch-runs-dry": lambda it: [
-        *[pair for key in "12" for pair in (("202", it.photograph(key, **SHOOT)), (TWO_LOST, it.end()))],
+        *[
+            pair
+            for key in "12"
+            for pair in (("202", it.photograph(key, **SHOOT)), (TWO_LOST, it.end()))
+        ],
         ("insufficient_credits", it.photograph("3", **SHOOT)),
-        *[pair for key in "45" for pair in (("202", it.photograph(key, **SHOOT)), (TWO_LOST, it.end()))],
+        *[
+            pair
+            for key in "45"
+            for pair in (("202", it.photograph(key, **SHOOT)), (TWO_LOST, it.end()))
+        ],
         ("4 spent", it.spent()),
-        ("201 after 0 s", it.at("00:10:00.000").insist(Call("POST", "/uploads", UPLOAD))),  # the auto clock waits
+        (
+            "201 after 0 s",
+            it.at("00:10:00.000").insist(Call("POST", "/uploads", UPLOAD)),
+        ),  # the auto clock waits
         ("credential_revoked", it.at("01:00:00.000").get("/team")),
         ("8", it.with_a_new_key().count("/assets?source=generation")),
     ],
@@ -246,7 +303,10 @@ PLAYS: Final[dict[str, Play]] = {
         ("202", it.upscale("k1")),
         ("202 after 31 s", it.insist(it.order_call("upscale", "k2"))),
     ],
-    "corrupt-downloads": lambda it: [("no picture", it.view()), ("a picture", it.view())],
+    "corrupt-downloads": lambda it: [
+        ("no picture", it.view()),
+        ("a picture", it.view()),
+    ],
     "credential-expired-mid-run": lost_credential(60, "credential_expired"),
     "credential-revoked-mid-run": lost_credential(30, "credential_revoked"),
     "credits-run-dry": lambda it: [
@@ -260,7 +320,10 @@ PLAYS: Final[dict[str, Play]] = {
     "every-first-write-fails": lambda it: [
         ("internal_error", it.upscale("k0")),
         ("202", it.upscale("k0")),
-        ("internal_error", it.upscale("k1")),  # the third request, after which all Credits are gone
+        (
+            "internal_error",
+            it.upscale("k1"),
+        ),  # the third request, after which all Credits are gone
         ("202", it.upscale("k1")),
         ("insufficient_credits", it.upscale("k2")),
         ("2", it.count("/generations")),
@@ -277,9 +340,15 @@ PLAYS: Final[dict[str, Play]] = {
         *[
             pair
             for name in WORKFLOWS
-            for pair in (("internal_error", it.order(name)), ("202 after 0 s", it.insist(it.order_call(name), 500)))
+            for pair in (
+                ("internal_error", it.order(name)),
+                ("202 after 0 s", it.insist(it.order_call(name), 500)),
+            )
         ],
-        *[("200 after 0 s", it.insist(Call("GET", "/generations"), 500)) for _ in range(5)],
+        *[
+            ("200 after 0 s", it.insist(Call("GET", "/generations"), 500))
+            for _ in range(5)
+        ],
         ("3 spent", it.spent()),
     ],
     "invalid-cursor": lambda it: [
@@ -320,7 +389,10 @@ PLAYS: Final[dict[str, Play]] = {
         ("200", it.delete_asset()),
     ],
     "same-key-in-flight": lambda it: [
-        *[("202, idempotency_in_progress", it.twice(it.order_call(name), 10)) for name in WORKFLOWS],
+        *[
+            ("202, idempotency_in_progress", it.twice(it.order_call(name), 10))
+            for name in WORKFLOWS
+        ],
         *[("202", it.order(name)) for name in WORKFLOWS],
         ("3", it.count("/generations")),
     ],
@@ -349,10 +421,19 @@ PLAYS: Final[dict[str, Play]] = {
         *[("200, 201", it.send_bytes_twice()) for _ in range(2)],
         ("2", it.count("/assets")),
     ],
-    "upload-bytes-conflict": lambda it: [("upload_bytes_conflict", it.complete()), ("201", it.complete())],
-    "upload-expired": lambda it: [*[("upload_expired", it.complete()) for _ in range(3)], ("0", it.count("/assets"))],
+    "upload-bytes-conflict": lambda it: [
+        ("upload_bytes_conflict", it.complete()),
+        ("201", it.complete()),
+    ],
+    "upload-expired": lambda it: [
+        *[("upload_expired", it.complete()) for _ in range(3)],
+        ("0", it.count("/assets")),
+    ],
     "upload-window-missed": lambda it: [
-        ("upload_expired, idempotency_in_progress", it.twice(it.completion_call(idempotency_key="k"), 960)),
+        (
+            "upload_expired, idempotency_in_progress",
+            it.twice(it.completion_call(idempotency_key="k"), 960),
+        ),
         ("201", it.complete()),
     ],
 }
@@ -406,23 +487,36 @@ def wire_client(server: Server, scenario: str, clock: str) -> ServedClient:
 @pytest.mark.parametrize("scenario", PLAYS)
 def test_a_client_sees_what_a_scenario_is_for(scenario: str) -> None:
     clock = parse_clock("auto" if scenario == "batch-runs-dry" else "manual")
-    with closing(EmulatorUnderTest(Settings(clock=clock, scenario=scenario))) as client, playing(client):
+    with (
+        closing(EmulatorUnderTest(Settings(clock=clock, scenario=scenario))) as client,
+        playing(client),
+    ):
         pairs = PLAYS[scenario](Player(client))
     assert [expected for expected, _ in pairs] == [seen for _, seen in pairs]
 
 
 @pytest.mark.parametrize("scenario", PLAYS_ON_THE_WIRE)
-def test_a_client_sees_on_the_wire_what_a_scenario_is_for(server: Server, scenario: str) -> None:
+def test_a_client_sees_on_the_wire_what_a_scenario_is_for(
+    server: Server, scenario: str
+) -> None:
     with playing(client := wire_client(server, scenario, "manual")):
         pairs = PLAYS_ON_THE_WIRE[scenario](Player(client))
     assert [expected for expected, _ in pairs] == [seen for _, seen in pairs]
 
 
 def test_every_scenario_of_the_library_is_played() -> None:
-    assert {file.stem for file in (ROOT / "scenarios").glob("*.yaml")} == {*PLAYS, *PLAYS_ON_THE_WIRE, "flaky-network"}
+    assert {file.stem for file in (ROOT / "scenarios").glob("*.yaml")} == {
+        *PLAYS,
+        *PLAYS_ON_THE_WIRE,
+        "flaky-network",
+    }
 
 
-FAILURES: Final[tuple[type[Exception], ...]] = (ConnectionResetError, IncompleteRead, ValueError)
+FAILURES: Final[tuple[type[Exception], ...]] = (
+    ConnectionResetError,
+    IncompleteRead,
+    ValueError,
+)
 """Broken off, half a body, and a body that is not JSON."""
 
 
@@ -431,20 +525,29 @@ class Persistent(ServedClient):
 
     failures: set[type[Exception]]
 
-    def send(self, call: Call, connection: HTTPConnection | None = None, seconds: float = SECONDS) -> Answer:
+    def send(
+        self,
+        call: Call,
+        connection: HTTPConnection | None = None,
+        seconds: float = SECONDS,
+    ) -> Answer:
         for _ in range(10):
             try:
                 answer = super().send(call, connection, seconds)
                 if answer.body:
                     assert isinstance(answer.json, dict)
             except FAILURES as failure:
-                self.failures.update(kind for kind in FAILURES if isinstance(failure, kind))
+                self.failures.update(
+                    kind for kind in FAILURES if isinstance(failure, kind)
+                )
             else:
                 return answer
         raise AssertionError(f"{call.method} {call.target} was never answered")
 
 
-def test_a_client_that_retries_with_the_same_keys_comes_through_a_flaky_network(server: Server) -> None:
+def test_a_client_that_retries_with_the_same_keys_comes_through_a_flaky_network(
+    server: Server,
+) -> None:
     persistent = Persistent(server.base_url)
     persistent.failures = set()
     with playing(wire_client(server, "flaky-network", "auto")):

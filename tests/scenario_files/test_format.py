@@ -11,12 +11,27 @@ from msgspec import structs
 
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of
-from image_workflow_emulator.documents.values import MAX_INTEGER, MAX_NAME_CHARACTERS, MAX_SPAN_MS
+from image_workflow_emulator.documents.values import (
+    MAX_INTEGER,
+    MAX_NAME_CHARACTERS,
+    MAX_SPAN_MS,
+)
 from image_workflow_emulator.kernel.seed import MAX_SEED
 from image_workflow_emulator.kernel.timestamps import DAY_MS
-from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, ClientDefect, NetworkFault
+from image_workflow_emulator.scenario.faults import (
+    FAULTS,
+    LOSSES,
+    ClientDefect,
+    NetworkFault,
+)
 from image_workflow_emulator.scenario.library import ScenarioLibrary
-from image_workflow_emulator.scenario.scenario import Match, Scenario, contains, parse_scenario, scenario_of
+from image_workflow_emulator.scenario.scenario import (
+    Match,
+    Scenario,
+    contains,
+    parse_scenario,
+    scenario_of,
+)
 from image_workflow_emulator.scenario.world import (
     World,
     WorldCredential,
@@ -50,12 +65,22 @@ def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
 def test_a_rule_that_matches_everything_is_about_what_it_does() -> None:
     text = "rules: [{then: {problem: internal_error}}, {match: {team: Demo}, then: {stall: true}}, {match: {work: '*'}, then: {fail: timed_out}}]"
     rules = read(text).rules
-    assert [rule.match for rule in rules] == [Match(), Match("work", team="Demo"), Match("work")]
+    assert [rule.match for rule in rules] == [
+        Match(),
+        Match("work", team="Demo"),
+        Match("work"),
+    ]
 
 
 def test_rules_are_called_by_their_place_unless_they_have_a_name() -> None:
-    rules = read("rules:\n  - then: {hold: 1}\n  - name: mine\n    then: {hold: 1}\n  - then: {hold: 1}\n").rules
-    assert [(rule.name, rule.line) for rule in rules] == [("rule 1", 3), ("mine", 4), ("rule 3", 6)]
+    rules = read(
+        "rules:\n  - then: {hold: 1}\n  - name: mine\n    then: {hold: 1}\n  - then: {hold: 1}\n"
+    ).rules
+    assert [(rule.name, rule.line) for rule in rules] == [
+        ("rule 1", 3),
+        ("mine", 4),
+        ("rule 3", 6),
+    ]
     assert {rule.file for rule in rules} == {FILE}
 
 
@@ -65,7 +90,12 @@ def test_a_body_is_read_as_the_json_it_looks_like() -> None:
         f"rules: [{{match: {{operation: createProductPhotographyGeneration, body: {body}}}, then: {{hold: 1s}}}}]"
     ).rules
     background = {"type": "color", "color": "112233"}
-    expected = {"image_count": 4, "background": background, "product_ids": ["a", "b"], "custom_directions": "on"}
+    expected = {
+        "image_count": 4,
+        "background": background,
+        "product_ids": ["a", "b"],
+        "custom_directions": "on",
+    }
     assert expected == rule.match.body
 
 
@@ -82,12 +112,23 @@ world:
     teams = {team.name: team for team in world.teams}
     demo_before = built_in_world().teams[0]
     first, *others = demo_before.credentials
-    credentials = (structs.replace(first, profile="read_only"), *others, WorldCredential("second"))
-    assert teams["Demo"] == structs.replace(demo_before, credits=5, credentials=credentials)
+    credentials = (
+        structs.replace(first, profile="read_only"),
+        *others,
+        WorldCredential("second"),
+    )
+    assert teams["Demo"] == structs.replace(
+        demo_before, credits=5, credentials=credentials
+    )
     fresh = (WorldCredential("fresh"),)
-    assert teams["Fresh"] == WorldTeam("Fresh", subscription_active=False, credentials=fresh)
+    assert teams["Fresh"] == WorldTeam(
+        "Fresh", subscription_active=False, credentials=fresh
+    )
     assert teams["Other"] == built_in_world().teams[1]
-    assert ({**built_in_world().timings, "queue_ms": 0}, False) == (world.timings, world.premade)
+    assert ({**built_in_world().timings, "queue_ms": 0}, False) == (
+        world.timings,
+        world.premade,
+    )
 
 
 def test_a_world_that_says_nothing_changes_nothing() -> None:
@@ -117,7 +158,9 @@ def test_a_value_may_be_left_out_or_spelled_otherwise(text: str) -> None:
 
 
 def test_a_very_long_span_is_refused() -> None:
-    assert read(f"timeline: [{{at: {3650 * DAY_MS}ms, set: {{admission: open}}}}]").timeline
+    assert read(
+        f"timeline: [{{at: {3650 * DAY_MS}ms, set: {{admission: open}}}}]"
+    ).timeline
     with pytest.raises(DocumentError, match=r"at most 3650d$"):
         read("timeline: [{at: 3651d, set: {admission: open}}]")
 
@@ -125,7 +168,10 @@ def test_a_very_long_span_is_refused() -> None:
 def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
     names = world_names(World())
-    with pytest.raises(DocumentError, match=r'/rules/0/match/team: found "Demo"; expected the name of a Team'):
+    with pytest.raises(
+        DocumentError,
+        match=r'/rules/0/match/team: found "Demo"; expected the name of a Team',
+    ):
         parse_scenario(text, FILE, CONTRACT, names)
 
 
@@ -147,7 +193,9 @@ def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
         (False, {"a": "2"}, {"a": 2}),
     ],
 )
-def test_a_body_contains_a_subset(expected: bool, value: object, pattern: object) -> None:
+def test_a_body_contains_a_subset(
+    expected: bool, value: object, pattern: object
+) -> None:
     assert contains(value, pattern) is expected
 
 
@@ -161,14 +209,22 @@ def library() -> ScenarioLibrary:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_tells_people_and_editors_what_they_look_for(name: str, library: ScenarioLibrary) -> None:
+def test_a_file_tells_people_and_editors_what_they_look_for(
+    name: str, library: ScenarioLibrary
+) -> None:
     """Its own name, what a good client does, what each rule is for, and its schema."""
     scenario = library.load(name, world_names(built_in_world()))
     assert scenario.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
     assert "good client" in scenario.description
-    assert [rule.name for rule in scenario.rules if re.fullmatch(r"rule \d+", rule.name)] == []
-    schema = library.text(name).splitlines()[0].removeprefix("# yaml-language-server: $schema=")
+    assert [
+        rule.name for rule in scenario.rules if re.fullmatch(r"rule \d+", rule.name)
+    ] == []
+    schema = (
+        library.text(name)
+        .splitlines()[0]
+        .removeprefix("# yaml-language-server: $schema=")
+    )
     assert (LIBRARY / schema).resolve() == ROOT / "contract" / "scenario.schema.json"
 
 
@@ -179,7 +235,9 @@ def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
 
 
 OUTCOMES = ("outputs", "fail", "stall", "duration", "scene")
-SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())
+SCHEMA: dict[str, Any] = json.loads(
+    (ROOT / "contract" / "scenario.schema.json").read_text()
+)
 
 
 def test_the_schema_is_one() -> None:
@@ -188,7 +246,11 @@ def test_the_schema_is_one() -> None:
 
 def test_bounds_are_those_of_the_code() -> None:
     definitions = SCHEMA["$defs"]
-    assert definitions["count"]["maximum"] == definitions["positive"]["maximum"] == MAX_INTEGER
+    assert (
+        definitions["count"]["maximum"]
+        == definitions["positive"]["maximum"]
+        == MAX_INTEGER
+    )
     assert definitions["line"]["maxLength"] == MAX_NAME_CHARACTERS
     assert definitions["duration"]["maximum"] * 1_000 == MAX_SPAN_MS
     assert SCHEMA["properties"]["seed"]["maximum"] == MAX_SEED
@@ -212,7 +274,11 @@ def described_keys(schema: Any, path: str = "") -> Iterator[tuple[str, bool]]:
             yield from described_keys(value, f"{path}.{key}")
         if schema.get("type") == "object":
             for key, value in schema.get("properties", {}).items():
-                target = SCHEMA["$defs"][value["$ref"].rpartition("/")[2]] if "$ref" in value else value
+                target = (
+                    SCHEMA["$defs"][value["$ref"].rpartition("/")[2]]
+                    if "$ref" in value
+                    else value
+                )
                 yield f"{path}.{key}", "description" in value or "description" in target
 
 

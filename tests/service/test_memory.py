@@ -9,8 +9,15 @@ from weakref import ref
 import pytest
 
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.service.records.journal import MAX_BYTES, MAX_REQUESTS, Journal
-from image_workflow_emulator.service.records.record import MAX_KEPT_BODY_BYTES, RequestRecord
+from image_workflow_emulator.service.records.journal import (
+    MAX_BYTES,
+    MAX_REQUESTS,
+    Journal,
+)
+from image_workflow_emulator.service.records.record import (
+    MAX_KEPT_BODY_BYTES,
+    RequestRecord,
+)
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from tests.support.emulator_client import (
     FULL,
@@ -27,7 +34,9 @@ AT = 1_767_225_600_000
 
 
 def _arrive(journal: Journal, path: str = "/v1/team") -> RequestRecord:
-    request = RequestRecord(at=AT, request_id=f"req_{journal.last_sequence + 1}", method="GET", path=path)
+    request = RequestRecord(
+        at=AT, request_id=f"req_{journal.last_sequence + 1}", method="GET", path=path
+    )
     journal.arrive(request)
     return request
 
@@ -38,7 +47,11 @@ def _leave(journal: Journal, request: RequestRecord) -> None:
 
 def _pass(journal: Journal, size_bytes: int = 0) -> None:
     request = _arrive(journal)
-    request.operation, request.status, request.response_body = "getTeam", 200, b"x" * size_bytes
+    request.operation, request.status, request.response_body = (
+        "getTeam",
+        200,
+        b"x" * size_bytes,
+    )
     _leave(journal, request)
 
 
@@ -46,11 +59,19 @@ def test_the_oldest_requests_are_dropped() -> None:
     journal = Journal()
     for _ in range(MAX_REQUESTS + 5):
         _pass(journal)
-    assert (MAX_REQUESTS, 5, 6) == (len(journal.requests), journal.dropped, journal.requests[0].sequence)
+    assert (MAX_REQUESTS, 5, 6) == (
+        len(journal.requests),
+        journal.dropped,
+        journal.requests[0].sequence,
+    )
 
 
-@pytest.mark.parametrize(("max_requests", "dropped"), [(MAX_REQUESTS, 3), (2 * MAX_REQUESTS, 0)])
-def test_requests_are_dropped_when_their_bodies_are_too_many_bytes(max_requests: int, dropped: int) -> None:
+@pytest.mark.parametrize(
+    ("max_requests", "dropped"), [(MAX_REQUESTS, 3), (2 * MAX_REQUESTS, 0)]
+)
+def test_requests_are_dropped_when_their_bodies_are_too_many_bytes(
+    max_requests: int, dropped: int
+) -> None:
     journal = Journal(max_requests=max_requests)
     fitting = MAX_BYTES // (MAX_KEPT_BODY_BYTES + len("/v1/team"))
     for _ in range(fitting + 3):
@@ -62,7 +83,11 @@ def test_long_paths_queries_and_headers_count_as_bytes() -> None:
     journal = Journal()
     _leave(journal, _arrive(journal, "/" + "p" * 999))
     request = _arrive(journal, "/v1")
-    request.key_header, request.query, request.content_type_header = b"k" * 500, b"q" * 70, b"c" * 9
+    request.key_header, request.query, request.content_type_header = (
+        b"k" * 500,
+        b"q" * 70,
+        b"c" * 9,
+    )
     _leave(journal, request)
     assert 1000 + 3 + 500 + 70 + 9 == journal.held_bytes
 
@@ -73,7 +98,9 @@ def _drop(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("lose", [_drop, Journal.clear])
-def test_a_request_that_is_dropped_in_flight_holds_no_bytes_when_it_leaves(lose: Callable[[Journal], None]) -> None:
+def test_a_request_that_is_dropped_in_flight_holds_no_bytes_when_it_leaves(
+    lose: Callable[[Journal], None],
+) -> None:
     journal = Journal()
     slow = _arrive(journal)
     lose(journal)
@@ -118,17 +145,23 @@ def is_gone_soon(emulator: EmulatorUnderTest, is_gone: Callable[[], bool]) -> bo
     return is_gone()
 
 
-def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
+def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(
+    emulator: EmulatorUnderTest,
+) -> None:
     sandboxes = emulator.application.sandboxes
     sandboxes.watchers.append(lambda _sandbox, _entry: None)
-    key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"]["IMAGE_WORKFLOW_API_KEY"]
+    key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"][
+        "IMAGE_WORKFLOW_API_KEY"
+    ]
     emulator.photograph(key)
     content = emulator.ask("GET", "/state", sandbox="other").body
     with without_collector():
         for method, path, sent in (("PUT", "/state", content), ("DELETE", "", None)):
             emulator.get("/team", key)
             ended = ref(sandboxes.by_id["other"])
-            assert emulator.ask(method, path, sandbox="other", content=sent).status < 300
+            assert (
+                emulator.ask(method, path, sandbox="other", content=sent).status < 300
+            )
             assert is_gone_soon(emulator, lambda ended=ended: ended() is None)  # type: ignore[misc]
 
 
@@ -139,20 +172,43 @@ class Unjudged(EmulatorUnderTest):
         pass
 
 
-def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last_of_them() -> None:
-    with closing(Unjudged(settings_of(rate_limits=False))) as emulator, without_collector():
+def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last_of_them() -> (
+    None
+):
+    with (
+        closing(Unjudged(settings_of(rate_limits=False))) as emulator,
+        without_collector(),
+    ):
         emulator.photograph()
         emulator.advance(60)
-        content, memory = emulator.ask("GET", "/state").body, emulator.application.sandboxes.memory
+        content, memory = (
+            emulator.ask("GET", "/state").body,
+            emulator.application.sandboxes.memory,
+        )
         for _ in range(3):
             emulator.told("POST", "/sandboxes", {"id": "other"})
             emulator.told("PUT", "/state", content=content)
             in_flight = []
             for key in (FULL, f"{FULL}_other"):
-                in_flight.append(completion_call(*emulator.ready_upload(key=key), key=key))
-                in_flight += [Call("GET", path, key=key) for path in ("/assets", "/team")]  # and pictures are drawn
-            ends = control_call("PUT", "/state", content=content), control_call("DELETE", "", sandbox="other")
+                in_flight.append(
+                    completion_call(*emulator.ready_upload(key=key), key=key)
+                )
+                in_flight += [
+                    Call("GET", path, key=key) for path in ("/assets", "/team")
+                ]  # and pictures are drawn
+            ends = (
+                control_call("PUT", "/state", content=content),
+                control_call("DELETE", "", sandbox="other"),
+            )
             emulator.together(*in_flight, *ends)
             assert is_gone_soon(
-                emulator, lambda: sum(one.memory is memory for one in gc.get_objects() if isinstance(one, Sandbox)) == 1
+                emulator,
+                lambda: (
+                    sum(
+                        one.memory is memory
+                        for one in gc.get_objects()
+                        if isinstance(one, Sandbox)
+                    )
+                    == 1
+                ),
             )

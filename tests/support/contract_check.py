@@ -53,14 +53,20 @@ class ContractChecker:
         """With `is_closed`, objects must have no field that the contract does not name; it allows them by itself."""
         self._document = document
         self._registry = jsonschema_rs.Registry(
-            [(_URN, closed(document) if is_closed else dict(document))], draft=jsonschema_rs.Draft202012
+            [(_URN, closed(document) if is_closed else dict(document))],
+            draft=jsonschema_rs.Draft202012,
         )
         self._validators: dict[str, Any] = {}
         """By reference to a schema."""
         self._declared_headers: dict[int, dict[str, tuple[Mapping[str, Any], Any]]] = {}
         """By identity of a response of the document: its headers by lower-case name, each with its validator."""
-        literal_first = sorted(document["paths"].items(), key=lambda path: "{" in path[0])
-        self._paths = [(re.compile(re.sub(r"\{\w+}", "[^/]+", path)), item) for path, item in literal_first]
+        literal_first = sorted(
+            document["paths"].items(), key=lambda path: "{" in path[0]
+        )
+        self._paths = [
+            (re.compile(re.sub(r"\{\w+}", "[^/]+", path)), item)
+            for path, item in literal_first
+        ]
 
     def check(self, exchange: Exchange) -> None:
         found = list(self._violations(exchange))
@@ -82,15 +88,21 @@ class ContractChecker:
         if headers.get("content-type") != ["application/problem+json"]:
             found.append(f"the media type is {headers.get('content-type')}")
         if found:
-            raise ContractViolationError(f"{exchange.method} {exchange.path}: {found}\n  {exchange.body!r}")
+            raise ContractViolationError(
+                f"{exchange.method} {exchange.path}: {found}\n  {exchange.body!r}"
+            )
 
-    def operation_of(self, method: str, path: str) -> tuple[Mapping[str, Any] | None, bool]:
+    def operation_of(
+        self, method: str, path: str
+    ) -> tuple[Mapping[str, Any] | None, bool]:
         """Return the operation of a method and path (None if there is none), and whether the path is known."""
         item = self._path_item(path)
         if item is None:
             return None, False
         name = method.lower()
-        operation: Mapping[str, Any] | None = item.get(name) if name in METHODS and method == name.upper() else None
+        operation: Mapping[str, Any] | None = (
+            item.get(name) if name in METHODS and method == name.upper() else None
+        )
         return operation, True
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -100,20 +112,28 @@ class ContractChecker:
                     yield method.upper(), path, item[method]
 
     def body_schema(self, operation_id: str) -> Mapping[str, Any]:
-        (operation,) = [one for _, _, one in self.operations() if one["operationId"] == operation_id]
-        return self.resolve(operation["requestBody"]["content"]["application/json"]["schema"])
+        (operation,) = [
+            one for _, _, one in self.operations() if one["operationId"] == operation_id
+        ]
+        return self.resolve(
+            operation["requestBody"]["content"]["application/json"]["schema"]
+        )
 
     def validator(self, reference: str) -> jsonschema_rs.Draft202012Validator:
         found = self._validators.get(reference)
         if found is None:
             found = self._validators[reference] = jsonschema_rs.Draft202012Validator(
-                {"$ref": _URN + reference}, registry=self._registry, validate_formats=True
+                {"$ref": _URN + reference},
+                registry=self._registry,
+                validate_formats=True,
             )
         return found
 
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
         path = re.sub("^(/docs)/.+", r"\1/page", path)  # the name of a page has folders
-        return next((item for pattern, item in self._paths if pattern.fullmatch(path)), None)
+        return next(
+            (item for pattern, item in self._paths if pattern.fullmatch(path)), None
+        )
 
     def _violations(self, exchange: Exchange) -> Iterator[str]:
         operation, is_known_path = self.operation_of(exchange.method, exchange.path)
@@ -125,19 +145,25 @@ class ContractChecker:
             response = self.resolve({"$ref": "#/components/responses/Unexpected"})
         else:
             declared = operation["responses"].get(str(exchange.status))
-            if declared is None and exchange.status not in self.undeclared_statuses - {405}:
+            if declared is None and exchange.status not in self.undeclared_statuses - {
+                405
+            }:
                 yield f"the status is not declared: {', '.join(operation['responses'])}"
             response = self.resolve(declared or operation["responses"]["default"])
         yield from self._header_violations(exchange, response, headers)
         yield from self._content_violations(exchange, response, headers)
 
-        if exchange.status >= 400 and not (exchange.method == "HEAD" and not exchange.body):
+        if exchange.status >= 400 and not (
+            exchange.method == "HEAD" and not exchange.body
+        ):
             codes = response.get("x-problem-codes")
             if not codes:
                 yield "the contract declares no problem codes for this answer"
             yield from self._problem_violations(exchange, headers, codes or ())
 
-    def _header_violations(self, exchange: Exchange, response: Mapping[str, Any], headers: Headers) -> Iterator[str]:
+    def _header_violations(
+        self, exchange: Exchange, response: Mapping[str, Any], headers: Headers
+    ) -> Iterator[str]:
         declared = self._headers_of(response)
         for name, (header, validator) in declared.items():
             values = headers.get(name, [])
@@ -154,17 +180,29 @@ class ContractChecker:
         if (exchange.status == 405) != ("allow" in headers):
             yield "header allow belongs to 405, and to it alone"
 
-    def _headers_of(self, response: Mapping[str, Any]) -> Mapping[str, tuple[Mapping[str, Any], Any]]:
+    def _headers_of(
+        self, response: Mapping[str, Any]
+    ) -> Mapping[str, tuple[Mapping[str, Any], Any]]:
         found = self._declared_headers.get(id(response))
         if found is None:
-            headers = {name.lower(): self.resolve(header) for name, header in response.get("headers", {}).items()}
+            headers = {
+                name.lower(): self.resolve(header)
+                for name, header in response.get("headers", {}).items()
+            }
             found = self._declared_headers[id(response)] = {
-                name: (header, jsonschema_rs.Draft202012Validator(dict(header["schema"]), validate_formats=True))
+                name: (
+                    header,
+                    jsonschema_rs.Draft202012Validator(
+                        dict(header["schema"]), validate_formats=True
+                    ),
+                )
                 for name, header in headers.items()
             }
         return found
 
-    def _content_violations(self, exchange: Exchange, response: Mapping[str, Any], headers: Headers) -> Iterator[str]:
+    def _content_violations(
+        self, exchange: Exchange, response: Mapping[str, Any], headers: Headers
+    ) -> Iterator[str]:
         content = response.get("content")
         length = headers.get("content-length")
         if content is None:
@@ -182,7 +220,9 @@ class ContractChecker:
         if length is not None and length != [str(len(exchange.body))]:
             yield f"content-length is {length} for {len(exchange.body)} bytes"
         if media_type[0].endswith("json"):
-            yield from self._body_violations(content[media_type[0]]["schema"]["$ref"], exchange)
+            yield from self._body_violations(
+                content[media_type[0]]["schema"]["$ref"], exchange
+            )
 
     def _body_violations(self, reference: str, exchange: Exchange) -> Iterator[str]:
         try:
@@ -191,10 +231,19 @@ class ContractChecker:
             yield f"the body is not JSON: {error}"
             return
         validator = self.validator(reference)
-        for violation in () if validator.is_valid(value) else validator.iter_errors(value):
-            yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
+        for violation in (
+            () if validator.is_valid(value) else validator.iter_errors(value)
+        ):
+            yield (
+                "/"
+                + "/".join(map(str, violation.instance_path))
+                + ": "
+                + violation.message
+            )
 
-    def _problem_violations(self, exchange: Exchange, headers: Headers, codes: Sequence[str] | None) -> Iterator[str]:
+    def _problem_violations(
+        self, exchange: Exchange, headers: Headers, codes: Sequence[str] | None
+    ) -> Iterator[str]:
         try:
             problem = _read_json(exchange.body)
         except ValueError:
@@ -206,10 +255,16 @@ class ContractChecker:
         if [problem.get("request_id")] != headers.get("request-id"):
             yield f"request_id is {problem.get('request_id')}, the header Request-Id {headers.get('request-id')}"
         code = problem.get("code")
-        codes = self._document["components"]["schemas"]["ProblemCode"]["enum"] if codes is None else codes
+        codes = (
+            self._document["components"]["schemas"]["ProblemCode"]["enum"]
+            if codes is None
+            else codes
+        )
         if code not in codes:
             yield f"the code {code} is not one of this answer's: {', '.join(codes)}"
-        if (code == "resource_operation_in_progress") != ("active_operation_id" in problem):
+        if (code == "resource_operation_in_progress") != (
+            "active_operation_id" in problem
+        ):
             yield "active_operation_id belongs to resource_operation_in_progress, and to it alone"
 
     def resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -234,9 +289,19 @@ def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     What is a part of others, in their `allOf`, stays open by itself.
     """
     schemas = document["components"]["schemas"]
-    references = (part.get("$ref", "") for schema in schemas.values() for part in schema.get("allOf", ()))
+    references = (
+        part.get("$ref", "")
+        for schema in schemas.values()
+        for part in schema.get("allOf", ())
+    )
     parts = {reference.rpartition("/")[2] for reference in references}
-    return {"components": {"schemas": {name: _closed_schema(schemas[name], name in parts) for name in schemas}}}
+    return {
+        "components": {
+            "schemas": {
+                name: _closed_schema(schemas[name], name in parts) for name in schemas
+            }
+        }
+    }
 
 
 def _closed_schema(schema: Any, is_part: bool = False) -> Any:
@@ -251,7 +316,11 @@ def _closed_schema(schema: Any, is_part: bool = False) -> Any:
         for key, value in schema.items()
         if key not in ("default", "example", "examples", "discriminator")
     }
-    if schema.keys() & {"properties", "allOf"} and "additionalProperties" not in schema and not is_part:
+    if (
+        schema.keys() & {"properties", "allOf"}
+        and "additionalProperties" not in schema
+        and not is_part
+    ):
         result["unevaluatedProperties"] = False
     return result
 
@@ -285,14 +354,20 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @cache
 def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
-    stricter = yaml.safe_load(Path(__file__).with_name("stricter.yaml").read_text(encoding="utf-8"))
-    return ContractChecker(_laid_over(read_contract("openapi.yaml"), stricter), is_closed=is_closed)
+    stricter = yaml.safe_load(
+        Path(__file__).with_name("stricter.yaml").read_text(encoding="utf-8")
+    )
+    return ContractChecker(
+        _laid_over(read_contract("openapi.yaml"), stricter), is_closed=is_closed
+    )
 
 
 def _laid_over(under: Any, over: Any) -> Any:
     """Return a document with another laid over it: objects are merged, lists added up, and other values replaced."""
     if isinstance(under, dict) and isinstance(over, dict):
-        return under | {key: _laid_over(under.get(key), value) for key, value in over.items()}
+        return under | {
+            key: _laid_over(under.get(key), value) for key, value in over.items()
+        }
     return under + over if isinstance(under, list) else over
 
 

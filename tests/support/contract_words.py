@@ -14,7 +14,11 @@ from typing import Any, Final
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.orders import AUTHORING_PRICES, generation_price
 from image_workflow_emulator.domain.problems import CATALOGUE
-from image_workflow_emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
+from image_workflow_emulator.domain.resources import (
+    OPERATION_TYPES,
+    WORKFLOWS,
+    operation_id,
+)
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.scenario.faults import FAULTS
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
@@ -51,7 +55,12 @@ _GENERATED: Final = "\n## The decisions\n"
 """The heading below which the page of decisions is written by `make contract`."""
 _STEPS: Final = 5
 """The semicolons in a text from which it is a list of steps."""
-_GIVES: Final = {"less": "promises less", "refuses": "takes less", "other": "differs", "more": "laxer"}
+_GIVES: Final = {
+    "less": "promises less",
+    "refuses": "takes less",
+    "other": "differs",
+    "more": "laxer",
+}
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 
@@ -66,12 +75,22 @@ def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
 def scenario_schema(document: dict[str, Any]) -> str:
     schema = json.loads(SCENARIO_SCHEMA.read_text(encoding="utf-8"))
     definitions = schema["$defs"]
-    definitions["operation"]["enum"] = [name for ids in operation_ids(document).values() for name in ids]
+    definitions["operation"]["enum"] = [
+        name for ids in operation_ids(document).values() for name in ids
+    ]
     operations = Contract(document).operations.values()
-    definitions["without_body"]["enum"] = [operation.id for operation in operations if operation.body is None]
-    definitions["without_key"]["enum"] = [operation.id for operation in operations if not operation.takes_key]
-    definitions["without_query"]["enum"] = [operation.id for operation in operations if not operation.query]
-    definitions["without_resource"]["enum"] = [operation.id for operation in operations if "{" not in operation.path]
+    definitions["without_body"]["enum"] = [
+        operation.id for operation in operations if operation.body is None
+    ]
+    definitions["without_key"]["enum"] = [
+        operation.id for operation in operations if not operation.takes_key
+    ]
+    definitions["without_query"]["enum"] = [
+        operation.id for operation in operations if not operation.query
+    ]
+    definitions["without_resource"]["enum"] = [
+        operation.id for operation in operations if "{" not in operation.path
+    ]
     definitions["code"]["enum"] = list(CATALOGUE)
     definitions["work"]["enum"] = [*WORKFLOWS, *OPERATION_TYPES]
     definitions["failure"]["enum"] = [*FAILURE_CODES]
@@ -80,24 +99,45 @@ def scenario_schema(document: dict[str, Any]) -> str:
     then = definitions["then"]
     words = then["x-words"]
     requests, work = [*FAULTS], [word for word in words if word not in FAULTS]
-    then |= _exclusive(words, [name for name in then["properties"] if name not in words])
-    definitions["then_of_requests"] = _without(work, requests, 'requests; for work, match "work"')
+    then |= _exclusive(
+        words, [name for name in then["properties"] if name not in words]
+    )
+    definitions["then_of_requests"] = _without(
+        work, requests, 'requests; for work, match "work"'
+    )
     definitions["then_of_work"] = _without(requests, work, "work")
     of_bytes = ["problem", "network"]
     others = [word for word in words if word not in of_bytes]
     definitions["then_of_bytes"] = _without(others, of_bytes, "bytes")
-    then["dependentSchemas"]["retry_after"] |= _problem_of(waiting, 'the problems that have "retry_after"')
-    then["dependentSchemas"]["at"]["then"] = _problem_of(of_service, 'the problems that go with "at: after_commit"')
-    definitions["then_of_bytes"] |= _problem_of(of_service, "the problems of byte surfaces")
+    then["dependentSchemas"]["retry_after"] |= _problem_of(
+        waiting, 'the problems that have "retry_after"'
+    )
+    then["dependentSchemas"]["at"]["then"] = _problem_of(
+        of_service, 'the problems that go with "at: after_commit"'
+    )
+    definitions["then_of_bytes"] |= _problem_of(
+        of_service, "the problems of byte surfaces"
+    )
     return json.dumps(schema, indent=2) + "\n"
 
 
 def _exclusive(words: dict[str, list[str]], options: Sequence[str]) -> dict[str, Any]:
     """The schema of an object that has one of some words, and its options alone; a word precedes those below it."""
-    any_word = {"anyOf": [{"required": [word]} for word in words], "x-expected": f"one of {', '.join(words)}"}
-    schema = {"if": {"propertyNames": {"enum": options}}, "then": any_word, "else": _closed([*words, *options])}
+    any_word = {
+        "anyOf": [{"required": [word]} for word in words],
+        "x-expected": f"one of {', '.join(words)}",
+    }
+    schema = {
+        "if": {"propertyNames": {"enum": options}},
+        "then": any_word,
+        "else": _closed([*words, *options]),
+    }
     for word in reversed(words):
-        schema = {"if": {"required": [word]}, "then": _closed([word, *words[word]]), "else": schema}
+        schema = {
+            "if": {"required": [word]},
+            "then": _closed([word, *words[word]]),
+            "else": schema,
+        }
     return schema
 
 
@@ -105,21 +145,43 @@ def _closed(names: Sequence[str]) -> dict[str, Any]:
     return {"properties": dict.fromkeys(names, True), "additionalProperties": False}
 
 
-def _without(others: Sequence[str], words: Sequence[str], subject: str) -> dict[str, Any]:
+def _without(
+    others: Sequence[str], words: Sequence[str], subject: str
+) -> dict[str, Any]:
     expected = f"one of {', '.join(words)}, as this rule is about {subject}"
     return {"propertyNames": {"not": {"enum": others}, "x-expected": expected}}
 
 
 def _problem_of(codes: Sequence[str], which: str) -> dict[str, Any]:
-    return {"properties": {"problem": {"enum": codes, "x-expected": f"one of {', '.join(codes)}, {which}"}}}
+    return {
+        "properties": {
+            "problem": {
+                "enum": codes,
+                "x-expected": f"one of {', '.join(codes)}, {which}",
+            }
+        }
+    }
 
 
 def world_schema(document: dict[str, Any]) -> str:
     definitions = json.loads(scenario_schema(document))["$defs"]
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:image-workflow-emulator:world"}
-    schema = {**head, "title": "World of the image workflow emulator", **definitions["world"], "$defs": {}}
-    while missing := set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema))) - schema["$defs"].keys():
-        schema["$defs"] |= {name: definitions[name] for name in definitions if name in missing}
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:image-workflow-emulator:world",
+    }
+    schema = {
+        **head,
+        "title": "World of the image workflow emulator",
+        **definitions["world"],
+        "$defs": {},
+    }
+    while (
+        missing := set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema)))
+        - schema["$defs"].keys()
+    ):
+        schema["$defs"] |= {
+            name: definitions[name] for name in definitions if name in missing
+        }
     return json.dumps(schema, indent=2) + "\n"
 
 
@@ -132,8 +194,13 @@ def scenario_page(document: dict[str, Any]) -> str:
     return _with_table(page, "Status", "Codes", codes)
 
 
-def _with_table(page: str, first: str, second: str, rows: Mapping[Any, Sequence[str]]) -> str:
-    lines = (f"| {name} | {', '.join(f'`{word}`' for word in words)} |\n" for name, words in rows.items())
+def _with_table(
+    page: str, first: str, second: str, rows: Mapping[Any, Sequence[str]]
+) -> str:
+    lines = (
+        f"| {name} | {', '.join(f'`{word}`' for word in words)} |\n"
+        for name, words in rows.items()
+    )
     return re.sub(_TABLE.format(first, second), lambda _: "".join(lines), page, count=1)
 
 
@@ -142,34 +209,62 @@ def costs() -> dict[str, str]:
     shots = {"output_mode": "single_shots", "image_count": 1}
     found = {}
     for kind, price in AUTHORING_PRICES.items():
-        always, at_times = count_of(price, "Credit"), f"0 or {count_of(price, 'Credit')}" if price else "Free"
-        found[operation_id("create", kind)] = at_times if kind == "background" or not price else always
+        always, at_times = (
+            count_of(price, "Credit"),
+            f"0 or {count_of(price, 'Credit')}" if price else "Free",
+        )
+        found[operation_id("create", kind)] = (
+            at_times if kind == "background" or not price else always
+        )
         found[operation_id("update", kind)] = at_times
-    photoshoot = count_of(generation_price("product_photography", {"output_mode": "photoshoot"}), "Credit")
+    photoshoot = count_of(
+        generation_price("product_photography", {"output_mode": "photoshoot"}), "Credit"
+    )
     single, *larger = _by_resolution("product_photography", ("1k", "2k", "4k"), shots)
     pictures = [f"{single.partition(' at')[0]} an image", *larger]
-    found["createProductPhotographyGeneration"] = f"{photoshoot} a photoshoot; {', '.join(pictures)}"
-    found["createEditImagesGeneration"] = ", ".join(_by_resolution("edit_images", ("1k", "2k", "4k"), {}))
-    found["createUpscaleGeneration"] = ", ".join(_by_resolution("upscale", ("2k", "4k"), {}))
+    found["createProductPhotographyGeneration"] = (
+        f"{photoshoot} a photoshoot; {', '.join(pictures)}"
+    )
+    found["createEditImagesGeneration"] = ", ".join(
+        _by_resolution("edit_images", ("1k", "2k", "4k"), {})
+    )
+    found["createUpscaleGeneration"] = ", ".join(
+        _by_resolution("upscale", ("2k", "4k"), {})
+    )
     return found
 
 
-def _by_resolution(workflow: str, sizes: Sequence[str], intent: Mapping[str, Any]) -> list[str]:
+def _by_resolution(
+    workflow: str, sizes: Sequence[str], intent: Mapping[str, Any]
+) -> list[str]:
     prices: dict[int, list[str]] = {}
     for size in sizes:
-        price = generation_price(workflow, {**intent, "resolution": size, "target_resolution": size})
+        price = generation_price(
+            workflow, {**intent, "resolution": size, "target_resolution": size}
+        )
         prices.setdefault(price, []).append(size)
-    return [f"{count_of(price, 'Credit')} at {' or '.join(names)}" for price, names in prices.items()]
+    return [
+        f"{count_of(price, 'Credit')} at {' or '.join(names)}"
+        for price, names in prices.items()
+    ]
 
 
 def contract_page(_document: dict[str, Any]) -> str:
     """The contract, with its prices, and with the examples and schemas that follow from its `x-problem-codes`."""
     text = CONTRACT.read_text(encoding="utf-8")
     for name, cost in costs().items():
-        text = re.sub(rf"(operationId: {name}\n(?:      .*\n)*?      x-service-credit-cost: ).*", rf"\g<1>{cost}", text)
+        text = re.sub(
+            rf"(operationId: {name}\n(?:      .*\n)*?      x-service-credit-cost: ).*",
+            rf"\g<1>{cost}",
+            text,
+        )
     for kind, price in AUTHORING_PRICES.items():
         for name in (operation_id("create", kind), operation_id("update", kind)):
-            text = re.sub(rf"(?m)^      operationId: {name}\n(?:      .*\n)*", partial(_with_price, price), text)
+            text = re.sub(
+                rf"(?m)^      operationId: {name}\n(?:      .*\n)*",
+                partial(_with_price, price),
+                text,
+            )
     before, responses, schemas, after = _SECTIONS.split(text)
     known = "".join(f"        - {code}\n" for code in CATALOGUE)
     listed = r"(?m)(?<=^    ProblemCode:\n)((?:      .*\n)*?      enum:\n)(?:        - .*\n)+"
@@ -177,25 +272,43 @@ def contract_page(_document: dict[str, Any]) -> str:
     blocks = re.split(r"(?m)^(?=    \w+:$)", responses)
     for index, block in enumerate(blocks):
         found = re.search(r"(?<=x-problem-codes: \[).*(?=\])", block)
-        name, codes = block.partition(":")[0].strip(), found[0].split(", ") if found else []
+        name, codes = (
+            block.partition(":")[0].strip(),
+            found[0].split(", ") if found else [],
+        )
         if codes and "schemas/Problem'" not in block:  # which has every code
-            examples = "".join(f"            {code}: {{$ref: '#/components/examples/{code}'}}\n" for code in codes)
-            head, end = block.partition("      content:\n")[0].rstrip(), "\n" * block.endswith("\n\n")
-            blocks[index] = f"{head}\n{_CONTENT.format(name=name, examples=examples)}{end}"
+            examples = "".join(
+                f"            {code}: {{$ref: '#/components/examples/{code}'}}\n"
+                for code in codes
+            )
+            head, end = (
+                block.partition("      content:\n")[0].rstrip(),
+                "\n" * block.endswith("\n\n"),
+            )
+            blocks[index] = (
+                f"{head}\n{_CONTENT.format(name=name, examples=examples)}{end}"
+            )
             schemas = _with_codes(schemas, name, codes)
     return "".join((before, *blocks, schemas, after))
 
 
 def _with_price(price: int, operation: re.Match[str]) -> str:
     head, parameters, rest = operation[0].partition("      x-decision: ")
-    return re.sub(r"\b\d+ Credits?\b", count_of(price, "Credit"), head) + parameters + rest
+    return (
+        re.sub(r"\b\d+ Credits?\b", count_of(price, "Credit"), head) + parameters + rest
+    )
 
 
 def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
     """The schemas, with that of a problem response: its codes are written anew, or it is added as a whole."""
     if f"    {name}Problem:\n" not in schemas:
         status = CATALOGUE[codes[0]].status
-        return schemas.rstrip("\n") + "\n" + _PROBLEM.format(name=name, status=status, codes=", ".join(codes)) + "\n"
+        return (
+            schemas.rstrip("\n")
+            + "\n"
+            + _PROBLEM.format(name=name, status=status, codes=", ".join(codes))
+            + "\n"
+        )
     listed = rf"(?m)(?<=^    {name}Code:\n)((?:      .*\n)*?      enum: )\[.*\]"
     return re.sub(listed, rf"\g<1>[{', '.join(codes)}]", schemas)
 
@@ -205,13 +318,17 @@ def teams_page(document: dict[str, Any]) -> str:
     for operation in Contract(document).operations.values():
         if operation.cost != "Free":
             prices.setdefault(operation.cost, []).append(operation.id)
-    return _with_table(TEAMS_PAGE.read_text(encoding="utf-8"), "Price", "Operations", prices)
+    return _with_table(
+        TEAMS_PAGE.read_text(encoding="utf-8"), "Price", "Operations", prices
+    )
 
 
 def decisions_page(_document: dict[str, Any]) -> str:
     """The page of decisions and readings: what is written by hand, and an entry for each decision."""
     by_hand = DECISIONS_PAGE.read_text(encoding="utf-8").partition(_GENERATED)[0]
-    entries = (_decision(entry) for entry in read_contract("decisions.yaml")["decisions"])
+    entries = (
+        _decision(entry) for entry in read_contract("decisions.yaml")["decisions"]
+    )
     return "\n".join([by_hand + _GENERATED, *entries])
 
 
@@ -220,7 +337,9 @@ def _decision(entry: Mapping[str, Any]) -> str:
     lines.append(_wrapped(f"- **Client**: {entry['client']}"))
     for reading in entry.get("readings", ()):
         name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
-        lines.append(_wrapped(f"- {name}: {reading['emulator']} Breaks: {reading['client']}"))
+        lines.append(
+            _wrapped(f"- {name}: {reading['emulator']} Breaks: {reading['client']}")
+        )
     return "\n".join([*lines, ""])
 
 
@@ -229,7 +348,13 @@ def _steps(text: str) -> str:
     head, colon, steps = _line(text).partition(": ")
     if steps.count("; ") < _STEPS:
         return _line(text)
-    return "\n".join([head + colon.rstrip(), "", *(f"{at}. {step}" for at, step in enumerate(steps.split("; "), 1))])
+    return "\n".join(
+        [
+            head + colon.rstrip(),
+            "",
+            *(f"{at}. {step}" for at, step in enumerate(steps.split("; "), 1)),
+        ]
+    )
 
 
 def _line(text: str) -> str:
@@ -239,7 +364,13 @@ def _line(text: str) -> str:
 def _wrapped(text: str) -> str:
     """Write a paragraph or an item of a list in lines of at most 120 characters."""
     indent = "  " if text.startswith("- ") else ""
-    return textwrap.fill(_line(text), 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        _line(text),
+        120,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 DOCUMENTS: Final = {

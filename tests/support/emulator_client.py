@@ -11,7 +11,15 @@ import atexit
 import json as json_text
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -27,7 +35,13 @@ from image_workflow_emulator.kernel.timestamps import parse_timestamp
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.settings import Settings
-from tests.support.contract_check import ContractChecker, ControlChecker, Exchange, read_contract, shipped_checker
+from tests.support.contract_check import (
+    ContractChecker,
+    ControlChecker,
+    Exchange,
+    read_contract,
+    shipped_checker,
+)
 from tests.support.pictures import picture
 
 FULL: Final = "iwe_demo_full"
@@ -62,7 +76,11 @@ GHOST: Final = "ast_" + "0" * 26
 """An id of an Asset that does not exist."""
 INVALID_INPUT: Final = (422, "invalid_input")
 INVALID_REFERENCE: Final = (422, "invalid_reference")
-FOLLOWED: Final = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+FOLLOWED: Final = {
+    "Sec-Fetch-Site": "cross-site",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+}
 """What a browser adds to its request when somebody follows a link from another site."""
 
 INGREDIENT_PATHS: Final = {
@@ -71,19 +89,37 @@ INGREDIENT_PATHS: Final = {
     "pose": "/poses",
     "fashion_model": "/fashion-models",
 }
-LISTS: Final = ("/assets", "/products", *INGREDIENT_PATHS.values(), "/operations", "/generations")
+LISTS: Final = (
+    "/assets",
+    "/products",
+    *INGREDIENT_PATHS.values(),
+    "/operations",
+    "/generations",
+)
 KINDS: Final = tuple(INGREDIENT_PATHS)
-SOURCES: Final = {"photography_style": 3, "background": 1, "pose": 1, "fashion_model": 1}
+SOURCES: Final = {
+    "photography_style": 3,
+    "background": 1,
+    "pose": 1,
+    "fashion_model": 1,
+}
 """How many Assets each kind is made from (the least, where it is a range)."""
 
 
 def source_fields(kind: str, asset_ids: Sequence[str]) -> Json:
-    return {"asset_id": asset_ids[0]} if kind in ("background", "pose") else {"asset_ids": list(asset_ids)}
+    return (
+        {"asset_id": asset_ids[0]}
+        if kind in ("background", "pose")
+        else {"asset_ids": list(asset_ids)}
+    )
 
 
 def ingredient_body(kind: str, asset_ids: Sequence[str]) -> Json:
     """Return a body that creates an ingredient, with the required fields alone."""
-    required = {"background": {"kind": "backdrop"}, "fashion_model": {"age_range": "25-35", "gender": "neutral"}}
+    required = {
+        "background": {"kind": "backdrop"},
+        "fashion_model": {"age_range": "25-35", "gender": "neutral"},
+    }
     return {"name": "New", **required.get(kind, {}), **source_fields(kind, asset_ids)}
 
 
@@ -152,15 +188,26 @@ class Call:
     disconnects: bool = False
     key: str | None = OWN
     idempotency_key: str | None = FRESH
-    headers: Sequence[tuple[str, str]] | Mapping[str, str] = field(default_factory=tuple)
+    headers: Sequence[tuple[str, str]] | Mapping[str, str] = field(
+        default_factory=tuple
+    )
     without: Iterable[str] = ()
 
     @property
     def body(self) -> bytes | None:
-        return self.content if self.json is None else json_text.dumps(self.json).encode()
+        return (
+            self.content if self.json is None else json_text.dumps(self.json).encode()
+        )
 
 
-def control_call(method: str, path: str, json: Any = None, *, sandbox: str | None = None, **options: Any) -> Call:
+def control_call(
+    method: str,
+    path: str,
+    json: Any = None,
+    *,
+    sandbox: str | None = None,
+    **options: Any,
+) -> Call:
     prefix = CONTROL if sandbox is None else f"{CONTROL}/sandboxes/{sandbox}"
     return Call(method, prefix + path, json, key=None, idempotency_key=None, **options)
 
@@ -171,7 +218,9 @@ def advance_call(seconds: float) -> Call:
 
 
 def completion_call(session: Json, token: str, **options: Any) -> Call:
-    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, **options)
+    return Call(
+        "POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, **options
+    )
 
 
 class Client(ABC):
@@ -197,21 +246,37 @@ class Client(ABC):
     def delete(self, target: str, key: str | None = OWN, **options: Any) -> Answer:
         return self.send(Call("DELETE", target, key=key, **options))
 
-    def post(self, target: str, json: Any = None, key: str | None = OWN, **options: Any) -> Answer:
+    def post(
+        self, target: str, json: Any = None, key: str | None = OWN, **options: Any
+    ) -> Answer:
         return self.send(Call("POST", target, json, key=key, **options))
 
-    def patch(self, target: str, json: Any = None, key: str | None = OWN, **options: Any) -> Answer:
+    def patch(
+        self, target: str, json: Any = None, key: str | None = OWN, **options: Any
+    ) -> Answer:
         return self.send(Call("PATCH", target, json, key=key, **options))
 
-    def fetch(self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
-        return self.send(Call(method, url, key=None, idempotency_key=None, headers=headers or {}))
+    def fetch(
+        self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        return self.send(
+            Call(method, url, key=None, idempotency_key=None, headers=headers or {})
+        )
 
     def created(self, answer: Answer, status: int = 201) -> Json:
         assert answer.status == status, answer.body
         return dict(answer.json)
 
-    def open_upload(self, size_bytes: int, content_type: str = "image/png", key: str = OWN) -> Json:
-        return self.created(self.post("/uploads", {"content_type": content_type, "size_bytes": size_bytes}, key))
+    def open_upload(
+        self, size_bytes: int, content_type: str = "image/png", key: str = OWN
+    ) -> Json:
+        return self.created(
+            self.post(
+                "/uploads",
+                {"content_type": content_type, "size_bytes": size_bytes},
+                key,
+            )
+        )
 
     def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
         """Send bytes to a session's signed URL, with all of its headers."""
@@ -219,12 +284,24 @@ class Client(ABC):
         options.setdefault("headers", upload["headers"])
         if "pieces" not in options:
             options["content"] = data
-        return self.send(Call(upload["method"], upload["url"], key=None, idempotency_key=None, **options))
+        return self.send(
+            Call(
+                upload["method"],
+                upload["url"],
+                key=None,
+                idempotency_key=None,
+                **options,
+            )
+        )
 
-    def complete(self, session: Json, token: str, key: str = OWN, **options: Any) -> Answer:
+    def complete(
+        self, session: Json, token: str, key: str = OWN, **options: Any
+    ) -> Answer:
         return self.send(completion_call(session, token, key=key, **options))
 
-    def ready_upload(self, data: bytes = b"", content_type: str = "image/png", key: str = OWN) -> tuple[Json, str]:
+    def ready_upload(
+        self, data: bytes = b"", content_type: str = "image/png", key: str = OWN
+    ) -> tuple[Json, str]:
         """Open an Upload Session and send bytes, or those of a small picture; return it and its token."""
         data = data or picture(content_type)
         session = self.open_upload(len(data), content_type, key)
@@ -232,14 +309,22 @@ class Client(ABC):
         assert sent.status == 200, sent.body
         return session, str(sent.json["upload_token"])
 
-    def upload(self, data: bytes, content_type: str = "image/png", key: str = OWN) -> Json:
-        return self.created(self.complete(*self.ready_upload(data, content_type, key), key))
+    def upload(
+        self, data: bytes, content_type: str = "image/png", key: str = OWN
+    ) -> Json:
+        return self.created(
+            self.complete(*self.ready_upload(data, content_type, key), key)
+        )
 
     def assets(self, count: int, key: str = OWN) -> list[str]:
         return [str(self.upload(picture(), key=key)["id"]) for _ in range(count)]
 
     def product(self, *asset_ids: str, key: str = OWN, **fields: Any) -> Json:
-        body = {"name": "Shirt", "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]} | fields
+        body = {
+            "name": "Shirt",
+            "asset_ids": list(asset_ids),
+            "primary_asset_id": asset_ids[0],
+        } | fields
         return self.created(self.post("/products", body, key))
 
     def author(self, kind: str, /, key: str = OWN, **fields: Any) -> Json:
@@ -257,9 +342,15 @@ class Client(ABC):
             body["asset_ids"] = self.assets(1, key)
         return self.post("/generations/product-photography", body, key)
 
-    def upscale(self, asset_id: str | None = None, key: str = OWN, **fields: Any) -> Answer:
+    def upscale(
+        self, asset_id: str | None = None, key: str = OWN, **fields: Any
+    ) -> Answer:
         source = self.assets(1, key)[0] if asset_id is None else asset_id
-        body = {"asset_id": source, "target_resolution": "2k", "output_format": "png"} | fields
+        body = {
+            "asset_id": source,
+            "target_resolution": "2k",
+            "output_format": "png",
+        } | fields
         return self.post("/generations/upscale", body, key)
 
     def premade(self, kind: str, name: str | None = None) -> Json:
@@ -314,14 +405,20 @@ class Client(ABC):
         assert answer.status in (200, 201, 204), answer.body
         return answer.json if answer.body else None
 
-    def refusal(self, method: str, path: str, json: Any = None, **options: Any) -> tuple[int, str, str]:
+    def refusal(
+        self, method: str, path: str, json: Any = None, **options: Any
+    ) -> tuple[int, str, str]:
         """Send a request to the control plane that must be refused, and return status, code and detail."""
         answer = self.ask(method, path, json, **options)
         assert answer.status >= 400, answer.body
         return answer.status, answer.code, str(answer.json["detail"])
 
     def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
-        (found,) = [team for team in self.told("GET", "/teams", sandbox=sandbox)["data"] if team["name"] == name]
+        (found,) = [
+            team
+            for team in self.told("GET", "/teams", sandbox=sandbox)["data"]
+            if team["name"] == name
+        ]
         return dict(found)
 
     def clock_now(self, sandbox: str | None = None) -> str:
@@ -332,7 +429,10 @@ class Client(ABC):
         return self.created(self.upscale(key=key), 202)
 
     def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
-        return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
+        return {
+            rule["name"]: (rule["matched"], rule["fired"])
+            for rule in self.told("GET", path)["rules"]
+        }
 
     def use(self, scenario: Any, path: str = "/scenario") -> Any:
         """Put a scenario, as an object or as the text of a file, in place of the running one; return what is shown."""
@@ -340,48 +440,84 @@ class Client(ABC):
             return self.told("PUT", path, content=scenario.encode())
         return self.told("PUT", path, scenario)
 
-    def rule(self, match: Json, then: Json, when: Json | None = None, **more: Any) -> None:
+    def rule(
+        self, match: Json, then: Json, when: Json | None = None, **more: Any
+    ) -> None:
         """Put a scenario of one rule, called `the rule`, in place of the running one."""
-        rule = {"name": "the rule", "match": match, "then": then} | ({"when": when} if when else {})
+        rule = {"name": "the rule", "match": match, "then": then} | (
+            {"when": when} if when else {}
+        )
         self.use({"scenario": "one rule", "rules": [rule]} | more)
 
     def without_scenario(self) -> None:
         self.told("DELETE", "/scenario")
 
     def new_key(self, team: str = "Demo", profile: str = "full") -> str:
-        return str(self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"])
+        return str(
+            self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"]
+        )
 
     # The wire -------------------------------------------------------------------------------------------------------
 
     def place_of(self, call: Call) -> tuple[str, str]:
         target = urlsplit(call.target)
         is_from_root = bool(target.netloc) or call.target.startswith(FROM_ROOT)
-        return target.path if is_from_root else self.base_path + target.path, target.query
+        return (
+            target.path if is_from_root else self.base_path + target.path,
+            target.query,
+        )
 
     def headers_of(self, call: Call) -> list[tuple[bytes, bytes]]:
         pairs = [("host", self.host)] if self.host else []
         if call.key is not None:
-            pairs.append(("authorization", f"Bearer {self._key if call.key == OWN else call.key}"))
+            pairs.append(
+                (
+                    "authorization",
+                    f"Bearer {self._key if call.key == OWN else call.key}",
+                )
+            )
         if call.idempotency_key is not None and call.method in ("POST", "PATCH"):
             is_fresh = call.idempotency_key == FRESH
             self.keys_used += is_fresh
-            pairs.append(("idempotency-key", f"key-{self.keys_used}" if is_fresh else call.idempotency_key))
+            pairs.append(
+                (
+                    "idempotency-key",
+                    f"key-{self.keys_used}" if is_fresh else call.idempotency_key,
+                )
+            )
         if call.json is not None:
             pairs.append(("content-type", "application/json"))
         if call.pieces is not None:
             pairs.append(("transfer-encoding", "chunked"))
         elif call.body is not None:
             pairs.append(("content-length", str(len(call.body))))
-        given = list(call.headers.items()) if isinstance(call.headers, Mapping) else list(call.headers)
-        replaced = {name.lower() for name, _ in given} | {name.lower() for name in call.without}
+        given = (
+            list(call.headers.items())
+            if isinstance(call.headers, Mapping)
+            else list(call.headers)
+        )
+        replaced = {name.lower() for name, _ in given} | {
+            name.lower() for name in call.without
+        }
         kept = [(name, value) for name, value in pairs if name not in replaced]
-        return [(name.lower().encode(), value.encode("utf-8", "surrogateescape")) for name, value in kept + given]
+        return [
+            (name.lower().encode(), value.encode("utf-8", "surrogateescape"))
+            for name, value in kept + given
+        ]
 
     def check(self, call: Call, answer: Answer) -> None:
         """Hold an answer against the contract of its surface. Raises ContractViolationError."""
         raw_path, _ = self.place_of(call)
-        path = "/".join(unquote(step).replace("/", "%2F") for step in raw_path.split("/"))
-        exchange = Exchange(call.method, path.removeprefix("/v1"), answer.status, answer.raw_headers, answer.body)
+        path = "/".join(
+            unquote(step).replace("/", "%2F") for step in raw_path.split("/")
+        )
+        exchange = Exchange(
+            call.method,
+            path.removeprefix("/v1"),
+            answer.status,
+            answer.raw_headers,
+            answer.body,
+        )
         if path.startswith("/v1/"):
             self._checker.check(exchange)
         elif path.startswith("/_emulator"):
@@ -394,8 +530,12 @@ class Client(ABC):
 
 
 class EmulatorUnderTest(Client):
-    def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
-        super().__init__(checker=checker or shipped_checker(is_closed=not settings.evolution))
+    def __init__(
+        self, settings: Settings, checker: ContractChecker | None = None
+    ) -> None:
+        super().__init__(
+            checker=checker or shipped_checker(is_closed=not settings.evolution)
+        )
         self.application: Application = Application(settings, shared_helpers())
         self._runner = asyncio.Runner()
 
@@ -436,7 +576,13 @@ class EmulatorUnderTest(Client):
     def advance(self, seconds: float) -> None:
         engine.advance(self.sandbox, self.now() + round(seconds * 1000))
 
-    def set_team(self, name: str = "Demo", *, credits_available: int | None = None, **changes: Any) -> None:
+    def set_team(
+        self,
+        name: str = "Demo",
+        *,
+        credits_available: int | None = None,
+        **changes: Any,
+    ) -> None:
         """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
@@ -465,7 +611,9 @@ class EmulatorUnderTest(Client):
 
     async def _send(self, call: Call) -> Answer | None:
         pieces = call.pieces or [call.body or b""]
-        answer = await _exchange(self.application, self.scope_of(call), pieces, call.disconnects)
+        answer = await _exchange(
+            self.application, self.scope_of(call), pieces, call.disconnects
+        )
         if answer is not None:
             self.check(call, answer)
         return answer
@@ -476,7 +624,10 @@ MakeEmulator = Callable[..., EmulatorUnderTest]
 
 
 async def _exchange(
-    application: Application, scope: MutableMapping[str, Any], pieces: Sequence[bytes], disconnects: bool
+    application: Application,
+    scope: MutableMapping[str, Any],
+    pieces: Sequence[bytes],
+    disconnects: bool,
 ) -> Answer | None:
     """Speak ASGI with the application; None if it answered nothing."""
     messages = _messages(pieces, disconnects)
@@ -487,10 +638,14 @@ async def _exchange(
     async def receive() -> MutableMapping[str, Any]:
         nonlocal taken
         if taken:
-            await asyncio.sleep(0)  # the pieces of requests that are sent together come by turns
+            await asyncio.sleep(
+                0
+            )  # the pieces of requests that are sent together come by turns
         message = next(messages, None)
         if message is None:
-            await asyncio.Event().wait()  # nothing more comes from a client that waits for its answer
+            await (
+                asyncio.Event().wait()
+            )  # nothing more comes from a client that waits for its answer
             raise AssertionError
         taken += message["type"] == "http.request"
         return message
@@ -508,11 +663,16 @@ async def _exchange(
     if not started:
         return None
     ((head, taken_at_start),) = started
-    raw = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in head["headers"])
+    raw = tuple(
+        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        for name, value in head["headers"]
+    )
     return Answer(int(head["status"]), raw, b"".join(chunks), taken_at_start)
 
 
-def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMapping[str, Any]]:
+def _messages(
+    pieces: Sequence[bytes], disconnects: bool
+) -> Iterator[MutableMapping[str, Any]]:
     for index, piece in enumerate(pieces):
         more = disconnects or index < len(pieces) - 1
         yield {"type": "http.request", "body": piece, "more_body": more}
@@ -520,7 +680,13 @@ def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMap
         yield {"type": "http.disconnect"}
 
 
-def settings_of(folder: Path = Path(), *, clock: str = "manual", start: str | None = None, **options: Any) -> Settings:
+def settings_of(
+    folder: Path = Path(),
+    *,
+    clock: str = "manual",
+    start: str | None = None,
+    **options: Any,
+) -> Settings:
     """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of a folder."""
     for name in options.keys() & {"world", "scenario"}:
         file = folder / f"{name}.yaml"

@@ -66,7 +66,9 @@ def _ingredient_calls(kind: str, noun: str) -> dict[str, Build]:
 
     return {
         f"list{noun}s": lambda _: Call("GET", path),
-        f"create{noun}": lambda things: Call("POST", path, ingredient_body(kind, things.asset_ids[:3])),
+        f"create{noun}": lambda things: Call(
+            "POST", path, ingredient_body(kind, things.asset_ids[:3])
+        ),
         f"get{noun}": lambda things: Call("GET", one(things)),
         f"update{noun}": lambda things: Call("PATCH", one(things), {"name": "Renamed"}),
         f"delete{noun}": lambda things: Call("DELETE", one(things)),
@@ -83,10 +85,18 @@ CALLS: Final[Mapping[str, Build]] = {
     "deleteAsset": lambda things: Call("DELETE", f"/assets/{things.asset_ids[0]}"),
     "listProducts": lambda _: Call("GET", "/products"),
     "createProduct": lambda things: Call(
-        "POST", "/products", {"name": "Shirt", "asset_ids": things.asset_ids, "primary_asset_id": things.asset_ids[0]}
+        "POST",
+        "/products",
+        {
+            "name": "Shirt",
+            "asset_ids": things.asset_ids,
+            "primary_asset_id": things.asset_ids[0],
+        },
     ),
     "getProduct": lambda things: Call("GET", f"/products/{things.product['id']}"),
-    "updateProduct": lambda things: Call("PATCH", f"/products/{things.product['id']}", {"name": "Renamed"}),
+    "updateProduct": lambda things: Call(
+        "PATCH", f"/products/{things.product['id']}", {"name": "Renamed"}
+    ),
     "deleteProduct": lambda things: Call("DELETE", f"/products/{things.product['id']}"),
     **_ingredient_calls("photography_style", "PhotographyStyle"),
     **_ingredient_calls("background", "Background"),
@@ -95,9 +105,13 @@ CALLS: Final[Mapping[str, Build]] = {
     "listOperations": lambda _: Call("GET", "/operations"),
     "getOperation": lambda things: Call("GET", f"/operations/{things.operation['id']}"),
     "listGenerations": lambda _: Call("GET", "/generations"),
-    "getGeneration": lambda things: Call("GET", f"/generations/{things.generation['id']}"),
+    "getGeneration": lambda things: Call(
+        "GET", f"/generations/{things.generation['id']}"
+    ),
     "createProductPhotographyGeneration": lambda things: Call(
-        "POST", "/generations/product-photography", {"output_mode": "photoshoot", "asset_ids": things.asset_ids}
+        "POST",
+        "/generations/product-photography",
+        {"output_mode": "photoshoot", "asset_ids": things.asset_ids},
     ),
     "createEditImagesGeneration": lambda things: Call(
         "POST",
@@ -107,13 +121,19 @@ CALLS: Final[Mapping[str, Build]] = {
     "createUpscaleGeneration": lambda things: Call(
         "POST",
         "/generations/upscale",
-        {"asset_id": things.asset_ids[0], "target_resolution": "2k", "output_format": "jpeg"},
+        {
+            "asset_id": things.asset_ids[0],
+            "target_resolution": "2k",
+            "output_format": "jpeg",
+        },
     ),
 }
 
 CONTRACT: Final = load_contract()
 _OPERATIONS: Final = CONTRACT.operations
-SUCCESSES: Final[Mapping[str, int]] = {name: _OPERATIONS[name].success for name in CALLS}
+SUCCESSES: Final[Mapping[str, int]] = {
+    name: _OPERATIONS[name].success for name in CALLS
+}
 """The status with which each of the calls succeeds."""
 WRITES: Final = tuple(name for name in CALLS if _OPERATIONS[name].is_write)
 KEYED: Final = tuple(name for name in CALLS if _OPERATIONS[name].takes_key)
@@ -123,14 +143,27 @@ LISTS: Final = tuple(name for name in CALLS if _OPERATIONS[name].kind == "list")
 WORKFLOWS: Final = ("product-photography", "edit-images", "upscale")
 
 
-def generation_call(workflow: str, asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
+def generation_call(
+    workflow: str, asset_id: str, idempotency_key: str, key: str = FULL
+) -> Call:
     """Return a request for one output, for 1 Credit."""
     bodies: dict[str, Json] = {
         "product-photography": {"output_mode": "single_shots", "asset_ids": [asset_id]},
-        "edit-images": {"asset_ids": [asset_id], "instructions": "Put it on a table."} | FORM,
-        "upscale": {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"},
+        "edit-images": {"asset_ids": [asset_id], "instructions": "Put it on a table."}
+        | FORM,
+        "upscale": {
+            "asset_id": asset_id,
+            "target_resolution": "2k",
+            "output_format": "png",
+        },
     }
-    return Call("POST", f"/generations/{workflow}", bodies[workflow], key=key, idempotency_key=idempotency_key)
+    return Call(
+        "POST",
+        f"/generations/{workflow}",
+        bodies[workflow],
+        key=key,
+        idempotency_key=idempotency_key,
+    )
 
 
 def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
@@ -194,7 +227,9 @@ def broken(emulator: EmulatorUnderTest) -> Answer:
 
 
 CAUSES: Final[Mapping[str, Callable[[EmulatorUnderTest], Answer]]] = {
-    "invalid_request": lambda emulator: emulator.post("/uploads", UPLOAD, idempotency_key=None),
+    "invalid_request": lambda emulator: emulator.post(
+        "/uploads", UPLOAD, idempotency_key=None
+    ),
     "invalid_cursor": lambda emulator: emulator.get("/assets?after=page-2"),
     "authentication_required": lambda emulator: emulator.get("/team", None),
     "credential_expired": lambda emulator: emulator.get("/team", EXPIRED),
@@ -203,16 +238,24 @@ CAUSES: Final[Mapping[str, Callable[[EmulatorUnderTest], Answer]]] = {
     "permission_denied": lambda emulator: emulator.post("/uploads", UPLOAD, READ_ONLY),
     "subscription_required": lambda emulator: emulator.post("/uploads", UPLOAD, LAPSED),
     "not_found": lambda emulator: emulator.get("/generations/gen_unknown"),
-    "upload_not_found": lambda emulator: emulator.post("/uploads/upl_unknown/complete", {"upload_token": "x"}),
+    "upload_not_found": lambda emulator: emulator.post(
+        "/uploads/upl_unknown/complete", {"upload_token": "x"}
+    ),
     "asset_not_found": lambda emulator: emulator.get("/assets/ast_unknown"),
     "product_not_found": lambda emulator: emulator.get("/products/prd_unknown"),
     "idempotency_in_progress": in_progress,
     "resource_operation_in_progress": busy,
     "upload_bytes_conflict": conflict,
     "upload_expired": expired_upload,
-    "invalid_input": lambda emulator: emulator.post("/uploads", UPLOAD | {"size_bytes": 0}),
-    "invalid_reference": lambda emulator: emulator.photograph(asset_ids=["ast_unknown"]),
-    "idempotency_key_reused": lambda emulator: twice(emulator, UPLOAD, UPLOAD | {"size_bytes": 11}),
+    "invalid_input": lambda emulator: emulator.post(
+        "/uploads", UPLOAD | {"size_bytes": 0}
+    ),
+    "invalid_reference": lambda emulator: emulator.photograph(
+        asset_ids=["ast_unknown"]
+    ),
+    "idempotency_key_reused": lambda emulator: twice(
+        emulator, UPLOAD, UPLOAD | {"size_bytes": 11}
+    ),
     "already_at_target_resolution": too_large,
     "concurrency_limit_reached": crowded,
     "rate_limited": hurried,

@@ -17,7 +17,10 @@ SIZE = (24, 16)
 
 @cache
 def picture(
-    content_type: str = "image/png", size: tuple[int, int] = SIZE, colour: str = "#c04020", mode: str = "RGB"
+    content_type: str = "image/png",
+    size: tuple[int, int] = SIZE,
+    colour: str = "#c04020",
+    mode: str = "RGB",
 ) -> bytes:
     return encode(Image.new(mode, size, colour), content_type)
 
@@ -25,15 +28,23 @@ def picture(
 @cache
 def noise(edge: int = 320) -> bytes:
     size = (edge, edge)
-    return encode(Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png")
+    return encode(
+        Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png"
+    )
 
 
 @cache
-def photo(content_type: str = "image/png", size: tuple[int, int] = (640, 480), subject: str = "#c8283c") -> bytes:
+def photo(
+    content_type: str = "image/png",
+    size: tuple[int, int] = (640, 480),
+    subject: str = "#c8283c",
+) -> bytes:
     """Return a picture as a photographer would upload it: a subject of some colour that stands out from a ground."""
     image = Image.new("RGB", size, "#ecece8")
     width, height = size
-    ImageDraw.Draw(image).ellipse((width // 4, height // 6, width * 3 // 4, height * 5 // 6), fill=subject)
+    ImageDraw.Draw(image).ellipse(
+        (width // 4, height // 6, width * 3 // 4, height * 5 // 6), fill=subject
+    )
     return encode(image, content_type, quality=90)
 
 
@@ -48,7 +59,11 @@ def slow_jpeg(edge: int) -> bytes:
     """Return a small file that takes long to decode: its one scan comes as often as is allowed."""
     source = encode(Image.new("L", (edge, edge), 90), "image/jpeg", progressive=True)
     last = source.rindex(b"\xff\xda")
-    return source[:last] + source[last:-2] * (100 - source.count(b"\xff\xda")) + source[-2:]
+    return (
+        source[:last]
+        + source[last:-2] * (100 - source.count(b"\xff\xda"))
+        + source[-2:]
+    )
 
 
 def decode(data: bytes) -> Image.Image:
@@ -58,10 +73,17 @@ def decode(data: bytes) -> Image.Image:
 
 
 def png_chunk(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return (
+        struct.pack(">I", len(body))
+        + kind
+        + body
+        + struct.pack(">I", zlib.crc32(kind + body))
+    )
 
 
 def png_of(width: int, height: int, *chunks: bytes, depth: int = 8) -> bytes:
     """Return a PNG that announces a grey picture of any size, and has some chunks."""
-    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0))
+    header = png_chunk(
+        b"IHDR", struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0)
+    )
     return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + png_chunk(b"IEND", b"")

@@ -29,12 +29,20 @@ class Outcome:
 
 def environment(**variables: str) -> dict[str, str]:
     """The environment of the tests without a trace of an emulator or of CI, and with these variables."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_") and name != "CI"}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("EMULATOR_") and name != "CI"
+    }
     return {**kept, **variables}
 
 
 def run_program(
-    *command: str, folder: Path = ROOT, given: str | None = None, seconds: float = PATIENCE_SECONDS, **variables: str
+    *command: str,
+    folder: Path = ROOT,
+    given: str | None = None,
+    seconds: float = PATIENCE_SECONDS,
+    **variables: str,
 ) -> Outcome:
     finished = subprocess.run(
         command,
@@ -55,16 +63,34 @@ def run_script(script: str, folder: Path = ROOT) -> str:
     return outcome.output
 
 
-def run_pytest(folder: Path, *arguments: str, seconds: float = PATIENCE_SECONDS, **variables: str) -> Outcome:
+def run_pytest(
+    folder: Path, *arguments: str, seconds: float = PATIENCE_SECONDS, **variables: str
+) -> Outcome:
     """Run pytest in a folder, with this checkout's plugin and none that happens to be installed: some take seconds."""
-    command = (sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", *arguments)
-    variables = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables}
+    command = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        PLUGIN,
+        "-p",
+        "no:cacheprovider",
+        *arguments,
+    )
+    variables = {
+        "PYTHONPATH": str(ROOT),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        **variables,
+    }
     return run_program(*command, folder=folder, seconds=seconds, **variables)
 
 
 @contextmanager
 def started(
-    *command: str, folder: Path = ROOT, stderr: int | IO[str] = subprocess.PIPE, **variables: str
+    *command: str,
+    folder: Path = ROOT,
+    stderr: int | IO[str] = subprocess.PIPE,
+    **variables: str,
 ) -> Iterator["subprocess.Popen[str]"]:
     """Start a program with pipes as its streams, and kill it at the end of the block if it still runs."""
     with subprocess.Popen(
@@ -115,7 +141,9 @@ class Server:
         return int(self.url.rpartition(":")[2])
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
+        return socket.create_connection(
+            ("127.0.0.1", self.port), timeout=PATIENCE_SECONDS
+        )
 
     def converse(self, sent: bytes) -> bytes:
         with self.connect() as connection:
@@ -134,7 +162,11 @@ class Server:
 
 @contextmanager
 def serving(
-    *options: str, program: Sequence[str] = EMULATOR, folder: Path = ROOT, stderr: int | None = None, **variables: str
+    *options: str,
+    program: Sequence[str] = EMULATOR,
+    folder: Path = ROOT,
+    stderr: int | None = None,
+    **variables: str,
 ) -> Iterator[Server]:
     """Serve while the block runs, on a free port if none is named; then stop, which must be a success without a defect.
 
@@ -143,13 +175,20 @@ def serving(
     command = (*program, "serve", "--port", "0", *options)
     with (
         tempfile.TemporaryFile("a+", encoding="utf-8") as log,
-        started(*command, folder=folder, stderr=log if stderr is None else stderr, **variables) as process,
+        started(
+            *command,
+            folder=folder,
+            stderr=log if stderr is None else stderr,
+            **variables,
+        ) as process,
     ):
         server = Server(process, log)
         _wait_until_ready(server)
         yield server
         status = server.stop().status if process.poll() is None else process.returncode
-        assert (status, "Traceback" in server.read_log()) == (0, False), server.read_log()
+        assert (status, "Traceback" in server.read_log()) == (0, False), (
+            server.read_log()
+        )
 
 
 def _wait_until_ready(server: Server) -> None:
@@ -158,7 +197,9 @@ def _wait_until_ready(server: Server) -> None:
     try:
         while not (server.start_up and server.start_up[-1].startswith("ready ")):
             line = next_line(server.process)
-            assert line, f"serve ended, or hung, before it was ready: {server.read_log()}"
+            assert line, (
+                f"serve ended, or hung, before it was ready: {server.read_log()}"
+            )
             server.start_up.append(line.rstrip("\n"))
     finally:
         guard.cancel()

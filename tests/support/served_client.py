@@ -32,7 +32,9 @@ class ServedClient(Client):
     def start(self, connection: HTTPConnection, call: Call) -> None:
         path, query = self.place_of(call)
         headers = {name.decode(): value for name, value in self.headers_of(call)}
-        connection.request(call.method, f"{path}?{query}" if query else path, call.body, headers)
+        connection.request(
+            call.method, f"{path}?{query}" if query else path, call.body, headers
+        )
 
     def finish(self, connection: HTTPConnection) -> Answer:
         """Wait for an answer. Raises ConnectionResetError, IncompleteRead or TimeoutError."""
@@ -40,7 +42,12 @@ class ServedClient(Client):
         headers = tuple((name.lower(), value) for name, value in response.getheaders())
         return Answer(response.status, headers, response.read())
 
-    def send(self, call: Call, connection: HTTPConnection | None = None, seconds: float = SECONDS) -> Answer:
+    def send(
+        self,
+        call: Call,
+        connection: HTTPConnection | None = None,
+        seconds: float = SECONDS,
+    ) -> Answer:
         address = urlsplit(call.target).netloc
         used = connection or self.connect(seconds, "" if address == HOST else address)
         with nullcontext() if connection else closing(used):

@@ -58,14 +58,30 @@ def parts_of(file: bytes) -> Parts:
 
 def with_parts(file: bytes, parts: Parts, **members: bytes) -> bytes:
     """Return a state file with other parts, and with more members; what is no list of rows is a row by itself."""
-    tables = {table: rows if isinstance(rows, list) else [rows] for table, rows in parts.items() if table != "head"}
-    lines = [parts["head"], *([table, row] for table, rows in tables.items() for row in rows)]
-    return with_state(members_of(file) | members, b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    tables = {
+        table: rows if isinstance(rows, list) else [rows]
+        for table, rows in parts.items()
+        if table != "head"
+    }
+    lines = [
+        parts["head"],
+        *([table, row] for table, rows in tables.items() for row in rows),
+    ]
+    return with_state(
+        members_of(file) | members,
+        b"".join(orjson.dumps(line) + b"\n" for line in lines),
+    )
 
 
 def with_state(members: dict[str, bytes], state: bytes) -> bytes:
     """Return a file with other lines, and with the digest that belongs to them."""
-    return zipped(members | {STATE: state, DIGEST: f"{hashlib.sha256(state).hexdigest()}  {STATE}\n".encode()})
+    return zipped(
+        members
+        | {
+            STATE: state,
+            DIGEST: f"{hashlib.sha256(state).hexdigest()}  {STATE}\n".encode(),
+        }
+    )
 
 
 def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
@@ -74,7 +90,11 @@ def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
     return with_parts(file, parts)
 
 
-def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED, comment: bytes = FORMAT) -> bytes:
+def zipped(
+    members: dict[str, bytes],
+    compression: int = zipfile.ZIP_DEFLATED,
+    comment: bytes = FORMAT,
+) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.comment = comment

@@ -79,11 +79,24 @@ def client(script: str) -> list[str]:
 def suite(test: Path, *options: str) -> list[str]:
     """The command that runs a file of tests."""
     plugins = ("-p", "image_workflow_emulator.pytest_plugin", "-p", "no:cacheprovider")
-    return [sys.executable, "-m", "pytest", *plugins, "-c", os.devnull, *options, str(test)]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        *plugins,
+        "-c",
+        os.devnull,
+        *options,
+        str(test),
+    ]
 
 
 def sweep(options: list[str], command: list[str], **variables: str) -> Outcome:
-    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), **variables}
+    environment = {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(ROOT),
+        **variables,
+    }
     words = ["--", *command] if command else []
     return run_command("sweep", "--jobs", "2", *options, *words, **environment)
 
@@ -97,25 +110,48 @@ def report_of(folder: Path, options: list[str], command: list[str]) -> tuple[int
     return found.status, json.loads(report.read_text())
 
 
-def swept(folder: Path, options: list[str], command: list[str]) -> tuple[int, dict[str, str]]:
+def swept(
+    folder: Path, options: list[str], command: list[str]
+) -> tuple[int, dict[str, str]]:
     """Run a sweep to its end; return its status, and by cell how it ended."""
     status, report = report_of(folder, options, command)
     return status, {row["cell"]: row["outcome"] for row in report["cells"]}
 
 
-def test_a_client_that_asks_once_fails_where_one_that_persists_survives(tmp_path: Path) -> None:
-    options = ["--only", "createUpload#1:[lr]*", "--faults", "network,problems", "--strict", "off"]
+def test_a_client_that_asks_once_fails_where_one_that_persists_survives(
+    tmp_path: Path,
+) -> None:
+    options = [
+        "--only",
+        "createUpload#1:[lr]*",
+        "--faults",
+        "network,problems",
+        "--strict",
+        "off",
+    ]
     status, hasty = swept(tmp_path, options, client(HASTY))
     assert (0, {"failed"}) == (status, set(hasty.values()))
     status, sound = swept(tmp_path, options, client(SOUND))
-    survived = {cell.partition(":")[2] for cell, outcome in sound.items() if outcome == "survived"}
+    survived = {
+        cell.partition(":")[2]
+        for cell, outcome in sound.items()
+        if outcome == "survived"
+    }
     assert status == 0
     assert {"rate_limited", "lost-before-commit", "lost-after-commit"} == survived
 
 
-def test_runs_that_failed_are_told_the_mendable_first_each_with_the_line_that_repeats_it() -> None:
-    found = sweep(["--jobs", "1", "--only", "getTeam#1:*_*", "--seed", "7"], client(HASTY))
-    faults = [line.split()[1].partition(":")[2] for line in found.output.splitlines() if line.startswith("failed ")]
+def test_runs_that_failed_are_told_the_mendable_first_each_with_the_line_that_repeats_it() -> (
+    None
+):
+    found = sweep(
+        ["--jobs", "1", "--only", "getTeam#1:*_*", "--seed", "7"], client(HASTY)
+    )
+    faults = [
+        line.split()[1].partition(":")[2]
+        for line in found.output.splitlines()
+        if line.startswith("failed ")
+    ]
     mendable = [fault for fault in faults if fault in RECOVERABLE]
     assert "rate_limited" in mendable
     assert mendable == faults[: len(mendable)] != faults
@@ -124,22 +160,41 @@ def test_runs_that_failed_are_told_the_mendable_first_each_with_the_line_that_re
         assert again in found.output
     count, runs = len(faults), len(faults) + len(mendable) + 1
     assert f"{count} cells to try" in found.complaint
-    assert f"{count} cells tried in {runs} runs: 0 survived, {count} failed, 0 hung, 0 damaged" in found.output
+    assert (
+        f"{count} cells tried in {runs} runs: 0 survived, {count} failed, 0 hung, 0 damaged"
+        in found.output
+    )
 
 
-def test_strict_also_refuses_runs_that_failed_unless_that_is_expected(tmp_path: Path) -> None:
-    lost, expected = ["--only", "getTeam#1:lost-*", "--strict"], tmp_path / "expected.yaml"
+def test_strict_also_refuses_runs_that_failed_unless_that_is_expected(
+    tmp_path: Path,
+) -> None:
+    lost, expected = (
+        ["--only", "getTeam#1:lost-*", "--strict"],
+        tmp_path / "expected.yaml",
+    )
     assert sweep(lost, client(HASTY)).status == 1
-    expected.write_text("- {cell: 'getTeam#1:*', outcome: failed, reason: it asks once}\n")
+    expected.write_text(
+        "- {cell: 'getTeam#1:*', outcome: failed, reason: it asks once}\n"
+    )
     junit = tmp_path / "sweep.xml"
-    assert sweep([*lost, "--expected", str(expected), "--report", str(junit)], client(HASTY)).status == 0
+    assert (
+        sweep(
+            [*lost, "--expected", str(expected), "--report", str(junit)], client(HASTY)
+        ).status
+        == 0
+    )
     assert 'failures="0"' in junit.read_text()
 
 
 def test_a_sweep_that_ends_with_its_budget_leaves_no_files(tmp_path: Path) -> None:
-    found = sweep(["--faults", "all", "--budget", "1s"], client(SOUND), TMPDIR=str(tmp_path))
+    found = sweep(
+        ["--faults", "all", "--budget", "1s"], client(SOUND), TMPDIR=str(tmp_path)
+    )
     assert 3 == found.status
-    assert "not tried, since the 1 s of --budget had passed" in " ".join(found.output.split())
+    assert "not tried, since the 1 s of --budget had passed" in " ".join(
+        found.output.split()
+    )
     assert "Traceback" not in found.complaint
     assert list(tmp_path.iterdir()) == []
 
@@ -165,7 +220,9 @@ REFUSED_SOON = ["--only", "getTeam#1:authentication_required", "--timeout", "5"]
 
 
 @pytest.mark.verify
-def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Path) -> None:
+def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(
+    tmp_path: Path,
+) -> None:
     mark = tmp_path / "refused"
     with pipe(mark) as reader:
         found = swept(tmp_path, REFUSED_SOON, client(STUBBORN.format(mark=mark)))
@@ -177,7 +234,10 @@ def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Pa
 @pytest.mark.verify
 def test_a_run_that_was_only_slow_is_tried_again_and_not_hung(tmp_path: Path) -> None:
     mark = tmp_path / "refused"
-    slow_once = f"import os\nif os.path.exists({str(mark)!r}): raise SystemExit\n" + STUBBORN.format(mark=mark)
+    slow_once = (
+        f"import os\nif os.path.exists({str(mark)!r}): raise SystemExit\n"
+        + STUBBORN.format(mark=mark)
+    )
     found = swept(tmp_path, REFUSED_SOON, client(slow_once))
     assert (0, {"getTeam#1:authentication_required": "survived"}) == found
 
@@ -187,7 +247,13 @@ def test_a_run_that_was_only_slow_is_tried_again_and_not_hung(tmp_path: Path) ->
     [
         ("createProduct#1", "made-twice", "fresh", "damaged"),
         pytest.param(
-            *("createProductPhotographyGeneration#1", "double-spend", "fresh", "damaged"), marks=pytest.mark.verify
+            *(
+                "createProductPhotographyGeneration#1",
+                "double-spend",
+                "fresh",
+                "damaged",
+            ),
+            marks=pytest.mark.verify,
         ),
         ("createProductPhotographyGeneration#1", "double-spend", "one", "survived"),
     ],
@@ -197,17 +263,28 @@ def test_a_client_that_makes_or_orders_twice_does_damage_though_it_succeeds(
 ) -> None:
     report = tmp_path / "report.json"
     found = sweep(
-        ["--only", f"{call}:lost-after-commit", "--report", str(report)], [sys.executable, "-c", PHOTOSHOOT, keys]
+        ["--only", f"{call}:lost-after-commit", "--report", str(report)],
+        [sys.executable, "-c", PHOTOSHOOT, keys],
     )
     (row,) = json.loads(report.read_text())["cells"]
-    assert (outcome, 0, int(outcome == "damaged")) == (row["outcome"], row["status"], found.status)
-    errors = [finding["rule"] for finding in row["findings"] if finding["severity"] == "error"]
+    assert (outcome, 0, int(outcome == "damaged")) == (
+        row["outcome"],
+        row["status"],
+        found.status,
+    )
+    errors = [
+        finding["rule"] for finding in row["findings"] if finding["severity"] == "error"
+    ]
     assert ([rule] if outcome == "damaged" else []) == errors
 
 
 @pytest.mark.parametrize(
     ("fault", "outcome"),
-    [("garbled", "survived"), ("cut", "failed"), pytest.param("stall", "hung", marks=pytest.mark.verify)],
+    [
+        ("garbled", "survived"),
+        ("cut", "failed"),
+        pytest.param("stall", "hung", marks=pytest.mark.verify),
+    ],
 )
 def test_a_client_without_a_time_limit_survives_garbage_and_hangs_where_no_answer_comes(
     tmp_path: Path, fault: str, outcome: str
@@ -217,8 +294,13 @@ def test_a_client_without_a_time_limit_survives_garbage_and_hangs_where_no_answe
 
 
 def test_a_client_that_asks_for_ever_hangs_where_a_fault_lasts(tmp_path: Path) -> None:
-    status, cells = swept(tmp_path, ["--only", "getTeam#1*:rate_limited", "--timeout", "5"], client(SOUND))
-    assert (1, {"getTeam#1:rate_limited": "survived", "getTeam#1+:rate_limited": "hung"}) == (status, cells)
+    status, cells = swept(
+        tmp_path, ["--only", "getTeam#1*:rate_limited", "--timeout", "5"], client(SOUND)
+    )
+    assert (
+        1,
+        {"getTeam#1:rate_limited": "survived", "getTeam#1+:rate_limited": "hung"},
+    ) == (status, cells)
 
 
 @pytest.mark.parametrize(
@@ -226,24 +308,49 @@ def test_a_client_that_asks_for_ever_hangs_where_a_fault_lasts(tmp_path: Path) -
     [
         ([], "raise SystemExit(3)", "exited with status 3", False),
         ([], "pass", "called no operation", False),
-        (["--only", "getTaem#1:rate_limited"], SOUND, 'did you mean "getTeam#1:rate_limited"?', False),
-        (["--faults", "luck"], SOUND, "recoverable, problems, network, outputs, client, all", True),
+        (
+            ["--only", "getTaem#1:rate_limited"],
+            SOUND,
+            'did you mean "getTeam#1:rate_limited"?',
+            False,
+        ),
+        (
+            ["--faults", "luck"],
+            SOUND,
+            "recoverable, problems, network, outputs, client, all",
+            True,
+        ),
         (["--budget", "soon"], SOUND, "--budget", True),
         (["--jobs", "0"], SOUND, "--jobs", True),
         (["--scenario", "no-such"], SOUND, "no-such", False),
     ],
 )
-def test_what_cannot_be_swept_is_told(options: list[str], script: str, complaint: str, is_told_first: bool) -> None:
-    found = run_here("sweep", *options, "--", *client(script)) if is_told_first else sweep(options, client(script))
+def test_what_cannot_be_swept_is_told(
+    options: list[str], script: str, complaint: str, is_told_first: bool
+) -> None:
+    found = (
+        run_here("sweep", *options, "--", *client(script))
+        if is_told_first
+        else sweep(options, client(script))
+    )
     assert found.status == 2
     assert complaint in found.complaint
 
 
-def test_a_signal_ends_the_sweep_and_all_of_its_runs_and_what_has_ended_is_reported(tmp_path: Path) -> None:
+def test_a_signal_ends_the_sweep_and_all_of_its_runs_and_what_has_ended_is_reported(
+    tmp_path: Path,
+) -> None:
     mark, report = tmp_path / "refused", tmp_path / "report.json"
     options = ("--jobs", "1", "--only", "getTeam#1:[il]*", "--report", str(report))
-    hangs_at_a_problem = STUBBORN.format(mark=mark).replace("OSError", "urllib.error.HTTPError")
-    with pipe(mark) as reader, started(*EMULATOR, "sweep", *options, "--", *client(hangs_at_a_problem)) as process:
+    hangs_at_a_problem = STUBBORN.format(mark=mark).replace(
+        "OSError", "urllib.error.HTTPError"
+    )
+    with (
+        pipe(mark) as reader,
+        started(
+            *EMULATOR, "sweep", *options, "--", *client(hangs_at_a_problem)
+        ) as process,
+    ):
         assert b"refused\n" == heard(reader)
         for _ in range(2):  # as timeout(1) does
             process.send_signal(signal.SIGTERM)

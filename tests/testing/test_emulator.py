@@ -17,7 +17,13 @@ import pytest
 
 from image_workflow_emulator import testing
 from image_workflow_emulator.client import exports
-from image_workflow_emulator.testing import Emulator, EmulatorApplication, EmulatorError, Sandbox, create_app
+from image_workflow_emulator.testing import (
+    Emulator,
+    EmulatorApplication,
+    EmulatorError,
+    Sandbox,
+    create_app,
+)
 from tests.support.emulator_client import UPLOAD
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,16 +36,24 @@ rules:
 
 
 def get_team(sandbox: Sandbox, key: str | None = None) -> httpx.Response:
-    return httpx.get(f"{sandbox.base_url}/team", headers={"Authorization": f"Bearer {key or sandbox.api_key}"})
+    return httpx.get(
+        f"{sandbox.base_url}/team",
+        headers={"Authorization": f"Bearer {key or sandbox.api_key}"},
+    )
 
 
 # Emulators ------------------------------------------------------------------------------------------------------------
 
 
 def test_what_cannot_be_an_option_or_an_address_is_told() -> None:
-    with pytest.raises(TypeError, match=r"unknown option 'sed'; expected one of: host, port, seed, "):
+    with pytest.raises(
+        TypeError, match=r"unknown option 'sed'; expected one of: host, port, seed, "
+    ):
         Emulator.start(sed=1)
-    with pytest.raises(EmulatorError, match=r"found the address '127\.0\.0\.1:8038'; expected one such as http://"):
+    with pytest.raises(
+        EmulatorError,
+        match=r"found the address '127\.0\.0\.1:8038'; expected one such as http://",
+    ):
         Emulator.connect("127.0.0.1:8038")
     with pytest.raises(ValueError, match="has no time zone"):
         Emulator.start(start=datetime(2030, 1, 1))  # noqa: DTZ001
@@ -47,15 +61,31 @@ def test_what_cannot_be_an_option_or_an_address_is_told() -> None:
         Emulator.start(seed=object())
 
 
-def test_options_are_plain_values_and_lists_where_they_can_be_repeated(tmp_path: Path) -> None:
+def test_options_are_plain_values_and_lists_where_they_can_be_repeated(
+    tmp_path: Path,
+) -> None:
     world = tmp_path / "world.yaml"
-    world.write_text("teams: {Mine: {credentials: [{key: my_own_key, name: Full, profile: full}]}}")
+    world.write_text(
+        "teams: {Mine: {credentials: [{key: my_own_key, name: Full, profile: full}]}}"
+    )
     hosts = ["ci.example.com", "b.example.com"]
-    with Emulator.start(clock="x60", start=START, rate_limits=False, world=world, allowed_host=hosts) as emulator:
+    with Emulator.start(
+        clock="x60", start=START, rate_limits=False, world=world, allowed_host=hosts
+    ) as emulator:
         assert "x60" == emulator.default.clock.mode
         assert START < emulator.default.clock.now < START + timedelta(hours=1)
-        assert 200 == get_team(emulator.default, emulator.default.key("my_own_key")).status_code
-        assert 200 == httpx.get(f"{emulator.url}/_emulator/health", headers={"Host": hosts[1]}).status_code
+        assert (
+            200
+            == get_team(
+                emulator.default, emulator.default.key("my_own_key")
+            ).status_code
+        )
+        assert (
+            200
+            == httpx.get(
+                f"{emulator.url}/_emulator/health", headers={"Host": hosts[1]}
+            ).status_code
+        )
 
 
 def test_one_that_is_closed_has_stopped() -> None:
@@ -71,7 +101,10 @@ def test_one_that_runs_already_is_used_with_its_control_token(server: Emulator) 
         with emulator.default as default:
             assert START == default.clock.now
         assert "iwe_demo_full" == emulator.default.api_key  # it outlives its context
-    with Emulator.connect(server.url) as stranger, pytest.raises(EmulatorError) as error:
+    with (
+        Emulator.connect(server.url) as stranger,
+        pytest.raises(EmulatorError) as error,
+    ):
         _ = stranger.default.clock.now
     assert ("authentication_required", 401) == (error.value.code, error.value.status)
 
@@ -79,13 +112,19 @@ def test_one_that_runs_already_is_used_with_its_control_token(server: Emulator) 
 # Sandboxes ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_sandbox_has_a_start_and_keys_of_its_own_and_tells_programs_where_it_is(server: Emulator) -> None:
+def test_a_sandbox_has_a_start_and_keys_of_its_own_and_tells_programs_where_it_is(
+    server: Emulator,
+) -> None:
     tomorrow = START + timedelta(days=1)
     with server.sandbox(id="checkout", start=tomorrow) as sandbox:
         assert tomorrow == sandbox.clock.now
         assert f"{server.url}/v1" == sandbox.base_url
         assert "iwe_demo_full_checkout" == sandbox.api_key
-        assert "iwe_demo_read_checkout" == sandbox.key("iwe_demo_read") == sandbox.key("iwe_demo_read_checkout")
+        assert (
+            "iwe_demo_read_checkout"
+            == sandbox.key("iwe_demo_read")
+            == sandbox.key("iwe_demo_read_checkout")
+        )
         assert {
             "IMAGE_WORKFLOW_BASE_URL": sandbox.base_url,
             "IMAGE_WORKFLOW_API_KEY": sandbox.api_key,
@@ -96,7 +135,9 @@ def test_a_sandbox_has_a_start_and_keys_of_its_own_and_tells_programs_where_it_i
         _ = sandbox.base_url
 
 
-def test_readings_are_given_as_a_text_a_mapping_or_a_file(server: Emulator, tmp_path: Path) -> None:
+def test_readings_are_given_as_a_text_a_mapping_or_a_file(
+    server: Emulator, tmp_path: Path
+) -> None:
     file = tmp_path / "known.yaml"
     file.write_text("readings: {D66: silent}")
     for readings in ("D66=silent", {"D66": "silent"}, file, str(file)):
@@ -118,7 +159,9 @@ def test_the_key_stays_demos_when_it_is_revoked(sandbox: Sandbox) -> None:
 # The clock ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_clock_is_moved_by_spans_and_to_instants_and_its_mode_is_set(sandbox: Sandbox) -> None:
+def test_the_clock_is_moved_by_spans_and_to_instants_and_its_mode_is_set(
+    sandbox: Sandbox,
+) -> None:
     clock = sandbox.clock
     for span in (90, 0.5, "90s", timedelta(seconds=1)):
         clock.advance(span)
@@ -126,7 +169,10 @@ def test_the_clock_is_moved_by_spans_and_to_instants_and_its_mode_is_set(sandbox
     clock.to(START + timedelta(hours=1))
     clock.to("2026-01-01T02:00:00.000Z")
     assert START + timedelta(hours=2) == clock.now
-    with pytest.raises(EmulatorError, match=r"clock\.advance: found 'soon'; expected a duration such as 250ms"):
+    with pytest.raises(
+        EmulatorError,
+        match=r"clock\.advance: found 'soon'; expected a duration such as 250ms",
+    ):
         clock.advance("soon")
     for mode in ("manual", "auto", "x60"):
         clock.mode = mode
@@ -145,22 +191,35 @@ def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
 # Scenarios, Teams, the journal, state ---------------------------------------------------------------------------------
 
 
-def test_a_scenario_is_used_by_name_whole_or_from_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
-    rule = {"name": "busy", "match": {"operation": "getTeam"}, "then": {"problem": "rate_limited"}}
+def test_a_scenario_is_used_by_name_whole_or_from_a_file(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    rule = {
+        "name": "busy",
+        "match": {"operation": "getTeam"},
+        "then": {"problem": "rate_limited"},
+    }
     sandbox.use({"scenario": "mine", "rules": [rule]})
     assert 429 == get_team(sandbox).status_code
-    assert [("busy", 1, 1)] == [(rule.name, rule.matched, rule.fired) for rule in sandbox.rules]
+    assert [("busy", 1, 1)] == [
+        (rule.name, rule.matched, rule.fired) for rule in sandbox.rules
+    ]
     sandbox.no_scenario()
     assert (200, []) == (get_team(sandbox).status_code, sandbox.rules)
     file = tmp_path / "mine.yaml"
     file.write_text(BAD_SCENARIO.replace("getTeem", "getTeam"))
     sandbox.use(file, team="Other")
-    assert (200, 429) == (get_team(sandbox).status_code, get_team(sandbox, sandbox.key("iwe_other_full")).status_code)
+    assert (200, 429) == (
+        get_team(sandbox).status_code,
+        get_team(sandbox, sandbox.key("iwe_other_full")).status_code,
+    )
     sandbox.use(file.read_text())
     assert 429 == get_team(sandbox).status_code
 
 
-def test_a_bad_scenario_file_is_told_with_its_place(server: Emulator, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_bad_scenario_file_is_told_with_its_place(
+    server: Emulator, sandbox: Sandbox, tmp_path: Path
+) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(BAD_SCENARIO)
     for use, code in (
@@ -177,8 +236,16 @@ def test_a_bad_scenario_file_is_told_with_its_place(server: Emulator, sandbox: S
 
 def test_a_team_is_looked_at_and_changed(sandbox: Sandbox) -> None:
     team = sandbox.team("Demo")
-    team.set(credits=5, subscription="inactive", concurrency_limit=1, requests_per_minute=1)
-    shown = (team.name, team.credits, team.reserved, team.subscription, team.concurrency_limit)
+    team.set(
+        credits=5, subscription="inactive", concurrency_limit=1, requests_per_minute=1
+    )
+    shown = (
+        team.name,
+        team.credits,
+        team.reserved,
+        team.subscription,
+        team.concurrency_limit,
+    )
     assert ("Demo", 5, 0, "inactive", 1) == shown
     assert team.credits == sandbox.team(team.id).credits
     assert (200, 429) == (get_team(sandbox).status_code, get_team(sandbox).status_code)
@@ -186,7 +253,9 @@ def test_a_team_is_looked_at_and_changed(sandbox: Sandbox) -> None:
         _ = sandbox.team("Nobody").credits
 
 
-def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox) -> None:
+def test_recorded_requests_are_told_oldest_first_and_explained(
+    sandbox: Sandbox,
+) -> None:
     with pytest.raises(EmulatorError, match="the journal is empty"):
         sandbox.explain("last")
     get_team(sandbox)
@@ -194,13 +263,19 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     first, second = sandbox.requests()
     shown = (first.method, first.operation, first.status, first.code, first.team)
     assert ("GET", "getTeam", 200, None, "Demo") == shown
-    assert [second] == sandbox.requests(status=401) == sandbox.requests(code="credential_expired", since=1)
+    assert (
+        [second]
+        == sandbox.requests(status=401)
+        == sandbox.requests(code="credential_expired", since=1)
+    )
     explanation = sandbox.explain("last")
     by_number, by_id = sandbox.explain(2), sandbox.explain(second.request_id or "")
     assert second == explanation.request == by_number.request == by_id.request
     assert explanation.summary.startswith("401 credential_expired: ")
     assert "use the Team's credential 'Full'" == explanation.remedy
-    assert ["credential"] == [check["check"] for check in explanation.checks if check["result"] == "decided"]
+    assert ["credential"] == [
+        check["check"] for check in explanation.checks if check["result"] == "decided"
+    ]
     assert "credential_expired" in str(second)
 
 
@@ -213,7 +288,10 @@ def test_a_session_hides_the_key_and_counts_what_it_leaves_out(
     text = (tmp_path / "all.json").read_text()
     assert sandbox.api_key not in text
     data = json.loads(text)
-    assert (len(data["pictures"]), data["left_out"]) == (3, {"requests": 0, "pictures": 0})
+    assert (len(data["pictures"]), data["left_out"]) == (
+        3,
+        {"requests": 0, "pictures": 0},
+    )
     monkeypatch.setattr(exports, "MAX_PICTURE_BYTES", 1)
     sandbox.save(tmp_path / "few.json")
     data = json.loads((tmp_path / "few.json").read_text())
@@ -223,12 +301,19 @@ def test_a_session_hides_the_key_and_counts_what_it_leaves_out(
 # The emulator inside the test's own process ---------------------------------------------------------------------------
 
 KEY = {"Authorization": "Bearer iwe_demo_full"}
-HOLD = {"scenario": "wait", "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}]}
+HOLD = {
+    "scenario": "wait",
+    "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}],
+}
 
 
 def client_of(app: EmulatorApplication) -> httpx.AsyncClient:
     """A client in the process of the emulator, with the credential of Demo."""
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=app.sandbox.base_url, headers=KEY)
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=app),
+        base_url=app.sandbox.base_url,
+        headers=KEY,
+    )
 
 
 def test_a_held_request_goes_on_when_another_thread_moves_the_clock() -> None:
@@ -236,7 +321,9 @@ def test_a_held_request_goes_on_when_another_thread_moves_the_clock() -> None:
         app.sandbox.use(HOLD)
         async with client_of(app) as client:
             headers = {"Idempotency-Key": "one"}
-            held = asyncio.ensure_future(client.post("/uploads", json=UPLOAD, headers=headers))
+            held = asyncio.ensure_future(
+                client.post("/uploads", json=UPLOAD, headers=headers)
+            )
             while not app.sandbox.clock.pending:  # noqa: ASYNC110 (until the request has come as far as its hold)
                 await asyncio.sleep(0)
             await asyncio.to_thread(app.sandbox.clock.advance, 10)
@@ -259,7 +346,10 @@ def test_it_serves_starlettes_test_client_with_a_lifespan_and_without() -> None:
 
 def check(client: Any, app: EmulatorApplication) -> None:
     with app.emulator.sandbox() as sandbox:
-        answer = client.get(f"{sandbox.base_url}/team", headers={"Authorization": f"Bearer {sandbox.api_key}"})
+        answer = client.get(
+            f"{sandbox.base_url}/team",
+            headers={"Authorization": f"Bearer {sandbox.api_key}"},
+        )
         assert 200 == answer.status_code
         assert 0 == sandbox.clock.advance("1h")
         assert [200] == [request.status for request in sandbox.requests()]
@@ -269,7 +359,9 @@ def test_a_control_token_stands_in_nobodys_way() -> None:
     assert 100 == create_app(control_token="open sesame").sandbox.team("Demo").credits
 
 
-@pytest.mark.parametrize("option", [{"clock": "fast"}, {"scenario": "no-such"}, {"world": "none.yaml"}])
+@pytest.mark.parametrize(
+    "option", [{"clock": "fast"}, {"scenario": "no-such"}, {"world": "none.yaml"}]
+)
 def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
     with pytest.raises(EmulatorError) as error:
         create_app(**option)
@@ -280,7 +372,9 @@ def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
 def test_a_lost_answer_is_an_error_of_httpx() -> None:
     async def run(app: EmulatorApplication) -> None:
         async with client_of(app) as client:
-            with pytest.raises(httpx.TransportError, match="a scenario lost the answer") as error:
+            with pytest.raises(
+                httpx.TransportError, match="a scenario lost the answer"
+            ) as error:
                 await client.get("/team")
             assert isinstance(error.value, ConnectionError)
             assert error.value.request.url.path == "/v1/team"
@@ -289,7 +383,9 @@ def test_a_lost_answer_is_an_error_of_httpx() -> None:
     asyncio.run(run(create_app(scenario={"scenario": "lost", "rules": [rule]})))
 
 
-def test_what_a_file_gives_is_there_at_the_start_and_after_a_reset(tmp_path: Path) -> None:
+def test_what_a_file_gives_is_there_at_the_start_and_after_a_reset(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "given.yaml"
     file.write_text("given: [{product: {name: Linen shirt}}]")
 
@@ -317,15 +413,25 @@ EXAMPLES = [
 def arguments(function: Any) -> list[str]:
     """The names of what a function takes, but for what belongs to every one of its kind."""
     parameters = inspect.signature(function).parameters
-    groups = (one.annotation for one in parameters.values() if one.kind is one.VAR_KEYWORD)
-    named = [name for group in groups for name in getattr(next(iter(get_args(group)), None), "__annotations__", ())]
-    return [name for name in parameters if name not in ("self", "cls", "fields")] + named
+    groups = (
+        one.annotation for one in parameters.values() if one.kind is one.VAR_KEYWORD
+    )
+    named = [
+        name
+        for group in groups
+        for name in getattr(next(iter(get_args(group)), None), "__annotations__", ())
+    ]
+    return [
+        name for name in parameters if name not in ("self", "cls", "fields")
+    ] + named
 
 
 MEMBERS = {
     f"{name}.{member}": (value, getattr(function, "__func__", function))
     for name, value in PUBLIC.items()
-    for member, function in (vars(value).items() if inspect.isclass(value) else [(name, value)])
+    for member, function in (
+        vars(value).items() if inspect.isclass(value) else [(name, value)]
+    )
 }
 WITH_ARGUMENTS = {
     name: (home, function)
@@ -335,8 +441,12 @@ WITH_ARGUMENTS = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda found: found.name)
-@pytest.mark.filterwarnings("ignore")  # Starlette's TestClient would like another HTTP library
-def test_an_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # Starlette's TestClient would like another HTTP library
+def test_an_example_runs(
+    example: doctest.DocTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     example.globs |= PUBLIC
     said: list[str] = []
@@ -345,9 +455,13 @@ def test_an_example_runs(example: doctest.DocTest, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("name", WITH_ARGUMENTS)
-def test_a_docstring_names_every_argument_and_the_errors_and_has_an_example(name: str) -> None:
+def test_a_docstring_names_every_argument_and_the_errors_and_has_an_example(
+    name: str,
+) -> None:
     home, function = WITH_ARGUMENTS[name]
     text = inspect.getdoc(function) or ""
-    assert [] == [argument for argument in arguments(function) if f"`{argument}`" not in text]
+    assert [] == [
+        argument for argument in arguments(function) if f"`{argument}`" not in text
+    ]
     assert re.search("raises", text + home.__doc__, re.IGNORECASE)
     assert ">>>" in text

@@ -27,7 +27,9 @@ def ask(sandbox, key=None):
 def told(folder: Path, text: str, *arguments: str, **variables: str) -> str:
     """Run pytest on a file of tests and return what it prints."""
     (folder / "test_mine.py").write_text(HEAD + text)
-    outcome = run_pytest(folder, "-W", "error", "--strict-markers", *arguments, seconds=120, **variables)
+    outcome = run_pytest(
+        folder, "-W", "error", "--strict-markers", *arguments, seconds=120, **variables
+    )
     return outcome.output + outcome.complaint
 
 
@@ -92,8 +94,13 @@ def test_readings_of_marker_option_ini_and_file_in_order(
     assert f" {passed} passed" in told(tmp_path, READINGS, *arguments)
 
 
-@pytest.mark.parametrize(("readings", "complaint"), [("known.yaml", "known.yaml:2:"), ("lost.yaml", "lost.yaml")])
-def test_readings_that_cannot_be_used_fail_the_tests(tmp_path: Path, readings: str, complaint: str) -> None:
+@pytest.mark.parametrize(
+    ("readings", "complaint"),
+    [("known.yaml", "known.yaml:2:"), ("lost.yaml", "lost.yaml")],
+)
+def test_readings_that_cannot_be_used_fail_the_tests(
+    tmp_path: Path, readings: str, complaint: str
+) -> None:
     (tmp_path / "known.yaml").write_text("readings:\n  D66: silnt\n")
     output = told(tmp_path, READINGS, OPTION, readings)
     assert complaint in output
@@ -106,11 +113,15 @@ def test_it(image_workflow):
     assert ask(image_workflow) == 200
     assert image_workflow.id == "sandbox-1"
 """
-    assert "2 passed in " in told(tmp_path, text, "-p", "xdist", "-n", "2", "--dist", "each")
+    assert "2 passed in " in told(
+        tmp_path, text, "-p", "xdist", "-n", "2", "--dist", "each"
+    )
 
 
 @pytest.mark.parametrize("variable", [True, False])
-def test_an_emulator_that_runs_already_is_used(tmp_path: Path, server: Emulator, variable: bool) -> None:
+def test_an_emulator_that_runs_already_is_used(
+    tmp_path: Path, server: Emulator, variable: bool
+) -> None:
     text = f"""
 def test_it(image_workflow, image_workflow_emulator):
     assert image_workflow_emulator.url == {server.url!r}
@@ -118,11 +129,17 @@ def test_it(image_workflow, image_workflow_emulator):
 """
     given = {"EMULATOR_URL": server.url} if variable else {}
     arguments = [] if variable else ["--image-workflow-url", server.url]
-    assert " 1 passed in " in told(tmp_path, text, *arguments, EMULATOR_CONTROL_TOKEN="open sesame", **given)
+    assert " 1 passed in " in told(
+        tmp_path, text, *arguments, EMULATOR_CONTROL_TOKEN="open sesame", **given
+    )
 
 
-def test_a_bad_scenario_fails_the_test_with_file_line_and_column(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("scenario: mine\nrules:\n  - match: {operation: getTeem}\n")
+def test_a_bad_scenario_fails_the_test_with_file_line_and_column(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "scenario: mine\nrules:\n  - match: {operation: getTeem}\n"
+    )
     text = """
 @pytest.mark.image_workflow(scenario="mine.yaml")
 def test_a_file(image_workflow): ...
@@ -139,11 +156,17 @@ def test_conduct(image_workflow): ...
     output = told(tmp_path, text)
     place = r"\n  in @pytest\.mark\.image_workflow of test_a_file \(test_mine\.py, line \d+\)"
     assert re.search(rf'\nmine\.yaml:3:24: .*did you mean "getTeam"\?{place}', output)
-    assert "ERROR test_mine.py::test_a_file - Failed: mine.yaml:" in output  # cut off at the width of a terminal
+    assert (
+        "ERROR test_mine.py::test_a_file - Failed: mine.yaml:" in output
+    )  # cut off at the width of a terminal
     assert "found 'rate-limited'; expected options by name" in output
-    place = r"\n  in @pytest\.mark\.image_workflow of test_\w+ \(test_mine\.py, line \d+\)"
+    place = (
+        r"\n  in @pytest\.mark\.image_workflow of test_\w+ \(test_mine\.py, line \d+\)"
+    )
     assert re.search(rf"clok: found an unknown field; .*clock.*{place}", output)
-    assert re.search(rf"conduct: found 'fial'; expected one of off, report, fail{place}", output)
+    assert re.search(
+        rf"conduct: found 'fial'; expected one of off, report, fail{place}", output
+    )
     assert "4 errors" in output
 
 
@@ -202,29 +225,51 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return told(folder, FAILING, "--junitxml", "report.xml"), folder / "report.xml"
 
 
-def test_a_failed_test_shows_its_requests_their_remedies_and_the_refused_line(failed: tuple[str, Path]) -> None:
-    first, second, why, remedy = failed[0].partition("- image workflow requests -")[2].splitlines()[1:5]
+def test_a_failed_test_shows_its_requests_their_remedies_and_the_refused_line(
+    failed: tuple[str, Path],
+) -> None:
+    first, second, why, remedy = (
+        failed[0].partition("- image workflow requests -")[2].splitlines()[1:5]
+    )
     assert first.split()[1:3] == ["200", "getTeam"]
     assert second.split()[1:4] == ["401", "getTeam", "credential_expired"]
-    assert why.startswith("    credential_expired: the credential 'Expired' expired at ")
+    assert why.startswith(
+        "    credential_expired: the credential 'Expired' expired at "
+    )
     assert remedy == "    remedy: use the Team's credential 'Full'"
     assert " 10 failed, 2 passed in " in failed[0]
     assert 1 == failed[0].count(" never fired ")
-    assert ["test_mine.py"] * 5 == re.findall(r"^(\S+\.py):\d+: (?!Assert)\w*Error$", failed[0], re.MULTILINE)
+    assert ["test_mine.py"] * 5 == re.findall(
+        r"^(\S+\.py):\d+: (?!Assert)\w*Error$", failed[0], re.MULTILINE
+    )
     assert "/emulator/image_workflow_emulator/" not in failed[0]
 
 
 def test_the_report_names_what_else_may_be_the_reason(failed: tuple[str, Path]) -> None:
-    assert " no request came with a key of this sandbox, such as iwe_demo_full_sandbox-" in failed[0]
-    assert 'the rule "second" of the scenario mine never fired (it matched once)\n' in failed[0]
+    assert (
+        " no request came with a key of this sandbox, such as iwe_demo_full_sandbox-"
+        in failed[0]
+    )
+    assert (
+        'the rule "second" of the scenario mine never fired (it matched once)\n'
+        in failed[0]
+    )
     assert "readings: D26=always-a-cursor, D66=silent" in failed[0]
 
 
-def test_the_requests_to_a_sandbox_of_wider_scope_are_in_the_report_for_ci_too(failed: tuple[str, Path]) -> None:
+def test_the_requests_to_a_sandbox_of_wider_scope_are_in_the_report_for_ci_too(
+    failed: tuple[str, Path],
+) -> None:
     section = failed[0].partition("- image workflow requests (shop) -")[2].splitlines()
     assert ["401", "getTeam", "credential_expired"] == section[1].split()[1:4]
-    properties = {one.get("name"): str(one.get("value")) for one in ET.parse(failed[1]).iterfind(".//property")}
-    assert "credential_expired: the credential 'Expired' expired" in properties["image workflow requests (shop)"]
+    properties = {
+        one.get("name"): str(one.get("value"))
+        for one in ET.parse(failed[1]).iterfind(".//property")
+    }
+    assert (
+        "credential_expired: the credential 'Expired' expired"
+        in properties["image workflow requests (shop)"]
+    )
 
 
 # Conduct and coverage -------------------------------------------------------------------------------------------------
@@ -236,7 +281,9 @@ def use(image_workflow):
 """
 
 
-def test_a_test_whose_client_misbehaved_fails_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_test_whose_client_misbehaved_fails_where_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
     text = """
 @pytest.mark.image_workflow(clock="manual", scenario="rate-limited", conduct="fail")
 def test_fails(image_workflow):
@@ -259,7 +306,9 @@ def test_is_clean(image_workflow):
     assert "error: retry-before-retry-after: getTeam was sent again" in output
 
 
-def test_clock_and_scenario_are_those_of_the_ini_file_unless_the_marker_says_otherwise(tmp_path: Path) -> None:
+def test_clock_and_scenario_are_those_of_the_ini_file_unless_the_marker_says_otherwise(
+    tmp_path: Path,
+) -> None:
     ini = "[pytest]\nimage_workflow_clock = manual\nimage_workflow_scenario = rate-limited\n"
     (tmp_path / "pytest.ini").write_text(ini)
     text = """
@@ -283,7 +332,9 @@ def test_misbehaves(image_workflow):
     passing, failing = (MISBEHAVING + text.format(end=end) for end in ("''", "'@'"))
     assert "1 failed" in told(tmp_path, passing, "-o", "image_workflow_conduct=fail")
     assert "- image workflow conduct -" in told(tmp_path, failing)
-    assert "- image workflow conduct -" not in told(tmp_path, failing, "-o", "image_workflow_conduct=off")
+    assert "- image workflow conduct -" not in told(
+        tmp_path, failing, "-o", "image_workflow_conduct=off"
+    )
 
 
 def test_the_coverage_of_all_sandboxes_is_written_as_one(tmp_path: Path) -> None:
@@ -295,14 +346,20 @@ def test_other(image_workflow):
     assert ask(image_workflow, image_workflow.key("iwe_demo_revoked")) == 401
 """
     workers = ("-p", "xdist", "-n", "2")
-    assert "2 passed" in told(tmp_path, text, *workers, "--image-workflow-coverage", "coverage.json")
-    points = json.loads((tmp_path / "coverage.json").read_text())["operations"]["getTeam"]["points"]
+    assert "2 passed" in told(
+        tmp_path, text, *workers, "--image-workflow-coverage", "coverage.json"
+    )
+    points = json.loads((tmp_path / "coverage.json").read_text())["operations"][
+        "getTeam"
+    ]["points"]
     assert {"200": 1, "401 credential_revoked": 1} == {
         point["point"]: point["covered"] for point in points if point["covered"]
     }
 
 
-def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(tmp_path: Path) -> None:
+def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(
+    tmp_path: Path,
+) -> None:
     with unused_port() as port:
         url = f"http://127.0.0.1:{port}"
         output = told(tmp_path, "def test_it(image_workflow): ...", EMULATOR_URL=url)

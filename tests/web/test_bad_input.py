@@ -2,7 +2,13 @@
 
 import pytest
 
-from tests.support.emulator_client import INVALID_INPUT, JSON, UPLOAD_CONTENT, EmulatorUnderTest, Json
+from tests.support.emulator_client import (
+    INVALID_INPUT,
+    JSON,
+    UPLOAD_CONTENT,
+    EmulatorUnderTest,
+    Json,
+)
 
 MEBIBYTE = 1024 * 1024
 MALFORMED, CREATED = (400, "invalid_request"), (201, "upload")
@@ -11,89 +17,201 @@ MALFORMED, CREATED = (400, "invalid_request"), (201, "upload")
 @pytest.mark.parametrize(
     ("expected", "headers"),
     [
-        *((MALFORMED, {"Content-Encoding": name}) for name in ("gzip", "br", "identity, gzip")),
-        *((MALFORMED, {"Content-Type": name}) for name in (
-            "text/plain", "", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "text/json",
-            "json", "multipart/form-data", "application/jsonp", "application/octet-stream", "application/problem",
-        )),
-        *((CREATED, {"Content-Type": name}) for name in (
-            "application/json", "APPLICATION/JSON", "application/json; charset=utf-8",
-            'application/json;charset="UTF-8"', "application/vnd.shop+json",
-        )),
+        *(
+            (MALFORMED, {"Content-Encoding": name})
+            for name in ("gzip", "br", "identity, gzip")
+        ),
+        *(
+            (MALFORMED, {"Content-Type": name})
+            for name in (
+                "text/plain",
+                "",
+                "application/x-www-form-urlencoded",
+                "application/json; charset=utf-16",
+                "text/json",
+                "json",
+                "multipart/form-data",
+                "application/jsonp",
+                "application/octet-stream",
+                "application/problem",
+            )
+        ),
+        *(
+            (CREATED, {"Content-Type": name})
+            for name in (
+                "application/json",
+                "APPLICATION/JSON",
+                "application/json; charset=utf-8",
+                'application/json;charset="UTF-8"',
+                "application/vnd.shop+json",
+            )
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_body_is_declared_as_json(
     emulator: EmulatorUnderTest, expected: tuple[int, str], headers: dict[str, str]
 ) -> None:
-    assert emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON | headers).outcome == expected
+    assert (
+        emulator.post(
+            "/uploads", content=UPLOAD_CONTENT, headers=JSON | headers
+        ).outcome
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
-    "values", [("application/json", "text/plain"), ("text/plain", "application/json"), ("application/json",) * 2]
+    "values",
+    [
+        ("application/json", "text/plain"),
+        ("text/plain", "application/json"),
+        ("application/json",) * 2,
+    ],
 )
-def test_a_content_type_that_comes_twice_is_malformed(emulator: EmulatorUnderTest, values: tuple[str, str]) -> None:
+def test_a_content_type_that_comes_twice_is_malformed(
+    emulator: EmulatorUnderTest, values: tuple[str, str]
+) -> None:
     """D59."""
     headers = [("Content-Type", value) for value in values]
     answer = emulator.post("/uploads", content=UPLOAD_CONTENT, headers=headers)
-    assert (answer.outcome, "more than one such header" in answer.json["detail"]) == (MALFORMED, True)
+    assert (answer.outcome, "more than one such header" in answer.json["detail"]) == (
+        MALFORMED,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
     ("status", "numbers"),
     [
-        (201, ["5", "5.0", "5e0", "50e-1", "5.00000000000000000000", "5000000000000000000000e-21"]),
+        (
+            201,
+            [
+                "5",
+                "5.0",
+                "5e0",
+                "50e-1",
+                "5.00000000000000000000",
+                "5000000000000000000000e-21",
+            ],
+        ),
         (
             422,
-            ["5.0000000000000001", "4.9999999999999999999999", "50000000000000000000001e-22", "73400319.999999999999"],
+            [
+                "5.0000000000000001",
+                "4.9999999999999999999999",
+                "50000000000000000000001e-22",
+                "73400319.999999999999",
+            ],
         ),
-        (422, ["1e-400", "1e400", "-1e999", "9" * 5_000, "123456789012345678901234567890"]),
+        (
+            422,
+            [
+                "1e-400",
+                "1e400",
+                "-1e999",
+                "9" * 5_000,
+                "123456789012345678901234567890",
+            ],
+        ),
     ],
     ids=["whole", "with a fraction", "out of bounds"],
 )
-def test_a_number_is_whole_if_it_is_as_written(emulator: EmulatorUnderTest, status: int, numbers: list[str]) -> None:
+def test_a_number_is_whole_if_it_is_as_written(
+    emulator: EmulatorUnderTest, status: int, numbers: list[str]
+) -> None:
     for number in numbers:
         answer = emulator.post(
-            "/uploads", content=f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode(), headers=JSON
+            "/uploads",
+            content=f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode(),
+            headers=JSON,
         )
-        assert (answer.status, status == 201 or answer.json["detail"].startswith("/size_bytes: ")) == (status, True)
+        assert (
+            answer.status,
+            status == 201 or answer.json["detail"].startswith("/size_bytes: "),
+        ) == (status, True)
 
 
 @pytest.mark.parametrize("value", [b"[]", b'{"a":1}', b"1.0", b"12345678901234567890"])
-def test_a_body_of_many_values_is_refused_before_it_is_read(emulator: EmulatorUnderTest, value: bytes) -> None:
+def test_a_body_of_many_values_is_refused_before_it_is_read(
+    emulator: EmulatorUnderTest, value: bytes
+) -> None:
     """D56."""
     body = b'{"name": [' + b",".join([value] * (MEBIBYTE // 2 // len(value))) + b"]}"
     answer = emulator.post("/products", content=body, headers=JSON)
     assert answer.outcome == MALFORMED
-    assert answer.json["detail"] == "(body): found more than 10000 values; expected fewer"
+    assert (
+        answer.json["detail"] == "(body): found more than 10000 values; expected fewer"
+    )
     long_text = b'{"name": "' + b"[," * 100_000 + b'"}'
-    assert emulator.post("/products", content=long_text, headers=JSON).outcome == INVALID_INPUT
+    assert (
+        emulator.post("/products", content=long_text, headers=JSON).outcome
+        == INVALID_INPUT
+    )
 
 
 @pytest.mark.parametrize(
     ("path", "content", "detail"),
     [
-        ("/uploads", b'{"a":"\xff"}', "(body): found 0xff, which is not UTF-8, at byte 7; expected JSON in UTF-8"),
-        ("/uploads", b'{"content_type": "image/png", "size_bytes": 1, "a/b~c": 1}', "/a~1b~0c: found an unknown field; "),
-        ("/generations/product-photography", b'{"background": {"type": "automatic", "~/": {}}}', "/background/~0~1: found "),
+        (
+            "/uploads",
+            b'{"a":"\xff"}',
+            "(body): found 0xff, which is not UTF-8, at byte 7; expected JSON in UTF-8",
+        ),
+        (
+            "/uploads",
+            b'{"content_type": "image/png", "size_bytes": 1, "a/b~c": 1}',
+            "/a~1b~0c: found an unknown field; ",
+        ),
+        (
+            "/generations/product-photography",
+            b'{"background": {"type": "automatic", "~/": {}}}',
+            "/background/~0~1: found ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_detail_has_the_byte_or_the_escaped_pointer(
     emulator: EmulatorUnderTest, path: str, content: bytes, detail: str
 ) -> None:
     assert detail in emulator.post(path, content=content, headers=JSON).json["detail"]
 
 
-def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(emulator: EmulatorUnderTest) -> None:
-    for size, expected in ((MEBIBYTE, CREATED), (MEBIBYTE + 1, (413, "invalid_request"))):
-        assert emulator.post("/uploads", content=UPLOAD_CONTENT.ljust(size), headers=JSON).outcome == expected
+def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(
+    emulator: EmulatorUnderTest,
+) -> None:
+    for size, expected in (
+        (MEBIBYTE, CREATED),
+        (MEBIBYTE + 1, (413, "invalid_request")),
+    ):
+        assert (
+            emulator.post(
+                "/uploads", content=UPLOAD_CONTENT.ljust(size), headers=JSON
+            ).outcome
+            == expected
+        )
     pieces = [b" " * (MEBIBYTE // 2)] * 3
-    assert emulator.post("/uploads", pieces=pieces, headers=JSON).outcome == (413, "invalid_request")
+    assert emulator.post("/uploads", pieces=pieces, headers=JSON).outcome == (
+        413,
+        "invalid_request",
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000", "\u200b", "\ufeff \u2060", "\u00ad\u200d", "\0", "a\0b"]
+    "name",
+    [
+        "",
+        " ",
+        "\t\n",
+        "\u00a0",
+        "\u2003\u3000",
+        "\u200b",
+        "\ufeff \u2060",
+        "\u00ad\u200d",
+        "\0",
+        "a\0b",
+    ],
 )
-def test_a_name_that_cannot_be_seen_is_refused(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
+def test_a_name_that_cannot_be_seen_is_refused(
+    emulator: EmulatorUnderTest, asset_id: str, name: str
+) -> None:
     """D04."""
     body = {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id}
     assert emulator.post("/products", body).outcome == INVALID_INPUT
@@ -101,26 +219,46 @@ def test_a_name_that_cannot_be_seen_is_refused(emulator: EmulatorUnderTest, asse
 
 @pytest.mark.parametrize(
     "name",
-    ["x", " x ", "\u200bx", "Ünïcödé ✓", "\U0001f457", "a\u0001b", "\u202eabc", "x" * 500_000, "e\u0301", "'\";--"],
+    [
+        "x",
+        " x ",
+        "\u200bx",
+        "Ünïcödé ✓",
+        "\U0001f457",
+        "a\u0001b",
+        "\u202eabc",
+        "x" * 500_000,
+        "e\u0301",
+        "'\";--",
+    ],
 )
-def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
+def test_any_other_name_is_kept_as_it_is(
+    emulator: EmulatorUnderTest, asset_id: str, name: str
+) -> None:
     """D04."""
     product = emulator.product(asset_id, name=name)
     assert emulator.get(f"/products/{product['id']}").json["name"] == name
 
 
-def test_a_problem_names_every_violation_and_the_field_that_may_be_meant(emulator: EmulatorUnderTest) -> None:
+def test_a_problem_names_every_violation_and_the_field_that_may_be_meant(
+    emulator: EmulatorUnderTest,
+) -> None:
     body = {"size_byte": 1, "content_type": "text/plain", "size_bytes": 0}
     assert emulator.post("/uploads", body).json["detail"] == (
         '/content_type: found "text/plain"; expected one of image/jpeg, image/png, image/gif, image/webp, image/avif. '
         '/size_byte: found an unknown field; expected only content_type, size_bytes; did you mean "size_bytes"? '
         "/size_bytes: found 0; expected a whole number from 1 to 73400320"
     )
-    detail = emulator.post("/uploads", {"content_type": "is it?. no", "size_bytes": 0}).json["detail"]
+    detail = emulator.post(
+        "/uploads", {"content_type": "is it?. no", "size_bytes": 0}
+    ).json["detail"]
     assert detail.startswith('/content_type: found "is it?. no"; expected')
 
 
-@pytest.mark.parametrize(("count", "told", "rest"), [(13, 10, "4 more"), (500, 10, "91 more"), (5_000, 1, "")])
+@pytest.mark.parametrize(
+    ("count", "told", "rest"),
+    [(13, 10, "4 more"), (500, 10, "91 more"), (5_000, 1, "")],
+)
 def test_a_problem_names_ten_violations_at_most_and_not_all_of_a_large_body_are_looked_for(
     emulator: EmulatorUnderTest, count: int, told: int, rest: str
 ) -> None:
@@ -132,13 +270,21 @@ def test_a_problem_names_ten_violations_at_most_and_not_all_of_a_large_body_are_
     ("where", "fields"),
     [
         ("/background/background_id", {"background": {"type": "background"}}),
-        ("/background/color", {"background": {"type": "automatic", "color": "#ffffff"}}),
+        (
+            "/background/color",
+            {"background": {"type": "automatic", "color": "#ffffff"}},
+        ),
         ("/background/type", {"background": {"type": "beach"}}),
         ("/background", {"background": "transparent"}),
     ],
 )
-def test_a_refusal_points_at_the_field_of_a_choice(emulator: EmulatorUnderTest, where: str, fields: Json) -> None:
+def test_a_refusal_points_at_the_field_of_a_choice(
+    emulator: EmulatorUnderTest, where: str, fields: Json
+) -> None:
     """D08."""
     body: Json = {"asset_ids": ["a"]} | fields
     answer = emulator.photograph(**body)
-    assert (answer.outcome, answer.json["detail"].split(":")[0]) == (INVALID_INPUT, where)
+    assert (answer.outcome, answer.json["detail"].split(":")[0]) == (
+        INVALID_INPUT,
+        where,
+    )

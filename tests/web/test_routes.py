@@ -27,7 +27,19 @@ from tests.support.emulator_client import (
 from tests.support.every_operation import expired_upload, paused, too_large
 from tests.support.pictures import picture
 
-METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
+METHODS = (
+    "GET",
+    "POST",
+    "PATCH",
+    "PUT",
+    "DELETE",
+    "HEAD",
+    "OPTIONS",
+    "TRACE",
+    "CONNECT",
+    "PROPFIND",
+    "get",
+)
 ALLOWED: dict[str, list[str]] = {}
 """The methods of each path in the contract."""
 for each_method, template, _ in shipped_checker().operations():
@@ -35,33 +47,59 @@ for each_method, template, _ in shipped_checker().operations():
 
 
 @pytest.mark.parametrize("path", ALLOWED)
-def test_another_method_of_a_known_path_is_405_and_told_what_is_allowed(emulator: EmulatorUnderTest, path: str) -> None:
+def test_another_method_of_a_known_path_is_405_and_told_what_is_allowed(
+    emulator: EmulatorUnderTest, path: str
+) -> None:
     """D06; before the credential is looked at (D01)."""
     for method in METHODS:
         if method not in ALLOWED[path]:
             answer = emulator.send(Call(method, path, key=None))
-            assert (answer.status, answer.headers["allow"]) == (405, ", ".join(sorted(ALLOWED[path]))), method
+            assert (answer.status, answer.headers["allow"]) == (
+                405,
+                ", ".join(sorted(ALLOWED[path])),
+            ), method
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "/nothing", "/team/", "/team/x", "/Team", "//team", "/./team", "/products/", "/products//",
-        "/products/prd_1/", "/products/prd_1/x", "/uploads/upl_1", "/uploads//complete",
-        "/uploads/upl_1/complete/", "/generations/gen_1/outputs", "/%74eam%2F", "/v1/team", "/{}",
-        "/products/{}/x", "/",
+        "/nothing",
+        "/team/",
+        "/team/x",
+        "/Team",
+        "//team",
+        "/./team",
+        "/products/",
+        "/products//",
+        "/products/prd_1/",
+        "/products/prd_1/x",
+        "/uploads/upl_1",
+        "/uploads//complete",
+        "/uploads/upl_1/complete/",
+        "/generations/gen_1/outputs",
+        "/%74eam%2F",
+        "/v1/team",
+        "/{}",
+        "/products/{}/x",
+        "/",
     ],
-)  # fmt: skip
+)
 def test_an_unknown_path_is_not_found(emulator: EmulatorUnderTest, path: str) -> None:
     """D06."""
     for method in ("GET", "POST", "DELETE", "HEAD"):
         assert emulator.send(Call(method, f"/v1{path}")).status == 404
 
 
-def test_every_operation_needs_a_handler(make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    handlers = {name: handler for name, handler in OPERATIONS.items() if name != "getTeam"}
+def test_every_operation_needs_a_handler(
+    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers = {
+        name: handler for name, handler in OPERATIONS.items() if name != "getTeam"
+    }
     monkeypatch.setattr("image_workflow_emulator.web.v1.OPERATIONS", handlers)
-    with pytest.raises(RoutingError, match=r"^only one of the contract and the code has: getTeam$"):
+    with pytest.raises(
+        RoutingError, match=r"^only one of the contract and the code has: getTeam$"
+    ):
         make_emulator()
 
 
@@ -73,21 +111,36 @@ def test_each_operation_makes_the_checks_of_its_codes_in_their_order() -> None:
             checks = list(dict.fromkeys(route.checks))
             assert sorted(checks, key=order.index) == checks, route.operation
             missing = {CATALOGUE[code].check for code in route.codes}.difference(checks)
-            never = {Check.PROFILE} if route.is_read else {Check.STATE} if route.operation == "deleteProduct" else set()
+            never = (
+                {Check.PROFILE}
+                if route.is_read
+                else {Check.STATE}
+                if route.operation == "deleteProduct"
+                else set()
+            )
             assert missing <= never, route.operation
 
 
 DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
-    "imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(emulator.premade("pose")["card_image_url"]),
-    "service.resources.uploads.accept": lambda emulator: emulator.send_bytes(emulator.open_upload(5), b"bytes"),
-    "control.dispatch.ControlPlane.find_sandbox": lambda emulator: emulator.ask("GET", "/clock"),
+    "imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(
+        emulator.premade("pose")["card_image_url"]
+    ),
+    "service.resources.uploads.accept": lambda emulator: emulator.send_bytes(
+        emulator.open_upload(5), b"bytes"
+    ),
+    "control.dispatch.ControlPlane.find_sandbox": lambda emulator: emulator.ask(
+        "GET", "/clock"
+    ),
 }
 """Where a defect is, and a request that meets it."""
 
 
 @pytest.mark.parametrize("place", DEFECTS)
 def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: str
+    emulator: EmulatorUnderTest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    place: str,
 ) -> None:
     def fail(*_: object) -> None:
         raise LookupError("what went wrong")
@@ -111,7 +164,9 @@ def sent(method: str, target: str, json: Any = None, **options: Any) -> Step:
 
 
 def upload(key: str = FULL, idempotency_key: str = "k", **fields: int) -> Step:
-    return sent("POST", "/uploads", UPLOAD | fields, key=key, idempotency_key=idempotency_key)
+    return sent(
+        "POST", "/uploads", UPLOAD | fields, key=key, idempotency_key=idempotency_key
+    )
 
 
 def exhausted(key: str = FULL) -> Step:
@@ -120,7 +175,11 @@ def exhausted(key: str = FULL) -> Step:
 
 def changed(key: str, **changes: Any) -> Step:
     def change(emulator: EmulatorUnderTest) -> Any:
-        return emulator.told("PATCH", f"/credentials/{emulator.sandbox.credentials[key].credential.id}", changes)
+        return emulator.told(
+            "PATCH",
+            f"/credentials/{emulator.sandbox.credentials[key].credential.id}",
+            changes,
+        )
 
     return change
 
@@ -134,7 +193,9 @@ def photograph(**fields: Any) -> Step:
 
 
 def premade_changed(key: str = FULL, **fields: Any) -> Step:
-    return lambda emulator: emulator.patch(f"/poses/{emulator.premade('pose')['id']}", fields, key)
+    return lambda emulator: emulator.patch(
+        f"/poses/{emulator.premade('pose')['id']}", fields, key
+    )
 
 
 def pose_being_changed(key: str = FULL, **fields: Any) -> Step:
@@ -151,7 +212,9 @@ def pose_being_changed(key: str = FULL, **fields: Any) -> Step:
 def walking_from_close_up(emulator: EmulatorUnderTest) -> Answer:
     """The Pose `Walking` is seen from afar only."""
     pose = emulator.premade("pose", "Walking")["id"]
-    return emulator.photograph(pose_id=pose, camera_distance="close", photography_style_id="sty_1")
+    return emulator.photograph(
+        pose_id=pose, camera_distance="close", photography_style_id="sty_1"
+    )
 
 
 def late_repeat(data: bytes) -> Step:
@@ -169,37 +232,98 @@ def late_repeat(data: bytes) -> Step:
 poor, full = team(credits_available=0), (team(concurrency_limit=1), photograph())
 
 ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
-    "an unknown path before the credential": ("not_found", sent("POST", "/nothing", UPLOAD, key=None)),
-    "the credential before the rate": ("credential_revoked", exhausted(), changed(FULL, state="revoked"), sent("GET", "/team")),
-    "the credential before the profile": ("credential_revoked", changed(READ_ONLY, state="revoked"), upload(READ_ONLY)),
-    "revocation before expiry": ("credential_revoked", changed(REVOKED, expires_at="2020-01-01T00:00:00Z"), sent("GET", "/team", key=REVOKED)),
-    "the rate before the profile": ("rate_limited", exhausted(READ_ONLY), upload(READ_ONLY)),
-    "a missing Idempotency-Key before the body": ("invalid_request", sent("POST", "/uploads", {}, idempotency_key=None)),
-    "the query before the body": ("invalid_request", sent("POST", "/uploads?x=1", {})),
-    "the limit before the cursor": ("invalid_request", sent("GET", "/assets?after=x&limit=0")),
-    "the pause before the subscription": ("service_unavailable", paused, upload(LAPSED)),
-    "the pause before the path's resource": ("service_unavailable", paused, sent("DELETE", f"/assets/{GHOST}")),
-    "the subscription before the path's resource": (
-        "subscription_required", sent("PATCH", "/products/prd_1", {"name": "x"}, key=LAPSED)
+    "an unknown path before the credential": (
+        "not_found",
+        sent("POST", "/nothing", UPLOAD, key=None),
     ),
-    "the subscription before read-only": ("subscription_required", premade_changed(LAPSED, name="x")),
-    "the path's resource before references": ("product_not_found", sent("PATCH", "/products/prd_1", {"asset_ids": [GHOST]})),
-    "the path's resource before its state": ("not_found", pose_being_changed(OTHER, name="x")),
-    "read-only before references": ("permission_denied", premade_changed(asset_id=GHOST)),
-    "state before references": ("resource_operation_in_progress", pose_being_changed(asset_id=GHOST)),
+    "the credential before the rate": (
+        "credential_revoked",
+        exhausted(),
+        changed(FULL, state="revoked"),
+        sent("GET", "/team"),
+    ),
+    "the credential before the profile": (
+        "credential_revoked",
+        changed(READ_ONLY, state="revoked"),
+        upload(READ_ONLY),
+    ),
+    "revocation before expiry": (
+        "credential_revoked",
+        changed(REVOKED, expires_at="2020-01-01T00:00:00Z"),
+        sent("GET", "/team", key=REVOKED),
+    ),
+    "the rate before the profile": (
+        "rate_limited",
+        exhausted(READ_ONLY),
+        upload(READ_ONLY),
+    ),
+    "a missing Idempotency-Key before the body": (
+        "invalid_request",
+        sent("POST", "/uploads", {}, idempotency_key=None),
+    ),
+    "the query before the body": ("invalid_request", sent("POST", "/uploads?x=1", {})),
+    "the limit before the cursor": (
+        "invalid_request",
+        sent("GET", "/assets?after=x&limit=0"),
+    ),
+    "the pause before the subscription": (
+        "service_unavailable",
+        paused,
+        upload(LAPSED),
+    ),
+    "the pause before the path's resource": (
+        "service_unavailable",
+        paused,
+        sent("DELETE", f"/assets/{GHOST}"),
+    ),
+    "the subscription before the path's resource": (
+        "subscription_required",
+        sent("PATCH", "/products/prd_1", {"name": "x"}, key=LAPSED),
+    ),
+    "the subscription before read-only": (
+        "subscription_required",
+        premade_changed(LAPSED, name="x"),
+    ),
+    "the path's resource before references": (
+        "product_not_found",
+        sent("PATCH", "/products/prd_1", {"asset_ids": [GHOST]}),
+    ),
+    "the path's resource before its state": (
+        "not_found",
+        pose_being_changed(OTHER, name="x"),
+    ),
+    "read-only before references": (
+        "permission_denied",
+        premade_changed(asset_id=GHOST),
+    ),
+    "state before references": (
+        "resource_operation_in_progress",
+        pose_being_changed(asset_id=GHOST),
+    ),
     "references before rules": ("invalid_reference", walking_from_close_up),
-    "references before concurrency": ("invalid_reference", *full, photograph(asset_ids=[GHOST])),
+    "references before concurrency": (
+        "invalid_reference",
+        *full,
+        photograph(asset_ids=[GHOST]),
+    ),
     "rules before concurrency": ("already_at_target_resolution", *full, too_large),
-    "concurrency before Credits": ("concurrency_limit_reached", *full, poor, photograph()),
+    "concurrency before Credits": (
+        "concurrency_limit_reached",
+        *full,
+        poor,
+        photograph(),
+    ),
     "D17: the window before the token": ("upload_expired", expired_upload),
     "D17: used before the window": ("upload_not_found", late_repeat(picture())),
     "D17: failed before the window": ("upload_not_found", late_repeat(b"no picture")),
-}  # fmt: skip
+}
 """The code that answers, what is done before, and at last the request."""
 
 
 @pytest.mark.parametrize("order", ORDER)
-def test_of_two_checks_the_earlier_one_answers(emulator: EmulatorUnderTest, order: str) -> None:
+def test_of_two_checks_the_earlier_one_answers(
+    emulator: EmulatorUnderTest, order: str
+) -> None:
     code, *steps = ORDER[order]
     for step in steps[:-1]:
         step(emulator)

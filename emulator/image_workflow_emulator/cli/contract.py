@@ -16,7 +16,12 @@ from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.scenario.library import ScenarioLibrary
 from image_workflow_emulator.scenario.scenario import parse_scenario
-from image_workflow_emulator.scenario.world import built_in_world, described_readings, world_names, world_of
+from image_workflow_emulator.scenario.world import (
+    built_in_world,
+    described_readings,
+    world_names,
+    world_of,
+)
 
 
 def contract_operations(options: Namespace, _environment: Mapping[str, str]) -> None:
@@ -27,23 +32,47 @@ def contract_operations(options: Namespace, _environment: Mapping[str, str]) -> 
             "method": operation.method,
             "path": BASE_PATH + operation.path,
             "credits": operation.cost,
-            "answers": {str(status): sorted(operation.codes.get(status, ())) for status in sorted(operation.statuses)},
+            "answers": {
+                str(status): sorted(operation.codes.get(status, ()))
+                for status in sorted(operation.statuses)
+            },
         }
         for operation in load_contract().operations.values()
     ]
-    rows = ((one["operation"], f"{one['method']} {one['path']}", one["credits"], _answers(one)) for one in described)
-    show(options, {"data": described}, ("operation", "request", "credits", "answers"), rows)
+    rows = (
+        (
+            one["operation"],
+            f"{one['method']} {one['path']}",
+            one["credits"],
+            _answers(one),
+        )
+        for one in described
+    )
+    show(
+        options,
+        {"data": described},
+        ("operation", "request", "credits", "answers"),
+        rows,
+    )
 
 
 def _answers(operation: Mapping[str, Any]) -> str:
-    return "  ".join(f"{status} {', '.join(codes)}".rstrip() for status, codes in operation["answers"].items())
+    return "  ".join(
+        f"{status} {', '.join(codes)}".rstrip()
+        for status, codes in operation["answers"].items()
+    )
 
 
 def contract_readings(options: Namespace, _environment: Mapping[str, str]) -> None:
     """List the readings of the specification, with what each one finds."""
     described = described_readings()
-    rows = ((f"{one['decision']}={one['id']}", one["gives"], one["client"]) for one in described)
-    show(options, {"data": described}, ("reading", "gives", "finds a client that"), rows)
+    rows = (
+        (f"{one['decision']}={one['id']}", one["gives"], one["client"])
+        for one in described
+    )
+    show(
+        options, {"data": described}, ("reading", "gives", "finds a client that"), rows
+    )
 
 
 def contract_show(options: Namespace, _environment: Mapping[str, str]) -> None:
@@ -59,14 +88,24 @@ def contract_schema(options: Namespace, _environment: Mapping[str, str]) -> None
     if options.kind == "given":
         print_json(_given_schema())
     else:
-        print(shipped_path(f"contract/{options.kind}.schema.json").read_text("utf-8"), end="")
+        print(
+            shipped_path(f"contract/{options.kind}.schema.json").read_text("utf-8"),
+            end="",
+        )
 
 
 def _given_schema() -> dict[str, Any]:
     """Return the schema of the files of `given`, which the contract of the control plane has."""
-    schemas, wanted = shipped_document("contract/control-plane.yaml")["components"]["schemas"], ["Given"]
+    schemas, wanted = (
+        shipped_document("contract/control-plane.yaml")["components"]["schemas"],
+        ["Given"],
+    )
     for name in wanted:
-        wanted += (one for one in re.findall(r"#/components/schemas/(\w+)", str(schemas[name])) if one not in wanted)
+        wanted += (
+            one
+            for one in re.findall(r"#/components/schemas/(\w+)", str(schemas[name]))
+            if one not in wanted
+        )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$ref": "#/components/schemas/Given",
@@ -80,7 +119,9 @@ def _given_schema() -> dict[str, Any]:
 def scenario_list(options: Namespace, _environment: Mapping[str, str]) -> None:
     """Name every scenario of the library."""
     entries = ScenarioLibrary(load_contract()).entries
-    rows = ((entry["name"], " ".join(entry["description"].split())) for entry in entries)
+    rows = (
+        (entry["name"], " ".join(entry["description"].split())) for entry in entries
+    )
     show(options, {"data": entries}, ("name", "description"), rows)
 
 
@@ -92,14 +133,21 @@ def scenario_show(options: Namespace, _environment: Mapping[str, str]) -> None:
 def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report:
     """Check each file as `serve --scenario` would. The status is 2 if one cannot be used."""
     file_of_world = options.world or environment.get("EMULATOR_WORLD")
-    world = world_of(read_document(read_file(file_of_world), file_of_world)) if file_of_world else built_in_world()
+    world = (
+        world_of(read_document(read_file(file_of_world), file_of_world))
+        if file_of_world
+        else built_in_world()
+    )
     known, names = load_contract(), world_names(world)
     errors: list[tuple[str | None, str]] = []
     for file in options.files:
         try:
             parse_scenario(read_file(file), file, known, names)
         except DocumentError as error:
-            errors += ((f"{one.file}:{one.line}:{one.column}", one.words) for one in error.complaints)
+            errors += (
+                (f"{one.file}:{one.line}:{one.column}", one.words)
+                for one in error.complaints
+            )
         except UnusableFileError as error:
             errors.append((None, error.detail))
     found = count_of(len(errors), "error") if errors else "good"
@@ -108,9 +156,16 @@ def scenario_check(options: Namespace, environment: Mapping[str, str]) -> Report
         ok=not errors,
         summary=f"{count_of(len(options.files), 'scenario file')}: {found}",
         findings=[
-            ReportFinding(rule="invalid-file", severity="error", where=at, message=words) for at, words in errors
+            ReportFinding(
+                rule="invalid-file", severity="error", where=at, message=words
+            )
+            for at, words in errors
         ],
         counts={"files": len(options.files), "errors": len(errors)},
-        next=[] if errors else [f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"],
+        next=[]
+        if errors
+        else [
+            f"image-workflow-emulator exec --scenario {shlex.quote(options.files[0])} -- CMD"
+        ],
         status=2 if errors else 0,
     )

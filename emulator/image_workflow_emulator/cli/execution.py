@@ -49,7 +49,12 @@ from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
 from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from image_workflow_emulator.service.sandbox.scenarios import count_rules
-from image_workflow_emulator.settings import CLIENT_VARIABLES, CommandError, SettingError, read_settings
+from image_workflow_emulator.settings import (
+    CLIENT_VARIABLES,
+    CommandError,
+    SettingError,
+    read_settings,
+)
 
 MAX_FINDINGS: Final = 1_000
 _DEFAULTS: Final = {"port": "0", "access_log": "off", "journal_requests": "100000"}
@@ -66,24 +71,41 @@ def run(options: Namespace, environment: Mapping[str, str]) -> Report:
     settings = read_settings(vars(options), environment, _DEFAULTS)
     if options.ignore:
         _check_rules(options.ignore)
-    journal, state, coverage_file = (_file(options, name) for name in ("journal", "save_state", "coverage"))
+    journal, state, coverage_file = (
+        _file(options, name) for name in ("journal", "save_state", "coverage")
+    )
     with process_log(settings):
         with started(settings, environment) as (listener, address, application):
-            server = _Run(options, _variables(environment, address, application), application, address)
+            server = _Run(
+                options,
+                _variables(environment, address, application),
+                application,
+                address,
+            )
             server.run(sockets=[listener])
         coverage = None
-        if options.format == "json" or coverage_file or options.coverage_fail_under is not None:
+        if (
+            options.format == "json"
+            or coverage_file
+            or options.coverage_fail_under is not None
+        ):
             from image_workflow_emulator.examiner.coverage import document
 
             coverage = document(application.contract, server.observed.covered)
         report = _report(server, coverage)
         options.quiet &= report.status == server.status  # else the report says why
         if journal:
-            write_or_say(report, journal, server.observed.journal(journal.suffix, address))
+            write_or_say(
+                report, journal, server.observed.journal(journal.suffix, address)
+            )
         if state:
             write_or_say(report, state, server.state)
         if coverage_file:
-            write_or_say(report, coverage_file, judges.coverage_text(coverage or {}, coverage_file.suffix))
+            write_or_say(
+                report,
+                coverage_file,
+                judges.coverage_text(coverage or {}, coverage_file.suffix),
+            )
         return report
 
 
@@ -110,7 +132,13 @@ class _Run(WatchedServer):
     state: bytes
     """The default sandbox as it was at the end, as a file, if that is to be saved."""
 
-    def __init__(self, options: Namespace, variables: dict[str, str], application: Application, address: str) -> None:
+    def __init__(
+        self,
+        options: Namespace,
+        variables: dict[str, str],
+        application: Application,
+        address: str,
+    ) -> None:
         super().__init__(application)
         self.options, self.application = options, application
         self._variables, self._address = variables, address
@@ -131,8 +159,12 @@ class _Run(WatchedServer):
                 from image_workflow_emulator.client.control_client import ControlClient
                 from image_workflow_emulator.client.exports import saved_sandbox
 
-                client = ControlClient(self._address, self.application.settings.control_token)
-                self.state = await asyncio.to_thread(saved_sandbox, client, self.options.save_state)
+                client = ControlClient(
+                    self._address, self.application.settings.control_token
+                )
+                self.state = await asyncio.to_thread(
+                    saved_sandbox, client, self.options.save_state
+                )
         finally:
             for sandbox in self.application.sandboxes.by_id.values():
                 self.observed.judge(sandbox)
@@ -145,7 +177,9 @@ class _Run(WatchedServer):
 
     async def _close(self) -> None:
         """Break off every connection: no client waits for an answer any more."""
-        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would log every request that is broken off
+        logging.getLogger("uvicorn").setLevel(
+            logging.CRITICAL
+        )  # it would log every request that is broken off
         for server in self.servers:
             server.close()
         self.application.stop()
@@ -155,11 +189,17 @@ class _Run(WatchedServer):
         self.application.close()
 
 
-def _variables(environment: Mapping[str, str], address: str, application: Application) -> dict[str, str]:
+def _variables(
+    environment: Mapping[str, str], address: str, application: Application
+) -> dict[str, str]:
     """Return the environment of the command, in which nothing leads to another emulator."""
     sandbox, token = application.sandboxes.default, application.settings.control_token
     return {
-        **{name: value for name, value in environment.items() if name not in CLIENT_VARIABLES},
+        **{
+            name: value
+            for name, value in environment.items()
+            if name not in CLIENT_VARIABLES
+        },
         "IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH,
         "EMULATOR_URL": address,
         # A key from the environment would belong to the real service.
@@ -170,7 +210,14 @@ def _variables(environment: Mapping[str, str], address: str, application: Applic
 
 # The process of the command ------------------------------------------------------------------------------------------
 
-_FORWARDED: Final = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+_FORWARDED: Final = (
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
 """The signals that are forwarded to the command."""
 FINISH_SECONDS = 0.5
 """How long processes that the command left behind may take to finish by themselves, as the reader of a pipe does."""
@@ -188,7 +235,12 @@ _SIGNALLED = 128
 class Child:
     """A running command. It has the streams and every other file that this process was started with."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str], output: int | None = None) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        output: int | None = None,
+    ) -> None:
         """Start it, in a running event loop, which handles the signals from now on.
 
         `output` is the file number of its standard output; None: that of this process. Raises CommandError.
@@ -197,12 +249,18 @@ class Child:
         _adopt_orphans()
         try:
             self._process = subprocess.Popen(  # noqa: S603
-                words, env=environment, close_fds=False, start_new_session=True, stdout=output
+                words,
+                env=environment,
+                close_fds=False,
+                start_new_session=True,
+                stdout=output,
             )
         except OSError as error:
             is_missing = isinstance(error, FileNotFoundError)
             reason = "command not found" if is_missing else error.strerror
-            raise CommandError(f"{words[0]}: {reason}", _NOT_FOUND if is_missing else _NOT_EXECUTABLE) from error
+            raise CommandError(
+                f"{words[0]}: {reason}", _NOT_FOUND if is_missing else _NOT_EXECUTABLE
+            ) from error
         self._group = self._process.pid
 
     async def wait(self) -> int:
@@ -223,10 +281,14 @@ class Child:
     def _forward_signals(self) -> None:
         # If SIGCHLD is ignored, as some parents leave it, there is no exit status to wait for.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z would stop the emulator alone
+        signal.signal(
+            signal.SIGTSTP, signal.SIG_IGN
+        )  # Ctrl-Z would stop the emulator alone
         loop = asyncio.get_running_loop()
         for number in _FORWARDED:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
+            if (
+                signal.getsignal(number) is not signal.SIG_IGN
+            ):  # else it is meant to be ignored, as under nohup
                 loop.add_signal_handler(number, self._signal, number)
 
     def _signal(self, number: int) -> None:
@@ -249,7 +311,10 @@ class Child:
                 pass  # one more that had ended
         try:
             os.killpg(self._group, 0)
-        except (ProcessLookupError, PermissionError):  # no process is left, or none that this one may end
+        except (
+            ProcessLookupError,
+            PermissionError,
+        ):  # no process is left, or none that this one may end
             return False
         return True
 
@@ -272,7 +337,12 @@ class Observed:
         """Judge conduct, and keep the entries of the journals, as the options of `exec` ask."""
         self._options = options
         self._entries: list[dict[str, Any]] = []
-        self.counts = {"requests": 0, "credits_charged": 0, "credits_reserved": 0, "emulator_time_ms": 0}
+        self.counts = {
+            "requests": 0,
+            "credits_charged": 0,
+            "credits_reserved": 0,
+            "emulator_time_ms": 0,
+        }
         """`credits_reserved`: for work that was not finished. `emulator_time_ms`: the time passed on all clocks."""
         self.left = 0
         """How many requests had left their journal before."""
@@ -290,12 +360,17 @@ class Observed:
         """Add up a sandbox that ends, and judge its clients."""
         now, requests = engine.enter(sandbox), sandbox.journal.requests
         self.counts["requests"] += len(requests)
-        self.counts["credits_reserved"] += sum(account.ledger.reserved for account in sandbox.accounts.values())
+        self.counts["credits_reserved"] += sum(
+            account.ledger.reserved for account in sandbox.accounts.values()
+        )
         self.counts["emulator_time_ms"] += now - sandbox.opened_at
         self.left += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
             counts = self.rules.setdefault(key, RuleCounts())
-            counts.matched, counts.fired = counts.matched + past.matched, counts.fired + past.fired
+            counts.matched, counts.fired = (
+                counts.matched + past.matched,
+                counts.fired + past.fired,
+            )
         for playbook in sandbox.playbooks.values():
             count_rules(self.rules, playbook)
         for record in requests:
@@ -310,7 +385,12 @@ class Observed:
         if (place, answer) not in self.answers:
             from image_workflow_emulator.control.describing import remedy_of
 
-            first = {"operation": place, "code": record.code, "count": 0, "remedy": remedy_of(record)}
+            first = {
+                "operation": place,
+                "code": record.code,
+                "count": 0,
+                "remedy": remedy_of(record),
+            }
             self.answers[place, answer] = first
         self.answers[place, answer]["count"] += 1
 
@@ -320,29 +400,52 @@ class Observed:
         from image_workflow_emulator.examiner.points import cover
 
         records, store = sandbox.journal.completed(), sandbox.store
-        works = [store.find_work(record.work_id) for record in records if record.work_id]
-        self.counts["credits_charged"] += sum((work and work.charged_credits) or 0 for work in works)
+        works = [
+            store.find_work(record.work_id) for record in records if record.work_id
+        ]
+        self.counts["credits_charged"] += sum(
+            (work and work.charged_credits) or 0 for work in works
+        )
         self.covered.update(cover(records, store))
         if self._options.conduct != "off":
-            found = judge(records, store, now, has_ended=True, ignored=self._options.ignore)
-            place = "" if sandbox.id == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox.id}"
+            found = judge(
+                records, store, now, has_ended=True, ignored=self._options.ignore
+            )
+            place = (
+                ""
+                if sandbox.id == DEFAULT_SANDBOX_ID
+                else f", in the sandbox {sandbox.id}"
+            )
             room = MAX_FINDINGS - len(self.conduct)
-            self.conduct += (judges.conduct_finding(finding, place) for finding in found.findings[:room])
+            self.conduct += (
+                judges.conduct_finding(finding, place)
+                for finding in found.findings[:room]
+            )
             self.checked.update(found.checked)
             self.not_checked = self.not_checked or found.not_checked
         if self._options.journal is not None:
-            from image_workflow_emulator.control.describing import Masks, describe_request
+            from image_workflow_emulator.control.describing import (
+                Masks,
+                describe_request,
+            )
 
             masks, journal = Masks(sandbox.credentials), sandbox.journal.requests
-            self._entries += ({"sandbox": sandbox.id, **describe_request(record, masks)} for record in journal)
+            self._entries += (
+                {"sandbox": sandbox.id, **describe_request(record, masks)}
+                for record in journal
+            )
 
     def journal(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
         from image_workflow_emulator.client.exports import journal_as_har
 
         entries = sorted(self._entries, key=lambda entry: str(entry["arrived_at"]))
-        content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
-        return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        content = (
+            journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
+        )
+        return orjson.dumps(
+            content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        )
 
 
 def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
@@ -352,7 +455,10 @@ def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
     options, seen, unmet = run.options, run.observed, list[str]()
     judged = {"requests": seen.counts["requests"], "left": seen.left}
     refusals = [answer for answer in seen.answers.values() if answer["code"]]
-    charged, seconds = count_of(seen.counts["credits_charged"], "Credit"), seen.counts["emulator_time_ms"] / 1000
+    charged, seconds = (
+        count_of(seen.counts["credits_charged"], "Credit"),
+        seen.counts["emulator_time_ms"] / 1000,
+    )
     summary = f"{judges.judged_words(judged)}, {charged} charged, {seconds:g} s of emulator time"
     if seen.checked:
         summary += f"; conduct: {judges.conduct_words(seen.conduct, seen.checked)}"
@@ -360,12 +466,21 @@ def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
     if coverage is not None:
         from image_workflow_emulator.examiner.coverage import rows as rows_of
 
-        unmet = [f"{name} {gap}" for name, covered, _, gaps in rows_of(coverage) if covered for gap in gaps]
+        unmet = [
+            f"{name} {gap}"
+            for name, covered, _, gaps in rows_of(coverage)
+            if covered
+            for gap in gaps
+        ]
         rows.append(("coverage", judges.coverage_words(coverage)))
     findings = [*_findings(options, seen, coverage)]
     forbidden = [*seen.conduct, *findings] if options.conduct == "fail" else findings
-    status = run.status or int(any(finding.severity == "error" for finding in forbidden))
-    more = "exec --journal journal.json" if status or seen.conduct or findings else "sweep"
+    status = run.status or int(
+        any(finding.severity == "error" for finding in forbidden)
+    )
+    more = (
+        "exec --journal journal.json" if status or seen.conduct or findings else "sweep"
+    )
     words = shlex.join(options.words)
     return Report(
         kind="exec",
@@ -375,16 +490,23 @@ def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
         counts=seen.counts,
         checked=seen.checked,
         tables=[ReportTable(title="", columns=(), rows=rows)],
-        next=[f"image-workflow-emulator {more} -- {words if len(words) <= 200 and words.isprintable() else 'CMD'}"],
+        next=[
+            f"image-workflow-emulator {more} -- {words if len(words) <= 200 and words.isprintable() else 'CMD'}"
+        ],
         details={
             "judged": judged,
             "data": {
                 "exit": run.status,
                 "refusals": sorted(refusals, key=lambda refusal: -refusal["count"]),
                 "conduct": Counter(finding.severity for finding in seen.conduct),
-                "coverage": {"percent": coverage and coverage["percent"], "unmet": unmet},
+                "coverage": {
+                    "percent": coverage and coverage["percent"],
+                    "unmet": unmet,
+                },
                 "rules_never_fired": [
-                    f"{scenario}: {name}" for (scenario, name), rule in seen.rules.items() if not rule.fired
+                    f"{scenario}: {name}"
+                    for (scenario, name), rule in seen.rules.items()
+                    if not rule.fired
                 ],
             },
         },
@@ -392,7 +514,9 @@ def _report(run: _Run, coverage: dict[str, Any] | None) -> Report:
     )
 
 
-def _findings(options: Namespace, seen: Observed, coverage: dict[str, Any] | None) -> Iterator[ReportFinding]:
+def _findings(
+    options: Namespace, seen: Observed, coverage: dict[str, Any] | None
+) -> Iterator[ReportFinding]:
     """Iterate over what makes the run worth less than it seems."""
     if not seen.answers:
         yield ReportFinding(
@@ -404,14 +528,22 @@ def _findings(options: Namespace, seen: Observed, coverage: dict[str, Any] | Non
         )
     for (scenario, name), counts in seen.rules.items():
         if not counts.fired:
-            from image_workflow_emulator.testing.sandbox import Rule  # which takes time to import
+            from image_workflow_emulator.testing.sandbox import (
+                Rule,
+            )  # which takes time to import
 
-            message = Rule(name=name, matched=counts.matched, fired=0).never_fired(scenario)
-            yield ReportFinding(rule="rule-never-fired", severity="warning", where=None, message=message)
+            message = Rule(name=name, matched=counts.matched, fired=0).never_fired(
+                scenario
+            )
+            yield ReportFinding(
+                rule="rule-never-fired", severity="warning", where=None, message=message
+            )
     least = options.coverage_fail_under
     if coverage is not None and least is not None and coverage["percent"] < least:
         message = f"{coverage['percent']:g} % of the contract; wanted {least:g} %"
-        yield ReportFinding(rule="coverage", severity="error", where=None, message=message)
+        yield ReportFinding(
+            rule="coverage", severity="error", where=None, message=message
+        )
 
 
 def _rows(run: _Run) -> Iterator[tuple[str, str]]:
@@ -423,4 +555,7 @@ def _rows(run: _Run) -> Iterator[tuple[str, str]]:
     if readings := chosen(run.application.sandboxes.default.readings):
         yield "readings", ", ".join(readings)
     if seen.not_checked:
-        yield "not checked", f"{', '.join(seen.not_checked)}: an auto clock takes every wait"
+        yield (
+            "not checked",
+            f"{', '.join(seen.not_checked)}: an auto clock takes every wait",
+        )

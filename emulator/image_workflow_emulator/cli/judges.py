@@ -14,7 +14,12 @@ from msgspec import convert
 
 from image_workflow_emulator.cli.output import page
 from image_workflow_emulator.client.local_files import read_file
-from image_workflow_emulator.examiner.findings import SEVERITIES, Conduct, Finding, request_numbers
+from image_workflow_emulator.examiner.findings import (
+    SEVERITIES,
+    Conduct,
+    Finding,
+    request_numbers,
+)
 from image_workflow_emulator.kernel.wording import count_of, first_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.settings import UsageError
@@ -49,13 +54,21 @@ def _asked(options: Namespace, environment: Mapping[str, str]) -> Any:
 def conduct_finding(finding: Finding, place: str = "") -> ReportFinding:
     """Return a finding of a report. `place`: where else its requests were sent, in words."""
     agent = finding.client.get("user_agent")
-    return finding.reported(request_numbers(finding.requests) + (f", by {agent[:_MAX_AGENT]}" if agent else "") + place)
+    return finding.reported(
+        request_numbers(finding.requests)
+        + (f", by {agent[:_MAX_AGENT]}" if agent else "")
+        + place
+    )
 
 
-def conduct_words(findings: Iterable[Finding | ReportFinding], checked: Mapping[str, int]) -> str:
+def conduct_words(
+    findings: Iterable[Finding | ReportFinding], checked: Mapping[str, int]
+) -> str:
     """Say in short what was found, and how many rules could have found something."""
     severities = Counter(finding.severity for finding in findings)
-    found = ", ".join(count_of(severities[word], word) for word in SEVERITIES if severities[word])
+    found = ", ".join(
+        count_of(severities[word], word) for word in SEVERITIES if severities[word]
+    )
     occasions = sum(number > 0 for number in checked.values())
     return f"{found or 'nothing wrong'}; {occasions} of {count_of(len(checked), 'rule')} had an occasion"
 
@@ -75,7 +88,9 @@ def coverage(options: Namespace, environment: Mapping[str, str]) -> Report:
     if options.files:
         from image_workflow_emulator.examiner.coverage import merged
 
-        return coverage_report(merged([_read_coverage(name) for name in options.files]), options.fail_under)
+        return coverage_report(
+            merged([_read_coverage(name) for name in options.files]), options.fail_under
+        )
     answer = _asked(options, environment)
     report = coverage_report(answer, options.fail_under)
     report.summary = f"{judged_words(answer['judged'])}; {report.summary}"
@@ -101,7 +116,11 @@ def coverage_report(found: dict[str, Any], least: float | None = None) -> Report
         for name, covered, of, gaps in rows(found)
         if covered
     ]
-    table = ReportTable(title="Points of the operations used", columns=("operation", "covered", "gaps"), rows=used)
+    table = ReportTable(
+        title="Points of the operations used",
+        columns=("operation", "covered", "gaps"),
+        rows=used,
+    )
     return Report(
         kind="coverage",
         ok=not is_low,
@@ -132,9 +151,15 @@ def _gap_finding(gap: Mapping[str, Any]) -> ReportFinding:
         case by:
             remedy = by.get("request") or "call it so that it answers this"
     found: dict[str, Any] = {"where": where, "remedy": remedy, "command": command}
-    return ReportFinding(rule="not-covered", severity="note", message="not covered yet", **found)
+    return ReportFinding(
+        rule="not-covered", severity="note", message="not covered yet", **found
+    )
 
 
 def coverage_text(found: dict[str, Any], suffix: str) -> str:
     """Return the content of a coverage file: a page where its name ends in .html, else JSON that `coverage` reads."""
-    return page(coverage_report(found)) if suffix.lower() == ".html" else json.dumps(found, indent=1) + "\n"
+    return (
+        page(coverage_report(found))
+        if suffix.lower() == ".html"
+        else json.dumps(found, indent=1) + "\n"
+    )

@@ -22,7 +22,11 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from image_workflow_emulator.cli.background_writer import written_in_background
-from image_workflow_emulator.client.local_files import UnusableFileError, check_writable, write_file
+from image_workflow_emulator.client.local_files import (
+    UnusableFileError,
+    check_writable,
+    write_file,
+)
 from image_workflow_emulator.kernel.wording import printable, printable_lines
 from image_workflow_emulator.report import Report, ReportFinding
 from image_workflow_emulator.settings import SettingError
@@ -32,7 +36,12 @@ LEAST_WIDTH: Final = 6
 """No column is made narrower, however narrow the terminal is."""
 
 
-def show(options: Namespace, answer: Any, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def show(
+    options: Namespace,
+    answer: Any,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+) -> None:
     """Print an answer as --format asks for: as JSON, or as a table of these rows.
 
     On a terminal a table fits its width; elsewhere each row is one line.
@@ -40,7 +49,13 @@ def show(options: Namespace, answer: Any, columns: Sequence[str], rows: Iterable
     if options.format == "json":
         print_json(answer)
     else:
-        print("\n".join(table_lines(columns, rows, terminal_width() if sys.stdout.isatty() else None)))
+        print(
+            "\n".join(
+                table_lines(
+                    columns, rows, terminal_width() if sys.stdout.isatty() else None
+                )
+            )
+        )
 
 
 def print_json(value: Any) -> None:
@@ -53,7 +68,9 @@ def terminal_width() -> int:
     return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
 
 
-def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None) -> Iterator[str]:
+def table_lines(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], width: int | None
+) -> Iterator[str]:
     """Iterate over the lines of a table: the names of its columns, if they have any, and its rows. None is shown as a
     dash.
 
@@ -61,15 +78,25 @@ def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: in
     where it does not help to break between words.
     """
     heads = [[name.replace("_", " ").upper() for name in columns]] if columns else []
-    cells = [["-" if cell is None else printable(str(cell)) for cell in row] for row in (*heads, *rows)]
+    cells = [
+        ["-" if cell is None else printable(str(cell)) for cell in row]
+        for row in (*heads, *rows)
+    ]
     by_column = list(zip(*cells, strict=True))
     widths = [max(map(len, column)) for column in by_column]
     if width is not None:
         room = width - len(GAP) * (len(widths) - 1)
-        longest_words = [max(len(word) for cell in column for word in cell.split(" ")) for column in by_column]
+        longest_words = [
+            max(len(word) for cell in column for word in cell.split(" "))
+            for column in by_column
+        ]
         for narrowest in (longest_words, [LEAST_WIDTH] * len(widths)):
             while sum(widths) > room and any(map(gt, widths, narrowest)):
-                wide = [number for number, least in enumerate(narrowest) if widths[number] > least]
+                wide = [
+                    number
+                    for number, least in enumerate(narrowest)
+                    if widths[number] > least
+                ]
                 widths[max(wide, key=widths.__getitem__)] -= 1
     for row in cells:
         for pieces in zip_longest(*map(_pieces, row, widths), fillvalue=""):
@@ -77,14 +104,22 @@ def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]], width: in
 
 
 def _pieces(cell: str, width: int) -> list[str]:
-    return [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)
+    return (
+        [cell]
+        if len(cell) <= width
+        else textwrap.wrap(cell, width, break_on_hyphens=False)
+    )
 
 
 def complain(message: str) -> None:
     """Print each line of a message to standard error, if somebody reads it."""
     with contextlib.suppress(OSError):
         for line in message.split("\n"):
-            print(f"image-workflow-emulator: {printable(line)}", file=sys.stderr, flush=True)
+            print(
+                f"image-workflow-emulator: {printable(line)}",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 # Reports --------------------------------------------------------------------------------------------------------------
@@ -96,24 +131,35 @@ MAX_EXEC_BYTES: Final = 4 * 2**10
 
 
 def conclude(
-    judge: Callable[[Namespace, Mapping[str, str]], Report], options: Namespace, given: Mapping[str, str]
+    judge: Callable[[Namespace, Mapping[str, str]], Report],
+    options: Namespace,
+    given: Mapping[str, str],
 ) -> int:
     """Let a command judge, with its options and the environment; write and print its report as the options ask. Return
     the exit status.
 
     Raises UnusableFileError for a file that cannot be written: before the command runs, as far as that can be known.
     """
-    files = {check_writable("--report", name): _emitter(name) for name in options.report}
+    files = {
+        check_writable("--report", name): _emitter(name) for name in options.report
+    }
     report = judge(options, given)
-    if report.kind == "exec":  # its status stays that of the command, whether or not anybody reads
-        with written_in_background(sys.stderr) as stream, contextlib.redirect_stderr(stream):
+    if (
+        report.kind == "exec"
+    ):  # its status stays that of the command, whether or not anybody reads
+        with (
+            written_in_background(sys.stderr) as stream,
+            contextlib.redirect_stderr(stream),
+        ):
             _publish(report, files, options)
     else:
         _publish(report, files, options)
     return report.status
 
 
-def _publish(report: Report, files: Mapping[Path, Callable[[Report], str]], options: Namespace) -> None:
+def _publish(
+    report: Report, files: Mapping[Path, Callable[[Report], str]], options: Namespace
+) -> None:
     """Write a report to files, and print it as the options ask."""
     for file, emit in files.items():
         write_or_say(report, file, emit(report))
@@ -132,7 +178,9 @@ def _emitter(name: str) -> Callable[[Report], str]:
     """Return what writes a file of this name. Raises SettingError."""
     emitter = _EMITTERS.get(Path(name).suffix.lower())
     if emitter is None:
-        raise SettingError("--report", name, f"a file whose name ends in {', '.join(_EMITTERS)}")
+        raise SettingError(
+            "--report", name, f"a file whose name ends in {', '.join(_EMITTERS)}"
+        )
     return emitter
 
 
@@ -160,7 +208,11 @@ def text_lines(report: Report, width: int) -> Iterator[str]:
         shown.update(others)
     for table in report.tables:
         if table.columns:
-            yield from ("", *_wrapped(table.title, width), *table_lines(table.columns, table.rows, width))
+            yield from (
+                "",
+                *_wrapped(table.title, width),
+                *table_lines(table.columns, table.rows, width),
+            )
         else:  # names, and what is known of them
             yield from (f"  {line}" for line in table_lines((), table.rows, width - 2))
     yield from (f"next: {printable(command)}" for command in report.next)
@@ -176,7 +228,9 @@ def _lines(finding: ReportFinding) -> Iterator[str]:
 
 def _wrapped(text: str, width: int, margin: str = "") -> list[str]:
     """Break a text into lines, of which all but the first are indented once more. Commands and addresses stay whole."""
-    wrapper = textwrap.TextWrapper(width, margin, f"{margin}  ", break_long_words=False, break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(
+        width, margin, f"{margin}  ", break_long_words=False, break_on_hyphens=False
+    )
     return wrapper.wrap(printable(text))
 
 
@@ -228,31 +282,74 @@ _STYLE: Final = ":root { color-scheme: light dark } pre { font: 15px/1.5 ui-mono
 
 def _junit(report: Report) -> str:
     """Return a report as a test suite: a test case for the outcome, and for each rule."""
-    from xml.etree.ElementTree import Element, SubElement, tostring  # which take time to import
+    from xml.etree.ElementTree import (
+        Element,
+        SubElement,
+        tostring,
+    )  # which take time to import
 
-    suite = Element("testsuite", name=f"image-workflow-emulator.{report.kind}", errors="0")
+    suite = Element(
+        "testsuite", name=f"image-workflow-emulator.{report.kind}", errors="0"
+    )
 
     def add(rule: str, kind: str, message: str, text: str) -> None:
-        case = SubElement(suite, "testcase", classname=suite.attrib["name"], name=printable(rule))
+        case = SubElement(
+            suite, "testcase", classname=suite.attrib["name"], name=printable(rule)
+        )
         if kind:
-            inner = SubElement(case, kind, {} if kind == "system-out" else {"message": printable(message)})
+            inner = SubElement(
+                case,
+                kind,
+                {} if kind == "system-out" else {"message": printable(message)},
+            )
             inner.text = printable_lines(text)
 
-    for rule in dict.fromkeys((*report.checked, *(finding.rule for finding in report.findings))):
+    for rule in dict.fromkeys(
+        (*report.checked, *(finding.rule for finding in report.findings))
+    ):
         findings = [finding for finding in report.findings if finding.rule == rule]
-        errors = [finding.message for finding in findings if finding.severity == "error" and not report.ok]
-        kind = "failure" if errors else "system-out" if findings else "" if report.checked[rule] else "skipped"
-        add(rule, kind, "; ".join(errors) or "no occasion, or not checked", "\n".join(chain(*map(_lines, findings))))
+        errors = [
+            finding.message
+            for finding in findings
+            if finding.severity == "error" and not report.ok
+        ]
+        kind = (
+            "failure"
+            if errors
+            else "system-out"
+            if findings
+            else ""
+            if report.checked[rule]
+            else "skipped"
+        )
+        add(
+            rule,
+            kind,
+            "; ".join(errors) or "no occasion, or not checked",
+            "\n".join(chain(*map(_lines, findings))),
+        )
     is_told = report.ok or suite.find("*/failure") is not None
-    add("outcome", "system-out" if is_told else "failure", report.summary, report.summary)
-    for attribute, path in (("tests", "testcase"), ("failures", "*/failure"), ("skipped", "*/skipped")):
+    add(
+        "outcome",
+        "system-out" if is_told else "failure",
+        report.summary,
+        report.summary,
+    )
+    for attribute, path in (
+        ("tests", "testcase"),
+        ("failures", "*/failure"),
+        ("skipped", "*/skipped"),
+    ):
         suite.set(attribute, str(len(suite.findall(path))))
     return f"<?xml version='1.0' encoding='utf-8'?>\n<testsuites>{tostring(suite, 'unicode')}</testsuites>\n"
 
 
 def page(report: Report) -> str:
     """Return a report as a page for browsers: its text, without script and network."""
-    title, text = f"{'✓' if report.ok else '✗'} {report.kind}", "\n".join(text_lines(report, _PAGE_WIDTH))
+    title, text = (
+        f"{'✓' if report.ok else '✗'} {report.kind}",
+        "\n".join(text_lines(report, _PAGE_WIDTH)),
+    )
     head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body><pre>{escape(text)}</pre></body></html>\n'
 

@@ -40,10 +40,23 @@ class Command(NamedTuple):
     @property
     def needs_more(self) -> bool:
         """Whether it cannot run without further words."""
-        return any(spelling[0] != "-" and spelling[-1] not in "?*" for spelling in self.arguments)
+        return any(
+            spelling[0] != "-" and spelling[-1] not in "?*"
+            for spelling in self.arguments
+        )
 
 
-_WATCH: Final = ("requests", "scenario", "clock", "teams", "credentials", "given", "sandboxes", "state", "reset")
+_WATCH: Final = (
+    "requests",
+    "scenario",
+    "clock",
+    "teams",
+    "credentials",
+    "given",
+    "sandboxes",
+    "state",
+    "reset",
+)
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Run": ("serve", "exec", "wait"),
     "Watch and change": _WATCH,
@@ -54,7 +67,16 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 WITH_COMMAND: Final = ("exec", "sweep")
 """The commands that run another command, which comes after `--`."""
-OF_SANDBOX: Final = ("clock", "seed", "start", "world", "scenario", "rate_limits", "evolution", "readings")
+OF_SANDBOX: Final = (
+    "clock",
+    "seed",
+    "start",
+    "world",
+    "scenario",
+    "rate_limits",
+    "evolution",
+    "readings",
+)
 """The options of `serve` that a sandbox has for itself."""
 SPAN: Final = "a span such as 90s, 250ms, 2m or 1h"
 
@@ -64,7 +86,9 @@ REPORT: Final[Arguments] = {
     "--report FILE ...": "write the report to FILE.json, FILE.xml (JUnit) or FILE.html; can be repeated",
 }
 """What every command takes that makes a Report."""
-IGNORE: Final[Arguments] = {"--ignore RULE ...": "leave out what this rule finds; can be repeated"}
+IGNORE: Final[Arguments] = {
+    "--ignore RULE ...": "leave out what this rule finds; can be repeated"
+}
 """What every command takes whose findings have rules (those of drift are decisions)."""
 
 
@@ -74,7 +98,10 @@ def _form(words: str) -> Arguments:
 
 
 _TABLE: Final = _form("table|json")
-_MOMENT: Final = {"value VALUE": "a timestamp such as 2026-01-01T00:01:00.000Z", **_TABLE}
+_MOMENT: Final = {
+    "value VALUE": "a timestamp such as 2026-01-01T00:01:00.000Z",
+    **_TABLE,
+}
 _MODE: Final = {"value VALUE": "real, manual, auto, or a rate such as x60", **_TABLE}
 _VARIABLES: Final = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
 
@@ -126,16 +153,25 @@ _REQUESTS: Final = {
     "--follow": "keep printing requests as they are answered",
     **_form("table|json|har"),
 }
-_REQUEST: Final = {"request REQUEST": "`last`, a sequence number or a Request-Id", **_form("text|json|curl")}
+_REQUEST: Final = {
+    "request REQUEST": "`last`, a sequence number or a Request-Id",
+    **_form("text|json|curl"),
+}
 _TEAM: Final = {"--team TEAM": "for one Team only, by name or id"}
-_FILE_OR_NAME: Final = {"scenario NAME|FILE": "a scenario of the library, or a YAML file", **_TEAM}
+_FILE_OR_NAME: Final = {
+    "scenario NAME|FILE": "a scenario of the library, or a YAML file",
+    **_TEAM,
+}
 _CHANGE: Final = {
     "team TEAM": "by name or id",
     "changes NAME=VALUE ...": "credits=5, subscription=inactive, concurrency_limit=1 or requests_per_minute=30",
     **_TABLE,
 }
 _KEY: Final = {"key KEY": "the sandbox's form of a key, or the world's", **_TABLE}
-_NEW_SANDBOX: Final = {"id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)", **_form("table|json|env")}
+_NEW_SANDBOX: Final = {
+    "id ID ?": "1 to 40 of a-z, 0-9 and hyphens (default: a free one)",
+    **_form("table|json|env"),
+}
 _SERVERS: Final = dict.fromkeys(OF_SANDBOX, "the server's")
 _FILE: Final = {"file FILE": "the file"}
 _GIVEN: Final = {
@@ -167,64 +203,176 @@ _CONDUCT: Final[Arguments] = {"files FILE *": _TRAFFIC, **REPORT}
 _CONDUCT_EPILOG: Final = "The exit status is 1 if there is an error, and 2 if a file holds no call of the service."
 
 COMMANDS: Final[Mapping[str, Command]] = {
-    "serve": Command("run the emulator until interrupted", home="cli.serving", settings={}, epilog=_VARIABLES),
+    "serve": Command(
+        "run the emulator until interrupted",
+        home="cli.serving",
+        settings={},
+        epilog=_VARIABLES,
+    ),
     "exec": Command(
-        "run a command with its own emulator", _EXEC, "cli.execution.run", settings=_OWN, epilog=_EXEC_MORE
+        "run a command with its own emulator",
+        _EXEC,
+        "cli.execution.run",
+        settings=_OWN,
+        epilog=_EXEC_MORE,
     ),
     "wait": Command("wait until an emulator is ready", _WAIT, "cli.remote", "emulator"),
-    "requests": Command("list, follow, explain or clear recorded requests", _NONE, "cli.remote", "sandbox", "list"),
-    "requests list": Command("list recorded requests, the newest last (the default)", _REQUESTS),
+    "requests": Command(
+        "list, follow, explain or clear recorded requests",
+        _NONE,
+        "cli.remote",
+        "sandbox",
+        "list",
+    ),
+    "requests list": Command(
+        "list recorded requests, the newest last (the default)", _REQUESTS
+    ),
     "requests show": Command("explain one request", _REQUEST),
     "requests clear": Command("forget all recorded requests", home="DELETE requests"),
-    "scenario": Command("show, change, list and check what goes wrong", _NONE, "cli.remote", "sandbox", "status"),
-    "scenario status": Command("show the running scenario (the default)", {**_TEAM, **_TABLE}),
+    "scenario": Command(
+        "show, change, list and check what goes wrong",
+        _NONE,
+        "cli.remote",
+        "sandbox",
+        "status",
+    ),
+    "scenario status": Command(
+        "show the running scenario (the default)", {**_TEAM, **_TABLE}
+    ),
     "scenario use": Command("run a scenario from now on", _FILE_OR_NAME),
     "scenario off": Command("end the running scenario", _TEAM, "DELETE scenario"),
-    "scenario list": Command("list the scenarios of the library", _TABLE, "cli.contract", "nothing"),
-    "scenario show": Command("print a scenario of the library", {"name NAME": "which"}, "cli.contract", "nothing"),
-    "scenario check": Command("check scenario files", _CHECKED, "cli.contract", "nothing"),
-    "clock": Command("show or move the clock, or change its mode", _NONE, "cli.remote", "sandbox", "show"),
+    "scenario list": Command(
+        "list the scenarios of the library", _TABLE, "cli.contract", "nothing"
+    ),
+    "scenario show": Command(
+        "print a scenario of the library",
+        {"name NAME": "which"},
+        "cli.contract",
+        "nothing",
+    ),
+    "scenario check": Command(
+        "check scenario files", _CHECKED, "cli.contract", "nothing"
+    ),
+    "clock": Command(
+        "show or move the clock, or change its mode",
+        _NONE,
+        "cli.remote",
+        "sandbox",
+        "show",
+    ),
     "clock show": Command("print the time (the default)", _TABLE, "GET clock"),
     "clock advance": Command(
-        "move forward by a span", {"value VALUE": SPAN, **_TABLE}, "POST clock/advance seconds={value}"
+        "move forward by a span",
+        {"value VALUE": SPAN, **_TABLE},
+        "POST clock/advance seconds={value}",
     ),
-    "clock to": Command("move forward to a timestamp", _MOMENT, "POST clock/advance to={value}"),
-    "clock next": Command("move forward to the next event", _TABLE, "POST clock/advance next_event=true"),
-    "clock idle": Command("move forward to the end of all work", _TABLE, "POST clock/advance until_idle=true"),
+    "clock to": Command(
+        "move forward to a timestamp", _MOMENT, "POST clock/advance to={value}"
+    ),
+    "clock next": Command(
+        "move forward to the next event", _TABLE, "POST clock/advance next_event=true"
+    ),
+    "clock idle": Command(
+        "move forward to the end of all work",
+        _TABLE,
+        "POST clock/advance until_idle=true",
+    ),
     "clock mode": Command("change the mode", _MODE, "PUT clock mode={value}"),
     "teams": Command("list or change Teams", _NONE, "cli.remote", "sandbox", "list"),
     "teams list": Command("list Teams (the default)", _TABLE, "GET teams"),
     "teams set": Command("change a Team from now on", _CHANGE, "PATCH teams/{team}"),
-    "credentials": Command("list, revoke or restore credentials", _NONE, "cli.remote", "sandbox", "list"),
-    "credentials list": Command("list the credentials of all Teams (the default)", _TABLE, "GET teams"),
-    "credentials revoke": Command("revoke a credential", _KEY, "PATCH credentials/{id} state=revoked"),
-    "credentials restore": Command(
-        "make a revoked credential active again", _KEY, "PATCH credentials/{id} state=active"
+    "credentials": Command(
+        "list, revoke or restore credentials", _NONE, "cli.remote", "sandbox", "list"
     ),
-    "given": Command("make what a file lists", _GIVEN, "cli.remote", "sandbox", epilog=_GIVEN_EPILOG),
-    "sandboxes": Command("list, create or delete sandboxes", _NONE, "cli.remote", "emulator", "list"),
+    "credentials list": Command(
+        "list the credentials of all Teams (the default)", _TABLE, "GET teams"
+    ),
+    "credentials revoke": Command(
+        "revoke a credential", _KEY, "PATCH credentials/{id} state=revoked"
+    ),
+    "credentials restore": Command(
+        "make a revoked credential active again",
+        _KEY,
+        "PATCH credentials/{id} state=active",
+    ),
+    "given": Command(
+        "make what a file lists", _GIVEN, "cli.remote", "sandbox", epilog=_GIVEN_EPILOG
+    ),
+    "sandboxes": Command(
+        "list, create or delete sandboxes", _NONE, "cli.remote", "emulator", "list"
+    ),
     "sandboxes list": Command("list sandboxes (the default)", _TABLE, "GET sandboxes"),
-    "sandboxes create": Command("create a sandbox", _NEW_SANDBOX, "cli.remote", settings=_SERVERS),
-    "sandboxes delete": Command("delete a sandbox with all that it holds", {"id ID": "which"}, "DELETE sandboxes/{id}"),
-    "state": Command("save a sandbox to a file, or load one", _NONE, "cli.remote", "sandbox"),
-    "state save": Command("save it to a state file, or a session for the page to FILE.json", _FILE),
+    "sandboxes create": Command(
+        "create a sandbox", _NEW_SANDBOX, "cli.remote", settings=_SERVERS
+    ),
+    "sandboxes delete": Command(
+        "delete a sandbox with all that it holds",
+        {"id ID": "which"},
+        "DELETE sandboxes/{id}",
+    ),
+    "state": Command(
+        "save a sandbox to a file, or load one", _NONE, "cli.remote", "sandbox"
+    ),
+    "state save": Command(
+        "save it to a state file, or a session for the page to FILE.json", _FILE
+    ),
     "state load": Command("replace it by what a state file holds", _FILE),
     "reset": Command("reset a sandbox to its start", home="POST reset", asks="sandbox"),
-    "sweep": Command("repeat a command with faults", _SWEEP, "sweep.sweeping", settings=_AUTO, epilog=_SWEEP_EPILOG),
-    "conduct": Command("judge what clients do wrong", _CONDUCT, "cli.judges", "sandbox", epilog=_CONDUCT_EPILOG),
-    "coverage": Command("show how much of the contract clients have covered", _COVERAGE, "cli.judges", "sandbox"),
-    "drift": Command("judge which readings the real service has, by recorded traffic", _DRIFT, "drift.judgement"),
-    "contract": Command("print what is shipped about the API", home="cli.contract", verb="show"),
-    "contract show": Command("print the contract (OpenAPI 3.1; the default)", _form("yaml|json")),
-    "contract operations": Command("list the operations with prices and problem codes", _TABLE),
-    "contract schema": Command("print the JSON Schema of a kind of file", {"kind scenario|world|given": "the kind"}),
-    "contract readings": Command("list the readings of the specification, where it is silent", _TABLE),
+    "sweep": Command(
+        "repeat a command with faults",
+        _SWEEP,
+        "sweep.sweeping",
+        settings=_AUTO,
+        epilog=_SWEEP_EPILOG,
+    ),
+    "conduct": Command(
+        "judge what clients do wrong",
+        _CONDUCT,
+        "cli.judges",
+        "sandbox",
+        epilog=_CONDUCT_EPILOG,
+    ),
+    "coverage": Command(
+        "show how much of the contract clients have covered",
+        _COVERAGE,
+        "cli.judges",
+        "sandbox",
+    ),
+    "drift": Command(
+        "judge which readings the real service has, by recorded traffic",
+        _DRIFT,
+        "drift.judgement",
+    ),
+    "contract": Command(
+        "print what is shipped about the API", home="cli.contract", verb="show"
+    ),
+    "contract show": Command(
+        "print the contract (OpenAPI 3.1; the default)", _form("yaml|json")
+    ),
+    "contract operations": Command(
+        "list the operations with prices and problem codes", _TABLE
+    ),
+    "contract schema": Command(
+        "print the JSON Schema of a kind of file",
+        {"kind scenario|world|given": "the kind"},
+    ),
+    "contract readings": Command(
+        "list the readings of the specification, where it is silent", _TABLE
+    ),
 }
 
 OF_FILES: Final[Mapping[str, str]] = {"conduct": "drift.recorded_conduct.conduct"}
 """What runs a command instead where it is given files."""
 
-_OF_RECORDING: Final = ("record", "--base-url", "--api-key", "--spend", "--target", "--out", "--keep-text")
+_OF_RECORDING: Final = (
+    "record",
+    "--base-url",
+    "--api-key",
+    "--spend",
+    "--target",
+    "--out",
+    "--keep-text",
+)
 _RECORD: Final = "record with mitmproxy, VCR.py or a browser: docs/drift.md"
 _REPORT: Final = "`--junit FILE` is `--report FILE.xml` now, and `--html FILE` is `--report FILE.html`"
 RETIRED: Final[Mapping[str, str]] = {
@@ -233,7 +381,9 @@ RETIRED: Final[Mapping[str, str]] = {
     "operations": "`operations` is `contract operations` now",
     "schema": "`schema KIND` is `contract schema KIND` now",
     "readings": "`readings` is `contract readings` now",
-    **dict.fromkeys(("exec --junit", "coverage --html", "drift --junit", "sweep --junit"), _REPORT),
+    **dict.fromkeys(
+        ("exec --junit", "coverage --html", "drift --junit", "sweep --junit"), _REPORT
+    ),
     "sweep --pairs": "pairs of faults are gone: `--only` tries one cell after another",
     "sweep --resume": "`--resume FILE` is `--report FILE.json` now, and then `--merge FILE.json -- CMD`",
     **dict.fromkeys((f"drift {word}" for word in _OF_RECORDING), _RECORD),

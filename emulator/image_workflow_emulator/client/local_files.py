@@ -32,7 +32,9 @@ class EmulatorError(Exception):
         self.code, self.detail, self.status = code, detail, status
 
     def __str__(self) -> str:
-        return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
+        return (
+            f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
+        )
 
 
 class UnusableFileError(EmulatorError):
@@ -62,7 +64,8 @@ def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes
         raise UnusableFileError("not_found", unreadable(error)) from None
     if (found := max(len(data), size)) > most_bytes:
         raise UnusableFileError(
-            "invalid_request", f"{fspath(file)}: found {found} bytes; expected at most {most_bytes}"
+            "invalid_request",
+            f"{fspath(file)}: found {found} bytes; expected at most {most_bytes}",
         )
     return data
 
@@ -70,7 +73,10 @@ def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes
 def read_state_file(file: "str | PathLike[str]") -> bytes:
     """Return what a state file holds. Raises UnusableFileError for one that cannot be read, or has no end."""
     if Path(file).exists() and not Path(file).is_file():
-        raise UnusableFileError("invalid_request", f"{fspath(file)}: expected a file, not a device or a pipe")
+        raise UnusableFileError(
+            "invalid_request",
+            f"{fspath(file)}: expected a file, not a device or a pipe",
+        )
     return read_file(file, 4 * 2**30)
 
 
@@ -81,11 +87,18 @@ def check_writable(flag: str, name: str) -> Path:
     """
     file = Path(name)
     try:
-        target, is_new = file.resolve(), not file.exists()  # a link may name a file that is not there yet
+        target, is_new = (
+            file.resolve(),
+            not file.exists(),
+        )  # a link may name a file that is not there yet
         target.open("ab").close()
         if is_new:
             target.unlink()
-    except (OSError, ValueError, RuntimeError) as error:  # the last for links that lead to each other
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # the last for links that lead to each other
         raise _unwritable(f"{flag}: ", name, error) from None
     return file
 

@@ -13,7 +13,12 @@ from image_workflow_emulator.documents.values import clock_setting
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation, Operation
 from image_workflow_emulator.kernel.clock import ClockSetting, Event, Timeline
-from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, timestamp_or_none
+from image_workflow_emulator.kernel.timestamps import (
+    LATEST_INSTANT,
+    SECOND_MS,
+    format_timestamp,
+    timestamp_or_none,
+)
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -24,12 +29,17 @@ MAX_STEPS: Final = 10_000
 _TURNS: Final = 20
 """Turns of the event loop within which a request is admitted after its hold, if it has no image to decode."""
 _MAX_DECODING_POLLS: Final = 10_000
-_OTHER_EVENTS: Final = {"upload_expired": "the upload window closes", engine.HOLD_EVENT: "a held request is admitted"}
+_OTHER_EVENTS: Final = {
+    "upload_expired": "the upload window closes",
+    engine.HOLD_EVENT: "a held request is admitted",
+}
 _POLL_SECONDS: Final = 0.001
 """How often, and how many times at most, to check whether one that has an image to decode is admitted."""
 
 
-def describe_clock(sandbox: Sandbox, now: int, setting: ClockSetting | None = None) -> dict[str, Any]:
+def describe_clock(
+    sandbox: Sandbox, now: int, setting: ClockSetting | None = None
+) -> dict[str, Any]:
     """Return the clock as the control plane shows it; with its present setting, if no other is given."""
     setting = setting or sandbox.clock.setting
     return {
@@ -43,7 +53,10 @@ def describe_clock(sandbox: Sandbox, now: int, setting: ClockSetting | None = No
 
 def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
     """Return the clock with its coming events, in words."""
-    events = [_describe_event(sandbox, event) for event in sandbox.timeline.first(MAX_SHOWN_EVENTS)]
+    events = [
+        _describe_event(sandbox, event)
+        for event in sandbox.timeline.first(MAX_SHOWN_EVENTS)
+    ]
     return {**describe_clock(sandbox, now), "events": events}
 
 
@@ -81,11 +94,15 @@ def clock_of(given: ClockSetting | Mapping[str, Any], where: str = "") -> ClockS
     Raises:
         Problem: invalid_request, a mode other than real has no rate.
     """
-    fields: Mapping[str, Any] = {"mode": given} if isinstance(given, ClockSetting) else given
+    fields: Mapping[str, Any] = (
+        {"mode": given} if isinstance(given, ClockSetting) else given
+    )
     try:
         return clock_setting(fields["mode"], fields.get("rate"))
     except ValueError:
-        raise invalid_value(f"{where}/rate", fields["rate"], "no rate, or the mode real") from None
+        raise invalid_value(
+            f"{where}/rate", fields["rate"], "no rate, or the mode real"
+        ) from None
 
 
 def get_clock(call: ControlCall) -> dict[str, Any]:
@@ -104,7 +121,11 @@ async def advance_clock(call: ControlCall) -> dict[str, Any]:
     target = _target(call.fields, call.sandbox, call.now)
     fired = await move_to(call.sandbox, target)
     now = engine.enter(call.sandbox)
-    return {**_with_events(call.sandbox, now), "fired": fired, "stalled": engine.stalled_work(call.sandbox)}
+    return {
+        **_with_events(call.sandbox, now),
+        "fired": fired,
+        "stalled": engine.stalled_work(call.sandbox),
+    }
 
 
 def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None:
@@ -113,7 +134,11 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
         case {"seconds": seconds}:
             longest = (LATEST_INSTANT - now) // SECOND_MS
             if not 0 <= seconds <= longest:
-                raise invalid_value("/seconds", seconds, f"seconds from 0 to {longest}, the end of the year 9999")
+                raise invalid_value(
+                    "/seconds",
+                    seconds,
+                    f"seconds from 0 to {longest}, the end of the year 9999",
+                )
             return int(now + round(seconds * SECOND_MS))
         case {"to": int(target)}:
             if target < now:
@@ -133,7 +158,10 @@ async def move_to(sandbox: Sandbox, target: int | None) -> int:
     """
     fired = 0
     for _ in range(MAX_STEPS):
-        hold_ends_at, instant = _next_hold_end(sandbox), engine.idle_at(sandbox) if target is None else target
+        hold_ends_at, instant = (
+            _next_hold_end(sandbox),
+            engine.idle_at(sandbox) if target is None else target,
+        )
         if hold_ends_at is not None and (instant is None or hold_ends_at <= instant):
             fired += await _end_hold(sandbox, hold_ends_at)
         elif instant is not None and (target is None or sandbox.clock.now() < target):
@@ -164,7 +192,9 @@ async def _advance(sandbox: Sandbox, instant: int) -> int:
 def _check_not_reset(sandbox: Sandbox, timeline: Timeline) -> None:
     """Raise Problem invalid_request with status 409 if the sandbox was reset while its clock moved."""
     if sandbox.timeline is not timeline:
-        raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
+        raise Problem(
+            "invalid_request", "the sandbox was reset while its clock moved", status=409
+        )
 
 
 def _next_hold_end(sandbox: Sandbox) -> int | None:
@@ -182,7 +212,9 @@ async def _end_hold(sandbox: Sandbox, instant: int) -> int:
     held = {request.scope for request in sandbox.held_admissions.values()}
     fired = await _advance(sandbox, instant)
     for poll in range(_TURNS + _MAX_DECODING_POLLS):
-        released = held - {request.scope for request in sandbox.held_admissions.values()}
+        released = held - {
+            request.scope for request in sandbox.held_admissions.values()
+        }
         if poll >= _TURNS and records.held.isdisjoint(released):
             break
         await asyncio.sleep(0 if poll < _TURNS else _POLL_SECONDS)

@@ -29,7 +29,13 @@ from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.requests import Body, ClientDisconnectedError, Request, Stop, read_query
+from image_workflow_emulator.http.requests import (
+    Body,
+    ClientDisconnectedError,
+    Request,
+    Stop,
+    read_query,
+)
 from image_workflow_emulator.http.responses import not_allowed, problem_response
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
@@ -57,7 +63,9 @@ class ControlPlane:
     """Draws a picture, if it was not drawn before, while others are served."""
     decode: Callable[[bytes, str, Readings], Awaitable[DecodedUpload]]
     """Decodes and normalizes an uploaded file of a content type while others are served."""
-    ask_off_record: Callable[[Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]]
+    ask_off_record: Callable[
+        [Sandbox, Scope, str, str, str, bytes], Awaitable[dict[str, Any]]
+    ]
     """Asks `/v1` as a client would, with no trace in a journal: with a key, a method, a path and a body. The scope is
     that of the request behind it. Returns the JSON of the answer; raises Problem for a refusal.
     """
@@ -67,7 +75,9 @@ class ControlPlane:
     """The content of the file that the option `given` names."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
     """The ids of its own requests: looking at a sandbox must not change the ids that the sandbox gives next."""
-    names: Iterator[str] = field(default_factory=lambda: map("sandbox-{}".format, count(1)))
+    names: Iterator[str] = field(
+        default_factory=lambda: map("sandbox-{}".format, count(1))
+    )
     """The ids of sandboxes that are created without one."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Taken from the first byte of a state file to its end: each may be as large as the memory for images."""
@@ -97,9 +107,15 @@ class ControlPlane:
 
     def find_sandbox(self, identifier: str | None) -> Sandbox:
         """Return the sandbox that a path names, the default one if it names none. Raises Problem not_found."""
-        sandbox = self.sandboxes.default if identifier is None else self.sandboxes.by_id.get(identifier)
+        sandbox = (
+            self.sandboxes.default
+            if identifier is None
+            else self.sandboxes.by_id.get(identifier)
+        )
         if sandbox is None:
-            raise Problem("not_found", f"{excerpt(identifier)}: there is no such sandbox")
+            raise Problem(
+                "not_found", f"{excerpt(identifier)}: there is no such sandbox"
+            )
         return sandbox
 
 
@@ -122,8 +138,15 @@ class ControlCall:
     def check_unchanged(self) -> None:
         """Check after a wait that the sandbox was not reset or deleted. Raises Problem with status 409."""
         sandboxes = self.plane.sandboxes
-        if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self.store:
-            raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
+        if (
+            sandboxes.by_id.get(self.sandbox.id) is not self.sandbox
+            or self.sandbox.store is not self.store
+        ):
+            raise Problem(
+                "invalid_request",
+                "the sandbox was reset while this request was being answered",
+                status=409,
+            )
         self.now = engine.enter(self.sandbox)
 
 
@@ -163,19 +186,32 @@ class Action(Struct, frozen=True):
         return self.body[JSON]["schema"]["$ref"] if [*self.body] == [JSON] else None
 
 
-_PAGES: Final = {"": "show_page", "/reference": "show_reference", "/page/{file}": "show_file"}
+_PAGES: Final = {
+    "": "show_page",
+    "/reference": "show_reference",
+    "/page/{file}": "show_file",
+}
 """The paths of the control plane that its contract does not have, and their handlers."""
 
 
-def _routes(handlers: Mapping[str, Handler]) -> Iterator[tuple[re.Pattern[str], Mapping[str, Action]]]:
+def _routes(
+    handlers: Mapping[str, Handler],
+) -> Iterator[tuple[re.Pattern[str], Mapping[str, Action]]]:
     """Iterate over the patterns of all paths, each with its actions by method.
 
     What concerns one sandbox acts on `default`, and below `/sandboxes/{sandbox}` on another.
     """
     for path, name in _PAGES.items():
-        yield _pattern(path), {"GET": Action(handlers[name], query={"sandbox": "Sandbox"})}
+        yield (
+            _pattern(path),
+            {"GET": Action(handlers[name], query={"sandbox": "Sandbox"})},
+        )
     for path, item in contract()["paths"].items():
-        actions = {method.upper(): _action(handlers, one) for method, one in item.items() if method != "servers"}
+        actions = {
+            method.upper(): _action(handlers, one)
+            for method, one in item.items()
+            if method != "servers"
+        }
         yield _pattern(path), actions
         if "servers" not in item:
             yield _pattern(f"/sandboxes/{{sandbox}}{path}"), actions
@@ -183,16 +219,30 @@ def _routes(handlers: Mapping[str, Handler]) -> Iterator[tuple[re.Pattern[str], 
 
 def _action(handlers: Mapping[str, Handler], operation: Mapping[str, Any]) -> Action:
     """Return the action of an operation of the contract: `getClock` is answered by `get_clock`."""
-    name = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", operation["operationId"])
+    name = re.sub(
+        "[A-Z]", lambda capital: f"_{capital[0].lower()}", operation["operationId"]
+    )
     body = operation.get("requestBody", {})
     known = contract()["components"]["parameters"]
-    components = [one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())]
-    query = {known[one]["name"]: one for one in components if known[one]["in"] == "query"}
+    components = [
+        one["$ref"].rpartition("/")[2] for one in operation.get("parameters", ())
+    ]
+    query = {
+        known[one]["name"]: one for one in components if known[one]["in"] == "query"
+    }
     status = int(next(iter(operation["responses"])))
-    return Action(handlers[name], query, body.get("content", {}), body.get("required", False), status)
+    return Action(
+        handlers[name],
+        query,
+        body.get("content", {}),
+        body.get("required", False),
+        status,
+    )
 
 
-async def in_slices(values: Iterable[Any], describe: Callable[[Any], Any]) -> list[orjson.Fragment]:
+async def in_slices(
+    values: Iterable[Any], describe: Callable[[Any], Any]
+) -> list[orjson.Fragment]:
     """Describe many values as JSON, ten at a time, between which other requests are served."""
     described = list[orjson.Fragment]()
     for number, value in enumerate(values, start=1):
@@ -249,14 +299,26 @@ class Control:
             sandbox = plane.find_sandbox(parameters.get("sandbox"))
             fields = _read_fields(action, head, content)
             now = engine.enter(sandbox)
-            call = ControlCall(plane, head, sandbox, now, parameters, query, content, fields, sandbox.store)
+            call = ControlCall(
+                plane,
+                head,
+                sandbox,
+                now,
+                parameters,
+                query,
+                content,
+                fields,
+                sandbox.store,
+            )
             value = action.handler(call)
             if isinstance(value, Awaitable):
                 value = await value
         if isinstance(value, Response):
             return value
         content = b"" if value is None else orjson.dumps(value)
-        return Response(content, action.status, media_type=None if value is None else JSON)
+        return Response(
+            content, action.status, media_type=None if value is None else JSON
+        )
 
     def _find(self, head: Request) -> tuple[Action, Mapping[str, str]]:
         """Find the action of a request, and the parts of its path; a slash within one came as `%2F`. Raises Problem."""
@@ -264,9 +326,18 @@ class Control:
             if match := pattern.fullmatch(head.path):
                 action = actions.get("GET" if head.method == "HEAD" else head.method)
                 if action is None:
-                    raise not_allowed(head.method, {*actions, *(["HEAD"] if "GET" in actions else [])})
-                return action, {name: part.replace("%2F", "/") for name, part in match.groupdict().items()}
-        raise Problem("not_found", f"{excerpt(head.path)}: there is no such path", check=Check.ROUTE)
+                    raise not_allowed(
+                        head.method, {*actions, *(["HEAD"] if "GET" in actions else [])}
+                    )
+                return action, {
+                    name: part.replace("%2F", "/")
+                    for name, part in match.groupdict().items()
+                }
+        raise Problem(
+            "not_found",
+            f"{excerpt(head.path)}: there is no such path",
+            check=Check.ROUTE,
+        )
 
 
 def _pattern(path: str) -> re.Pattern[str]:
@@ -284,24 +355,38 @@ def _check_token(head: Request, token: str | None) -> None:
     if token is None or head.path == f"{PREFIX}/health" or is_own_file(head.path):
         return
     found = head.bearer_key()
-    if found is None or not hmac.compare_digest(found.encode("latin-1"), token.encode()):
+    if found is None or not hmac.compare_digest(
+        found.encode("latin-1"), token.encode()
+    ):
         detail = f"Authorization: found {'another' if found else 'none'}; expected `Bearer` and the control token"
         raise Problem("authentication_required", detail, check=Check.CREDENTIAL)
 
 
-async def _read_body(plane: ControlPlane, action: Action, head: Request, body: Body) -> bytes:
+async def _read_body(
+    plane: ControlPlane, action: Action, head: Request, body: Body
+) -> bytes:
     """Read the body. Raises Problem invalid_request, with status 413 for one that is too large."""
     if not body.has_more:
         return b""
     limits = {"image/png": MAX_IMAGE_BYTES, STATE_FILE: plane.settings.max_memory}
-    limit_bytes = next((limits[name] for name in action.body if name in limits), MAX_BYTES)
-    content = await body.read(limit_bytes) if head.announced_bytes() <= limit_bytes else None
+    limit_bytes = next(
+        (limits[name] for name in action.body if name in limits), MAX_BYTES
+    )
+    content = (
+        await body.read(limit_bytes) if head.announced_bytes() <= limit_bytes else None
+    )
     if not action.body:
         check_no_body(content)
     if content is None:
-        expected = f"at most --max-memory {limit_bytes}" if STATE_FILE in action.body else "fewer"
+        expected = (
+            f"at most --max-memory {limit_bytes}"
+            if STATE_FILE in action.body
+            else "fewer"
+        )
         raise Problem(
-            "invalid_request", f"(body): found more than {limit_bytes} bytes; expected {expected}", status=413
+            "invalid_request",
+            f"(body): found more than {limit_bytes} bytes; expected {expected}",
+            status=413,
         )
     return content
 
@@ -310,7 +395,9 @@ def _refuse(error: Exception, head: Request, request_id: str) -> Response:
     """Answer with a problem, in the form of the service's."""
     if isinstance(error, DocumentError):
         error = Problem("invalid_request", str(error))
-    problem = error if isinstance(error, Problem) else head.internal_error(error, request_id)
+    problem = (
+        error if isinstance(error, Problem) else head.internal_error(error, request_id)
+    )
     rendered = problem_response(problem, request_id, problem.retry_after)
     response = Response(rendered.body, rendered.status)
     response.raw_headers = list(rendered.headers)
@@ -337,37 +424,57 @@ def _read_fields(action: Action, head: Request, content: bytes) -> Any:
     if action.schema is None:
         return {}
     is_sent = content or action.needs_body
-    value = parse_json(content, head.headers.get(b"content-type"), _MAX_VALUES) if is_sent else {}
-    violations = schemas().violations(action.schema, value, first_only=len(content) > LARGE_BODY_BYTES)
+    value = (
+        parse_json(content, head.headers.get(b"content-type"), _MAX_VALUES)
+        if is_sent
+        else {}
+    )
+    violations = schemas().violations(
+        action.schema, value, first_only=len(content) > LARGE_BODY_BYTES
+    )
     if violations:
         raise Problem("invalid_request", listed(violations))
     return schemas().value(action.schema, value)
 
 
-def _read_parameters(query_string: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
+def _read_parameters(
+    query_string: bytes, parameters: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the values of a query, with defaults; `parameters` are the components of the contract by their names.
 
     Raises:
         Problem: invalid_request.
     """
     known = contract()["components"]["parameters"]
-    values = {name: known[component]["schema"].get("default") for name, component in parameters.items()}
+    values = {
+        name: known[component]["schema"].get("default")
+        for name, component in parameters.items()
+    }
     for name, text in read_query(query_string, parameters).items():
         component = parameters[name]
         is_number = known[component]["schema"].get("type") == "integer"
         number = number_in(text) if is_number else None
         values[name] = text if number is None else number
-        for violation in schemas().violations(f"#/components/parameters/{component}/schema", values[name]):
+        for violation in schemas().violations(
+            f"#/components/parameters/{component}/schema", values[name]
+        ):
             raise invalid_value(name, text, violation.expected)
     return values
 
 
-def invalid_value(where: str, found: Any, expected: str, suggestions: Sequence[str] = ()) -> Problem:
+def invalid_value(
+    where: str, found: Any, expected: str, suggestions: Sequence[str] = ()
+) -> Problem:
     """Build the refusal of a field or a query parameter: its place, the value, what was expected, what may be meant."""
-    return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}")
+    return Problem(
+        "invalid_request",
+        f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}",
+    )
 
 
 def number_in(text: str) -> int | None:
     """Return the whole number from 0 to `MAX_INTEGER` that a text writes; None for any other text."""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_INTEGER))
+    is_number = (
+        text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_INTEGER))
+    )
     return int(text) if is_number and int(text) <= MAX_INTEGER else None

@@ -18,8 +18,19 @@ import orjson
 from starlette.responses import Response, StreamingResponse
 
 from image_workflow_emulator.control.clock import describe_clock
-from image_workflow_emulator.control.describing import Masks, as_curl, describe_request, explain
-from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, in_slices, invalid_value, number_in
+from image_workflow_emulator.control.describing import (
+    Masks,
+    as_curl,
+    describe_request,
+    explain,
+)
+from image_workflow_emulator.control.dispatch import (
+    ControlCall,
+    ControlPlane,
+    in_slices,
+    invalid_value,
+    number_in,
+)
 from image_workflow_emulator.control.scenarios import describe_scenario
 from image_workflow_emulator.control.teams import describe_team, find_account
 from image_workflow_emulator.documents.complaints import nearest
@@ -45,9 +56,15 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     """GET /requests: newest first."""
     journal, found = call.sandbox.journal, _selected(call)
     # As it is now: more may come while these are described.
-    numbers = {"last_sequence": journal.last_sequence, "dropped": journal.dropped, "total": len(found)}
+    numbers = {
+        "last_sequence": journal.last_sequence,
+        "dropped": journal.dropped,
+        "total": len(found),
+    }
     masks = Masks(call.sandbox.credentials)
-    shown = await in_slices(found[: call.query["limit"]], lambda record: describe_request(record, masks))
+    shown = await in_slices(
+        found[: call.query["limit"]], lambda record: describe_request(record, masks)
+    )
     return {"data": shown, **numbers}
 
 
@@ -55,15 +72,26 @@ def get_request(call: ControlCall) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     sequence = number_in(identifier)
-    record = journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
+    record = (
+        journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
+    )
     if record is None:
         gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""
-        expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
-        raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
+        expected = (
+            "a Request-Id or the sequence number of an entry of this sandbox's journal"
+        )
+        raise Problem(
+            "not_found",
+            f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}",
+        )
     masks = Masks(call.sandbox.credentials)
     curl = as_curl(record, masks, call.head.origin)
     explanation = masks.of_bytes(orjson.dumps(explain(journal, record)))
-    return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
+    return {
+        **describe_request(record, masks),
+        "curl": curl,
+        "explanation": orjson.Fragment(explanation),
+    }
 
 
 def clear_requests(call: ControlCall) -> None:
@@ -77,14 +105,23 @@ def clear_requests(call: ControlCall) -> None:
 def _selected(call: ControlCall) -> list[RequestRecord]:
     """Return the requests that all filters select. Raises Problem for a word that no request could have."""
     query = call.query
-    team = None if query["team"] is None else find_account(call.sandbox, query["team"]).team
+    team = (
+        None
+        if query["team"] is None
+        else find_account(call.sandbox, query["team"]).team
+    )
     words: dict[str, tuple[Collection[str], str]] = {
-        "operation": (call.plane.contract.operations, "an operation id of the contract"),
+        "operation": (
+            call.plane.contract.operations,
+            "an operation id of the contract",
+        ),
         "code": (CATALOGUE, "a code of the specification"),
     }
     for name, (known, expected) in words.items():
         if (value := query[name]) not in (None, NONE, *known):
-            raise invalid_value(name, value, f"{expected}, or {NONE}", nearest(value, known))
+            raise invalid_value(
+                name, value, f"{expected}, or {NONE}", nearest(value, known)
+            )
     status = (query["status"] or "*").replace("x", "?")
     return [
         record
@@ -104,8 +141,12 @@ async def get_conduct(call: ControlCall) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
     sandbox, has_ended = call.sandbox, call.query["ended"] == "true"
     records, left = sandbox.journal.completed(), sandbox.journal.dropped
-    conduct = await asyncio.to_thread(judge, records, sandbox.store, call.now, has_ended=has_ended, left=left)
-    return orjson.Fragment(Masks(sandbox.credentials).of_bytes(msgspec.json.encode(conduct)))
+    conduct = await asyncio.to_thread(
+        judge, records, sandbox.store, call.now, has_ended=has_ended, left=left
+    )
+    return orjson.Fragment(
+        Masks(sandbox.credentials).of_bytes(msgspec.json.encode(conduct))
+    )
 
 
 async def get_coverage(call: ControlCall) -> dict[str, Any]:
@@ -142,20 +183,32 @@ async def stream_events(call: ControlCall) -> Response:
     Raises Problem: invalid_request, or service_unavailable where there are too many streams.
     """
     feed = call.sandbox.feed
-    header = call.head.headers.get(b"last-event-id", b"%d" % feed.last_number).decode("latin-1")
+    header = call.head.headers.get(b"last-event-id", b"%d" % feed.last_number).decode(
+        "latin-1"
+    )
     number = number_in(header)
     if number is None:
         raise invalid_value("Last-Event-ID", header, "the id of an event")
     if call.head.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
-    if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
-        detail = f"There are {MAX_STREAMS} streams of events already; close one of them."
+    if (
+        sum(
+            len(sandbox.feed.listeners)
+            for sandbox in call.plane.sandboxes.by_id.values()
+        )
+        >= MAX_STREAMS
+    ):
+        detail = (
+            f"There are {MAX_STREAMS} streams of events already; close one of them."
+        )
         raise Problem("service_unavailable", detail, retry_after=RETRY_SECONDS)
     events = _events(call.plane, call.sandbox.id, feed, number)
     return StreamingResponse(events, headers=_HEADERS, media_type=_MEDIA_TYPE)
 
 
-async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int) -> AsyncIterator[bytes]:
+async def _events(
+    plane: ControlPlane, sandbox_id: str, feed: Feed, number: int
+) -> AsyncIterator[bytes]:
     """Yield what happens after a change, until the sandbox or the client is gone or the emulator stops."""
     woken = asyncio.Event()
     feed.listeners.add(woken.set)
@@ -178,7 +231,9 @@ async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int)
                 pause_seconds = PAUSE_SECONDS * (3 if len(changes) == BATCH else 1)
                 is_stopping = await plane.stop.cut_short(asyncio.sleep(pause_seconds))
             else:
-                is_stopping = await plane.stop.cut_short(woken.wait(), _patience_seconds(sandbox))
+                is_stopping = await plane.stop.cut_short(
+                    woken.wait(), _patience_seconds(sandbox)
+                )
                 if not woken.is_set():
                     yield b": still here\n\n"
             if is_stopping:
@@ -202,12 +257,20 @@ def _render(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     for number, (kind, subject) in changes:
         data = _describe_change(sandbox, kind, subject, masks)
         if data is not None:
-            parts.append(_written(number, "request" if kind in ("arrived", "left") else kind, data))
+            parts.append(
+                _written(
+                    number, "request" if kind in ("arrived", "left") else kind, data
+                )
+            )
     return b"".join(parts)
 
 
 def _written(number: int, kind: str, data: Mapping[str, Any]) -> bytes:
-    return b"event: %s\ndata: %s\n%s" % (kind.encode(), orjson.dumps(data).translate(_ONE_LINE), _event_id(number))
+    return b"event: %s\ndata: %s\n%s" % (
+        kind.encode(),
+        orjson.dumps(data).translate(_ONE_LINE),
+        _event_id(number),
+    )
 
 
 def _event_id(number: int) -> bytes:
@@ -215,12 +278,16 @@ def _event_id(number: int) -> bytes:
     return b"id: %d\n\n" % number
 
 
-def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -> Mapping[str, Any] | None:
+def _describe_change(
+    sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks
+) -> Mapping[str, Any] | None:
     """Return a change as JSON; None where its subject is no longer there."""
     match kind:
         case "arrived":
             record = sandbox.journal.at_sequence(subject)
-            return None if record is None else describe_request(record.as_arrived, masks)
+            return (
+                None if record is None else describe_request(record.as_arrived, masks)
+            )
         case "left":
             return describe_request(subject, masks)
         case "work":
@@ -236,4 +303,7 @@ def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -
         case "cleared":
             return {"last_sequence": subject}
         case "reset":
-            return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
+            return {
+                "id": sandbox.id,
+                "clock": describe_clock(sandbox, sandbox.clock.now()),
+            }

@@ -79,6 +79,13 @@ class RecordedRequest(Struct, frozen=True, kw_only=True):
         took = None if self.duration_ms is None else f"{self.duration_ms:.1f} ms"
         what = self.operation or f"{self.method} {without_signature(self.path)}"
         status = str(self.status or ("…" if self.duration_ms is None else "---"))
-        fates = [fate for fate, applies in (("replayed", self.replayed), ("answer lost", self.lost)) if applies]
+        fates = [
+            fate
+            for fate, applies in (
+                ("replayed", self.replayed),
+                ("answer lost", self.lost),
+            )
+            if applies
+        ]
         parts = (self.at[11:23], status, what, self.code, *fates, took, self.team)
         return printable("  ".join(part for part in parts if part))

@@ -12,15 +12,29 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from image_workflow_emulator.control.dispatch import ControlCall, ControlPlane, in_slices
+from image_workflow_emulator.control.dispatch import (
+    ControlCall,
+    ControlPlane,
+    in_slices,
+)
 from image_workflow_emulator.control.teams import describe_owner, find_account
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.documents.document import document_of, read_document
 from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.resources import Generation
-from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
+from image_workflow_emulator.kernel.timestamps import (
+    format_timestamp,
+    timestamp_or_none,
+)
 from image_workflow_emulator.kernel.wording import excerpt
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, AdmissionChange, Facts, Rule, Scenario, scenario_of
+from image_workflow_emulator.scenario.scenario import (
+    NO_SCENARIO,
+    AdmissionChange,
+    Facts,
+    Rule,
+    Scenario,
+    scenario_of,
+)
 from image_workflow_emulator.scenario.world import WorldNames
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
@@ -35,9 +49,19 @@ _TEXT: Final = "scenario"
 def get_scenario(call: ControlCall) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
     sandbox = call.sandbox
-    limited = [(team_id, playbook.scenario.name) for team_id, playbook in sandbox.playbooks.items() if team_id]
-    own = [{"team": describe_owner(sandbox, team_id), "scenario": name} for team_id, name in limited]
-    return {**describe_scenario(sandbox, _team_id(call), call.now), "team_scenarios": own}
+    limited = [
+        (team_id, playbook.scenario.name)
+        for team_id, playbook in sandbox.playbooks.items()
+        if team_id
+    ]
+    own = [
+        {"team": describe_owner(sandbox, team_id), "scenario": name}
+        for team_id, name in limited
+    ]
+    return {
+        **describe_scenario(sandbox, _team_id(call), call.now),
+        "team_scenarios": own,
+    }
 
 
 async def put_scenario(call: ControlCall) -> dict[str, Any]:
@@ -51,10 +75,22 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(sandbox.created_with, scenario)
     clock = scenario.start if scenario.clock is None else scenario.clock
-    readings = scenario.readings if sandbox.options.readings is None else None  # an option goes before them
-    waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade, "readings": readings}
-    at_reset = [name for name, value in waiting.items() if value is not None and not team_id]
-    return {**describe_scenario(sandbox, team_id, call.now), "takes_effect_at_reset": at_reset}
+    readings = (
+        scenario.readings if sandbox.options.readings is None else None
+    )  # an option goes before them
+    waiting = {
+        "seed": scenario.seed,
+        "clock": clock,
+        "premade": scenario.world.premade,
+        "readings": readings,
+    }
+    at_reset = [
+        name for name, value in waiting.items() if value is not None and not team_id
+    ]
+    return {
+        **describe_scenario(sandbox, team_id, call.now),
+        "takes_effect_at_reset": at_reset,
+    }
 
 
 def delete_scenario(call: ControlCall) -> None:
@@ -68,13 +104,18 @@ def delete_scenario(call: ControlCall) -> None:
 def get_admission(call: ControlCall) -> dict[str, Any]:
     """GET /admission: whether new writes are let in."""
     pause = call.sandbox.pause
-    return {"state": "paused" if pause.paused else "open", "retry_after": pause.retry_after if pause.paused else None}
+    return {
+        "state": "paused" if pause.paused else "open",
+        "retry_after": pause.retry_after if pause.paused else None,
+    }
 
 
 def set_admission(call: ControlCall) -> dict[str, Any]:
     """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`, or are let in again."""
     retry_after = call.fields.get("retry_after")
-    scenarios.change_admission(call.sandbox, AdmissionChange(call.fields["state"], retry_after))
+    scenarios.change_admission(
+        call.sandbox, AdmissionChange(call.fields["state"], retry_after)
+    )
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)
     return get_admission(call)
 
@@ -98,7 +139,9 @@ def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions
 def reset_with_scenarios(call: ControlCall) -> None:
     """Reset a sandbox and restart its scenarios: that of all Teams, and those of Teams that still exist."""
     sandbox = call.sandbox
-    running = {team_id: playbook.scenario for team_id, playbook in sandbox.playbooks.items()}
+    running = {
+        team_id: playbook.scenario for team_id, playbook in sandbox.playbooks.items()
+    }
     call.plane.sandboxes.reset(sandbox)
     for team_id, scenario in running.items():
         if team_id in sandbox.accounts:
@@ -107,7 +150,9 @@ def reset_with_scenarios(call: ControlCall) -> None:
     call.plane.sandboxes.register(sandbox)
 
 
-def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str | None) -> Scenario:
+def read_scenario(
+    plane: ControlPlane, value: Any, names: WorldNames, file: str | None
+) -> Scenario:
     """Read the scenario that a value names or is: a name of the library, a text, an object, or `{"use": NAME}`.
 
     `file` is what complaints and explanations call one that is whole; a text from a file is never a name.
@@ -119,7 +164,11 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         if isinstance(value, str) and file is None and _NAME.fullmatch(value):
             return plane.library.load(value, names)
         is_text = isinstance(value, str | bytes)
-        document = read_document(value, file or _TEXT) if is_text else document_of(value, file or _TEXT)
+        document = (
+            read_document(value, file or _TEXT)
+            if is_text
+            else document_of(value, file or _TEXT)
+        )
         match document.data:
             case {"use": str(name), **others} if not others:
                 return plane.library.load(name, names)
@@ -132,8 +181,13 @@ async def read_scenario_file(call: ControlCall, team_id: str) -> Scenario:
     """Read the scenario in the body for a Team, or for all of them. Raises Problem."""
     file = call.query["file"]
     if not call.body.strip() and file is None:
-        raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    read = partial(read_scenario, call.plane, call.body, _names(call.sandbox, team_id), file)
+        raise Problem(
+            "invalid_request",
+            '(body): found nothing; expected a scenario or {"use": NAME}',
+        )
+    read = partial(
+        read_scenario, call.plane, call.body, _names(call.sandbox, team_id), file
+    )
     scenario = await call.plane.read_aside(len(call.body), read)
     call.check_unchanged()
     return scenario
@@ -141,14 +195,19 @@ async def read_scenario_file(call: ControlCall, team_id: str) -> Scenario:
 
 def _names(sandbox: Sandbox, team_id: str) -> WorldNames:
     """Return the names that a scenario can use here: Teams by name or id, keys in the world's or the sandbox's form."""
-    named = {identifier: account.team.name for identifier, account in sandbox.accounts.items()}
+    named = {
+        identifier: account.team.name
+        for identifier, account in sandbox.accounts.items()
+    }
     suffix = sandbox.key_of("")
     keys = {
         form: named[held.credential.team_id]
         for key, held in sandbox.credentials.items()
         for form in (key, key.removesuffix(suffix))
     }
-    return WorldNames({name: name for name in named.values()} | named, keys, named.get(team_id))
+    return WorldNames(
+        {name: name for name in named.values()} | named, keys, named.get(team_id)
+    )
 
 
 def _check_keys(call: ControlCall, scenario: Scenario) -> None:
@@ -158,26 +217,43 @@ def _check_keys(call: ControlCall, scenario: Scenario) -> None:
         for credential in team.credentials:
             owner = call.plane.sandboxes.find_caller(sandbox.key_of(credential.key))
             if owner is not None and owner.sandbox is not sandbox:
-                raise Problem("invalid_scenario", f"the key {excerpt(credential.key)} belongs to another sandbox")
+                raise Problem(
+                    "invalid_scenario",
+                    f"the key {excerpt(credential.key)} belongs to another sandbox",
+                )
 
 
 def _team_id(call: ControlCall) -> str:
     """Return the id of the Team that the query limits the request to; that of everyone if it names none."""
     team = call.query["team"]
-    return scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id
+    return (
+        scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id
+    )
 
 
 def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any]:
     """Return the scenario that runs for a Team, or for all of them, as the control plane shows it."""
     playbook = sandbox.playbooks.get(team_id)
-    shown: dict[str, Any] = {"scenario": None, "description": None, "team": team_id or None, "began_at": None}
+    shown: dict[str, Any] = {
+        "scenario": None,
+        "description": None,
+        "team": team_id or None,
+        "began_at": None,
+    }
     if playbook is None:
         return {**shown, "rules": [], "timeline": []}
     timeline = [
-        {**timed.spelling, "line": timed.line or None, "done_at": timestamp_or_none(playbook.done_at(index, now))}
+        {
+            **timed.spelling,
+            "line": timed.line or None,
+            "done_at": timestamp_or_none(playbook.done_at(index, now)),
+        }
         for index, timed in enumerate(playbook.scenario.timeline)
     ]
-    shown |= {"scenario": playbook.scenario.name, "description": playbook.scenario.description}
+    shown |= {
+        "scenario": playbook.scenario.name,
+        "description": playbook.scenario.description,
+    }
     shown["began_at"] = format_timestamp(playbook.began_at)
     return {**shown, "rules": playbook.rules_report(), "timeline": timeline}
 
@@ -215,20 +291,38 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         (record.sequence, _request_facts(sandbox, record), _work_facts(sandbox, record))
         for record in islice(sandbox.journal.newest_first(), tried)
     ]
-    return {"scenario": scenario.name, "rules": await in_slices(scenario.rules, lambda rule: _checked(rule, recent))}
+    return {
+        "scenario": scenario.name,
+        "rules": await in_slices(scenario.rules, lambda rule: _checked(rule, recent)),
+    }
 
 
-def _checked(rule: Rule, recent: Iterable[tuple[int, Facts, Facts | None]]) -> dict[str, Any]:
+def _checked(
+    rule: Rule, recent: Iterable[tuple[int, Facts, Facts | None]]
+) -> dict[str, Any]:
     """Return the requests that a rule matches, whatever its `when` says."""
-    facts = ((number, of_work if rule.match.kind == "work" else of_request) for number, of_request, of_work in recent)
-    matched = (number for number, known in facts if known is not None and rule.match.matches(known))
-    return {"name": rule.name, "line": rule.line, "requests": list(islice(matched, MAX_SHOWN))}
+    facts = (
+        (number, of_work if rule.match.kind == "work" else of_request)
+        for number, of_request, of_work in recent
+    )
+    matched = (
+        number
+        for number, known in facts
+        if known is not None and rule.match.matches(known)
+    )
+    return {
+        "name": rule.name,
+        "line": rule.line,
+        "requests": list(islice(matched, MAX_SHOWN)),
+    }
 
 
 def _request_facts(sandbox: Sandbox, record: RequestRecord) -> Facts:
     """Return what a rule may know of a request that was recorded."""
     parts = record.path.split("/")
-    identifier = next((part for part in parts if sandbox.identifiers.place_of(part) is not None), "")
+    identifier = next(
+        (part for part in parts if sandbox.identifiers.place_of(part) is not None), ""
+    )
     return scenarios.request_facts(sandbox, record, identifier, record.request_body)
 
 
@@ -237,5 +331,9 @@ def _work_facts(sandbox: Sandbox, record: RequestRecord) -> Facts | None:
     work = sandbox.store.find_work(record.work_id or "")
     if record.team is None or record.operation is None or work is None:
         return None
-    name, outputs = (work.workflow, len(work.outputs)) if isinstance(work, Generation) else (work.type, 1)
+    name, outputs = (
+        (work.workflow, len(work.outputs))
+        if isinstance(work, Generation)
+        else (work.type, 1)
+    )
     return Facts("work", name, record.team.id, record.team.name, outputs=outputs)

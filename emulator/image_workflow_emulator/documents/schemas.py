@@ -13,7 +13,12 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from image_workflow_emulator.documents.complaints import Misspelling, choice_of, clause, sentence
+from image_workflow_emulator.documents.complaints import (
+    Misspelling,
+    choice_of,
+    clause,
+    sentence,
+)
 from image_workflow_emulator.documents.values import FORMATS, MAX_NAME_CHARACTERS
 from image_workflow_emulator.kernel.wording import excerpt, first_of, pointer
 
@@ -66,13 +71,25 @@ class Violation(Struct, frozen=True):
         """What to change, as an instruction."""
         if self.kind == "unknown":
             return f"remove {self.where}"
-        verb, where = "add" if self.kind == "missing" else "correct", self.where or "the body"
-        return f"{verb} {where}" if self.expected == _REQUIRED else f"{verb} {where}: expected {self.expected}"
+        verb, where = (
+            "add" if self.kind == "missing" else "correct",
+            self.where or "the body",
+        )
+        return (
+            f"{verb} {where}"
+            if self.expected == _REQUIRED
+            else f"{verb} {where}: expected {self.expected}"
+        )
 
 
 def place_of(steps: Steps) -> str:
     """Write the JSON Pointer of a place, with what is long of its names left out."""
-    return pointer(*(step[:MAX_NAME_CHARACTERS] if isinstance(step, str) else step for step in steps))
+    return pointer(
+        *(
+            step[:MAX_NAME_CHARACTERS] if isinstance(step, str) else step
+            for step in steps
+        )
+    )
 
 
 def listed(violations: Sequence[Violation]) -> str:
@@ -87,7 +104,11 @@ def listed(violations: Sequence[Violation]) -> str:
 class Schemas:
     """The schemas of one document. `formats` are parsers by the name of their `format`; others are no checks."""
 
-    def __init__(self, document: dict[str, Any], formats: Mapping[str, Callable[[str], Any]] = FORMATS) -> None:
+    def __init__(
+        self,
+        document: dict[str, Any],
+        formats: Mapping[str, Callable[[str], Any]] = FORMATS,
+    ) -> None:
         self._document = document
         self._formats = formats
 
@@ -104,11 +125,20 @@ class Schemas:
         schema = self._resolved(schema)
         parts = [schema, *map(self._resolved, schema.get("oneOf", ()))]
         if isinstance(data, dict):
-            known = {name: inner for part in parts for name, inner in part.get("properties", {}).items()}
+            known = {
+                name: inner
+                for part in parts
+                for name, inner in part.get("properties", {}).items()
+            }
             other = schema.get("additionalProperties")
-            return {name: self._value(known.get(name, other), inner) for name, inner in data.items()}
+            return {
+                name: self._value(known.get(name, other), inner)
+                for name, inner in data.items()
+            }
         if isinstance(data, list | tuple):
-            items: Any = next((part["items"] for part in parts if "items" in part), None)
+            items: Any = next(
+                (part["items"] for part in parts if "items" in part), None
+            )
             return [self._value(items, item) for item in data]
         text = str(int(data)) if isinstance(data, float) and data.is_integer() else data
         text = text if isinstance(text, str) else json.dumps(text)
@@ -119,7 +149,9 @@ class Schemas:
             return int(text)
         return text if "string" in schema.get("type", ()) and data is not None else data
 
-    def violations(self, reference: str, value: object, first_only: bool = False) -> list[Violation]:
+    def violations(
+        self, reference: str, value: object, first_only: bool = False
+    ) -> list[Violation]:
         """Return the ways in which a value breaks the schema of a reference such as `#/$defs/world`, by place.
 
         To find all takes 50 µs for each: ask for the first one only in a large value from a client.
@@ -133,7 +165,12 @@ class Schemas:
             return []
         explained = self._explain_all(islice(errors, MAX_COMPLAINTS + 1))
         found = dict.fromkeys(islice(explained, MAX_COMPLAINTS + 1))
-        return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
+        return sorted(
+            found,
+            key=lambda violation: [
+                (isinstance(step, str), step) for step in violation.steps
+            ],
+        )
 
     @cached_property
     def _validator(self) -> Callable[[str], Any]:
@@ -142,25 +179,49 @@ class Schemas:
         from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 
         registry = Registry([(_URN, self._document)], draft=Draft202012)
-        formats = {name: partial(_holds, parse) for name, parse in self._formats.items()}
-        options: dict[str, Any] = {"registry": registry, "formats": formats, "validate_formats": bool(formats)}
-        return cache(lambda reference: Draft202012Validator({"$ref": _URN + reference}, **options))
+        formats = {
+            name: partial(_holds, parse) for name, parse in self._formats.items()
+        }
+        options: dict[str, Any] = {
+            "registry": registry,
+            "formats": formats,
+            "validate_formats": bool(formats),
+        }
+        return cache(
+            lambda reference: Draft202012Validator(
+                {"$ref": _URN + reference}, **options
+            )
+        )
 
     def _explain(self, error: Any) -> Iterator[Violation]:
-        keyword, steps, value = error.kind.name, tuple(error.instance_path), error.instance
+        keyword, steps, value = (
+            error.kind.name,
+            tuple(error.instance_path),
+            error.instance,
+        )
         details, schema = error.kind.as_dict(), self._schema_at(error.schema_path[:-1])
         expected = _expectation(keyword, schema)
         match keyword:
             case "oneOf" | "anyOf":
-                yield from self._explain_union(steps, value, schema, details.get("context", ()))
+                yield from self._explain_union(
+                    steps, value, schema, details.get("context", ())
+                )
             case "required":
-                yield Violation((*steps, details["property"]), "nothing", _REQUIRED, kind="missing")
+                yield Violation(
+                    (*steps, details["property"]), "nothing", _REQUIRED, kind="missing"
+                )
             case "additionalProperties":
                 yield from _explain_unknown(steps, schema, details["unexpected"], value)
             case "propertyNames":
                 name = details["error"].instance
                 meant = Misspelling(name, self._words(schema))
-                yield Violation((*steps, name), f"the name {excerpt(name)}", expected, meant, "unknown")
+                yield Violation(
+                    (*steps, name),
+                    f"the name {excerpt(name)}",
+                    expected,
+                    meant,
+                    "unknown",
+                )
             case "not":
                 yield Violation(steps, "this field", expected, kind="unknown")
             case "minProperties" | "maxProperties":
@@ -171,18 +232,32 @@ class Schemas:
                 yield Violation(steps, excerpt(value), expected, misspelling)
 
     def _explain_union(
-        self, steps: Steps, value: Any, schema: Mapping[str, Any], branches: Sequence[Sequence[Any]]
+        self,
+        steps: Steps,
+        value: Any,
+        schema: Mapping[str, Any],
+        branches: Sequence[Sequence[Any]],
     ) -> Iterator[Violation]:
         """Say what is wrong by the branch that was meant: that of the value's tag, or the only one for its type."""
         tag, words = schema.get("discriminator"), self._words(schema)
         places = [steps] if tag is None else [steps, (*steps, tag["propertyName"])]
-        meant = [errors for errors in branches if not any(_is_of_another_kind(error, places) for error in errors)]
+        meant = [
+            errors
+            for errors in branches
+            if not any(_is_of_another_kind(error, places) for error in errors)
+        ]
         if isinstance(value, dict | list) and len(meant) == 1:
             yield from self._explain_all(meant[0])
         elif tag is not None and isinstance(value, dict):
             given, known = value.get(tag["propertyName"]), tag["mapping"]
-            found, kind = (excerpt(given), "invalid") if tag["propertyName"] in value else ("nothing", "missing")
-            yield Violation(places[1], found, choice_of(known), _misspelling(given, known), kind)
+            found, kind = (
+                (excerpt(given), "invalid")
+                if tag["propertyName"] in value
+                else ("nothing", "missing")
+            )
+            yield Violation(
+                places[1], found, choice_of(known), _misspelling(given, known), kind
+            )
         else:
             expected = schema.get(EXPECTED) or choice_of(words, "an object")
             yield Violation(steps, excerpt(value), expected, _misspelling(value, words))
@@ -223,19 +298,30 @@ def _misspelling(value: object, words: Iterable[str]) -> Misspelling | None:
 
 
 def _explain_unknown(
-    steps: Steps, schema: Mapping[str, Any], names: Sequence[str], given: Collection[str]
+    steps: Steps,
+    schema: Mapping[str, Any],
+    names: Sequence[str],
+    given: Collection[str],
 ) -> Iterator[Violation]:
     known = schema.get("properties", {})
-    expected = f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
+    expected = (
+        f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
+    )
     free = tuple(name for name in known if name not in given)
     for name in names[:_MAX_SHOWN_UNKNOWN]:
         meant = Misspelling(name, free, tuple(known))
-        yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
+        yield Violation(
+            (*steps, name), "an unknown field", expected, meant, kind="unknown"
+        )
 
 
 def _is_of_another_kind(error: Any, places: Collection[Steps]) -> bool:
     """Tell whether an error says that the value at a place is of another type than a branch of a union."""
-    return tuple(error.instance_path) in places and error.kind.name in ("type", "enum", "const")
+    return tuple(error.instance_path) in places and error.kind.name in (
+        "type",
+        "enum",
+        "const",
+    )
 
 
 _TYPES: Final = {
@@ -269,7 +355,14 @@ def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
     if schema.get("type") == "integer" and "minimum" in schema and "maximum" in schema:
         return f"a whole number from {schema['minimum']} to {schema['maximum']}"
     if keyword == "type":
-        return " or ".join(_TYPES[name] for name in (limit if isinstance(limit, list) else [str(limit)]))
+        return " or ".join(
+            _TYPES[name]
+            for name in (limit if isinstance(limit, list) else [str(limit)])
+        )
     shown = ", ".join(map(str, limit)) if isinstance(limit, list) else limit
-    words = _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(shown)
-    return f"{words}s" if limit != 1 and words.endswith((" item", " character")) else words
+    words = _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(
+        shown
+    )
+    return (
+        f"{words}s" if limit != 1 and words.endswith((" item", " character")) else words
+    )

@@ -19,7 +19,11 @@ _PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
 _COMPILED: Final = _SHIPPED / "compiled"
 
-COMPILED_DOCUMENTS: Final = ("contract/openapi.yaml", "contract/control-plane.yaml", "contract/world.yaml")
+COMPILED_DOCUMENTS: Final = (
+    "contract/openapi.yaml",
+    "contract/control-plane.yaml",
+    "contract/world.yaml",
+)
 """The documents that are read while the emulator runs, by their path from the root of a checkout."""
 
 
@@ -64,7 +68,10 @@ def compile_documents() -> list[Path]:
 
 
 def _compiled_path(name: str, source: bytes) -> Path:
-    return _COMPILED / f"{name.replace('/', '.')}.{hashlib.sha256(source).hexdigest()}.json"
+    return (
+        _COMPILED
+        / f"{name.replace('/', '.')}.{hashlib.sha256(source).hexdigest()}.json"
+    )
 
 
 def _parse_yaml(source: bytes, name: str) -> Any:

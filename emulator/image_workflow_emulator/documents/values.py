@@ -10,7 +10,11 @@ from typing import Any, Final
 
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, MAX_RATE, ClockSetting
 from image_workflow_emulator.kernel.seed import MAX_SEED
-from image_workflow_emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
+from image_workflow_emulator.kernel.timestamps import (
+    DAY_MS,
+    parse_duration_ms,
+    parse_timestamp,
+)
 
 MAX_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
@@ -18,8 +22,12 @@ MAX_NAME_CHARACTERS: Final = 200
 MAX_SPAN_MS: Final = 3_650 * DAY_MS
 
 _RATE: Final = re.compile(r"\d{1,7}(?:\.\d{1,20})?(?:e-\d{1,3})?", re.ASCII)
-_PROBABILITY: Final = re.compile(r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?", re.ASCII)
-_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?", re.IGNORECASE | re.ASCII)
+_PROBABILITY: Final = re.compile(
+    r"(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-\d{1,3})?%?", re.ASCII
+)
+_SIZE: Final = re.compile(
+    r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?", re.IGNORECASE | re.ASCII
+)
 _POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -28,7 +36,9 @@ def parse_clock(text: str) -> ClockSetting:
     for mode in CLOCK_MODES:
         if text == mode:
             return ClockSetting(mode)
-    return ClockSetting("real", parse_rate(text.removeprefix("x") if text.startswith("x") else ""))
+    return ClockSetting(
+        "real", parse_rate(text.removeprefix("x") if text.startswith("x") else "")
+    )
 
 
 def parse_rate(text: str) -> float:
@@ -44,7 +54,9 @@ def parse_size(text: str) -> int:
     if not match:
         raise ValueError(text)
     unit = (match[2] or "").lower()
-    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** _POWERS[unit[:1]])
+    return int(
+        float(match[1]) * (1024 if unit.endswith("i") else 1000) ** _POWERS[unit[:1]]
+    )
 
 
 def parse_seed(text: str) -> int:
@@ -64,7 +76,9 @@ def parse_span_ms(text: str) -> int:
 
 def parse_range_ms(text: str) -> tuple[int, int]:
     """Read a span, or a range such as `100ms-2s`, in milliseconds: its least and its greatest value."""
-    least, *greatest = (parse_span_ms(part) for part in re.split("(?<!e)-", text, maxsplit=1))  # 1e-7 is a number
+    least, *greatest = (
+        parse_span_ms(part) for part in re.split("(?<!e)-", text, maxsplit=1)
+    )  # 1e-7 is a number
     if greatest and greatest[0] < least:
         raise ValueError(text)
     return least, greatest[0] if greatest else least

@@ -45,7 +45,9 @@ class IdempotencyRecords:
     """The records of one sandbox, oldest first."""
 
     retention_ms: int = RETENTION_MS
-    _records: OrderedDict[Scope, StoredAnswer] = field(default_factory=OrderedDict, init=False)
+    _records: OrderedDict[Scope, StoredAnswer] = field(
+        default_factory=OrderedDict, init=False
+    )
     """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
     held: set[Scope] = field(default_factory=set, init=False)
     """The keys whose requests are being admitted (D13). One that is taken out without a record is as new (D10)."""
@@ -53,7 +55,11 @@ class IdempotencyRecords:
     def find(self, scope: Scope, now: int) -> StoredAnswer | None:
         """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
         record = self._records.get(scope)
-        return record if record is not None and now < record.admitted_at + self.retention_ms else None
+        return (
+            record
+            if record is not None and now < record.admitted_at + self.retention_ms
+            else None
+        )
 
     def bind(self, scope: Scope, record: StoredAnswer) -> None:
         """Keep the answer under its key, and drop the records that have run out."""
@@ -68,7 +74,11 @@ class IdempotencyRecords:
             return None
         self._drop_old(now)
         is_full = len(self._records) >= MAX_RECORDS
-        return next(iter(self._records.values())).admitted_at + self.retention_ms if is_full else None
+        return (
+            next(iter(self._records.values())).admitted_at + self.retention_ms
+            if is_full
+            else None
+        )
 
     def _drop_old(self, now: int) -> None:
         records, runs_out_from = self._records, now - self.retention_ms
@@ -82,4 +92,6 @@ class IdempotencyRecords:
 
     def records(self) -> list[tuple[Scope, StoredAnswer]]:
         """Return all records, oldest first."""
-        return list(dict.items(self._records))  # ten times as fast as those of an OrderedDict, and in the same order
+        return list(
+            dict.items(self._records)
+        )  # ten times as fast as those of an OrderedDict, and in the same order

@@ -34,7 +34,10 @@ def _product(body: Intent) -> Intent:
 def _product_photography(body: Intent) -> Intent:
     """Apply the rules between fields of D32 to D34, and the normalization of transparent output."""
     photoshoot = body["output_mode"] == "photoshoot"
-    intent: Intent = {**body, "image_count": int(body["image_count"])}  # 2.0 is the whole number 2
+    intent: Intent = {
+        **body,
+        "image_count": int(body["image_count"]),
+    }  # 2.0 is the whole number 2
     if not intent["product_ids"] and not intent["asset_ids"]:
         expected = "at least one Product or Asset in product_ids or asset_ids"
         raise invalid_input("/product_ids", intent["product_ids"], expected)
@@ -47,7 +50,10 @@ def _product_photography(body: Intent) -> Intent:
     if background["type"] == "transparent" and intent["output_format"] == "jpeg":
         intent["output_format"] = "png"  # section 4: JPEG has no transparency
     if "hex" in intent.get("colorway", {}):
-        intent["colorway"] = {**intent["colorway"], "hex": colour(intent["colorway"]["hex"])}
+        intent["colorway"] = {
+            **intent["colorway"],
+            "hex": colour(intent["colorway"]["hex"]),
+        }
     return intent
 
 
@@ -58,20 +64,37 @@ PHOTOGRAPHY_DEFAULTS: Mapping[str, Any] = {
     "resolution": "1k",
     "output_format": "png",
 }
-_OTHER_DEFAULTS = {**PHOTOGRAPHY_DEFAULTS, "aspect_ratio": "4:5", "resolution": "2k", "output_format": "jpeg"}
+_OTHER_DEFAULTS = {
+    **PHOTOGRAPHY_DEFAULTS,
+    "aspect_ratio": "4:5",
+    "resolution": "2k",
+    "output_format": "jpeg",
+}
 
 
 def _with_defaults(body: Intent, readings: Readings) -> Intent:
     """Apply the defaults of D33 to an order of Product Photography."""
     is_photoshoot = body["output_mode"] == "photoshoot"
-    missing = [field for field in (*PHOTOGRAPHY_DEFAULTS, "image_count") if field not in body]
+    missing = [
+        field for field in (*PHOTOGRAPHY_DEFAULTS, "image_count") if field not in body
+    ]
     if missing and readings.defaults == "required":
         raise invalid_input(f"/{missing[0]}", None, "a value; there is no default")
     if is_photoshoot and readings.defaults == "count-ignored":
         body = {**body, "image_count": PHOTOSHOOT_SLOTS}
-    defaults = _OTHER_DEFAULTS if readings.defaults == "other-defaults" else PHOTOGRAPHY_DEFAULTS
+    defaults = (
+        _OTHER_DEFAULTS
+        if readings.defaults == "other-defaults"
+        else PHOTOGRAPHY_DEFAULTS
+    )
     count = PHOTOSHOOT_SLOTS if is_photoshoot else 1
-    return {"product_ids": [], "asset_ids": [], "image_count": count, **defaults, **body}
+    return {
+        "product_ids": [],
+        "asset_ids": [],
+        "image_count": count,
+        **defaults,
+        **body,
+    }
 
 
 MAX_NAME = 100
@@ -90,11 +113,17 @@ def _check_lengths(body: Intent, where: str = "") -> None:
 
 
 _RULES: Mapping[str, Callable[[Intent], Intent]] = {
-    "CreateUpload": lambda body: {**body, "size_bytes": int(body["size_bytes"])},  # 2.0 is the whole number 2
+    "CreateUpload": lambda body: {
+        **body,
+        "size_bytes": int(body["size_bytes"]),
+    },  # 2.0 is the whole number 2
     "ProductWrite": _product,
     "ProductPatch": _product,
     "StyleWrite": lambda body: {"description": "", **body},  # D22
-    "PoseWrite": lambda body: {"supported_camera_distances": list(CAMERA_DISTANCES), **body},  # D25
+    "PoseWrite": lambda body: {
+        "supported_camera_distances": list(CAMERA_DISTANCES),
+        **body,
+    },  # D25
     "ProductPhotography": _product_photography,
 }
 
@@ -115,4 +144,6 @@ def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) ->
 
 def fingerprint(intent: Intent) -> bytes:
     """Return what two requests with the same intent have in common, and no others (D14)."""
-    return b"%b" % orjson.dumps(intent, None, orjson.OPT_SORT_KEYS)  # a copy, as what orjson returns takes 4 KiB
+    return b"%b" % orjson.dumps(
+        intent, None, orjson.OPT_SORT_KEYS
+    )  # a copy, as what orjson returns takes 4 KiB

@@ -97,13 +97,17 @@ class Ledger:
     def grant(self, amount: int) -> None:
         """Add Credits; a negative amount takes available ones away."""
         if self.available + amount < 0:
-            raise LedgerError(f"{-amount} Credits cannot be taken from {self.available}")
+            raise LedgerError(
+                f"{-amount} Credits cannot be taken from {self.available}"
+            )
         self.granted += amount
 
     def reserve(self, work_id: str, amount: int) -> None:
         """Set Credits aside for admitted work; the caller has checked that they are available."""
         if not 0 <= amount <= self.available or work_id in self.reservations:
-            raise LedgerError(f"{amount} Credits cannot be reserved for {work_id} from {self.available}")
+            raise LedgerError(
+                f"{amount} Credits cannot be reserved for {work_id} from {self.available}"
+            )
         self.reservations[work_id] = amount
         self.reserved += amount
 
@@ -111,7 +115,9 @@ class Ledger:
         """End a reservation: take what is charged, release the rest."""
         amount = self.reservations.get(work_id)
         if amount is None or not 0 <= charge <= amount:
-            raise LedgerError(f"{charge} Credits cannot be charged for {work_id}: reserved {amount}")
+            raise LedgerError(
+                f"{charge} Credits cannot be charged for {work_id}: reserved {amount}"
+            )
         del self.reservations[work_id]
         self.reserved -= amount
         self.charged += charge

@@ -31,14 +31,20 @@ def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
     return _PER_OUTPUT[intent["resolution"]] * int(intent["image_count"])
 
 
-def generation_charge(price: int, completed: int, slots: int, reading: str = "plain") -> int:
+def generation_charge(
+    price: int, completed: int, slots: int, reading: str = "plain"
+) -> int:
     """Return the Credits taken at the end of a Generation: only completed outputs are charged (section 4, D37).
 
     `price` is what its admission reserved, `reading` that of D37.
     """
     if reading == "whole":
         return price if completed else 0
-    return price * completed // slots if reading == "down" else -(-price * completed // slots)
+    return (
+        price * completed // slots
+        if reading == "down"
+        else -(-price * completed // slots)
+    )
 
 
 PACKED_PHOTOS = 5
@@ -50,7 +56,9 @@ def primary_of(asset_ids: Sequence[str], preferred: str) -> str:
     return preferred if preferred in asset_ids else asset_ids[0]
 
 
-def pack(products: Sequence[tuple[str, Sequence[str]]], loose_asset_ids: Sequence[str]) -> tuple[str, ...]:
+def pack(
+    products: Sequence[tuple[str, Sequence[str]]], loose_asset_ids: Sequence[str]
+) -> tuple[str, ...]:
     """Choose the subjects of a Generation, at most five.
 
     Args:
@@ -61,7 +69,10 @@ def pack(products: Sequence[tuple[str, Sequence[str]]], loose_asset_ids: Sequenc
     packed already is not packed again and costs its Product no turn (D32).
     """
     packed = dict.fromkeys([primary for primary, _ in products] + list(loose_asset_ids))
-    queues = [[asset_id for asset_id in asset_ids if asset_id not in packed] for _, asset_ids in products]
+    queues = [
+        [asset_id for asset_id in asset_ids if asset_id not in packed]
+        for _, asset_ids in products
+    ]
     while len(packed) < PACKED_PHOTOS and any(queues):
         for queue in queues:
             while queue:
@@ -92,7 +103,9 @@ def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
     return (longest, other) if width >= height else (other, longest)
 
 
-def output_size(aspect_ratio: str, resolution: str, reading: str = "plain") -> tuple[int, int]:
+def output_size(
+    aspect_ratio: str, resolution: str, reading: str = "plain"
+) -> tuple[int, int]:
     """Return the pixel size of an output with an aspect ratio such as `4:5`, by the reading of D35.
 
     `megapixels`: the area, not the longest edge, follows the resolution, and both edges are multiples of 64.

@@ -56,17 +56,28 @@ def paginate(
     if after is not None:
         signature, separator, last_id = after.partition("-")
         if not separator or not signer.verify(signature, "cursor", *binding, last_id):
-            found, expected = excerpt(after), "a next_cursor of this collection and these filters"
+            found, expected = (
+                excerpt(after),
+                "a next_cursor of this collection and these filters",
+            )
             remedy = "remove `after`, or send it with the filters of the list that returned it"
-            raise Problem("invalid_cursor", f"after: found {found}; expected {expected}", remedy=remedy)
+            raise Problem(
+                "invalid_cursor",
+                f"after: found {found}; expected {expected}",
+                remedy=remedy,
+            )
     items: list[Item] = []
     for section in reversed(sections):
         end = len(section) if last_id is None else bisect_left(section, last_id)
-        begin = max(end - (limit + 1 - len(items)), 0)  # one more tells whether another page follows
+        begin = max(
+            end - (limit + 1 - len(items)), 0
+        )  # one more tells whether another page follows
         items += map(load, section[begin:end][::-1])
     has_more = len(items) > limit
     del items[limit:]
     if not has_more and not always_a_cursor:
         return Page(items, "", has_more)
     last_shown = items[-1].id if items else last_id or ""
-    return Page(items, f"{signer.sign('cursor', *binding, last_shown)}-{last_shown}", has_more)
+    return Page(
+        items, f"{signer.sign('cursor', *binding, last_shown)}-{last_shown}", has_more
+    )

@@ -39,7 +39,18 @@ class Check(StrEnum):
     RATE = "request rate", "8", "D41", "D42"
     PROFILE = "permission profile", "5, rule 2"
     SHAPE = "request shape", "4", "D02", "D03", "D44", "D48"
-    BODY = "body against the contract", "4", "D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39"
+    BODY = (
+        "body against the contract",
+        "4",
+        "D03",
+        "D04",
+        "D05",
+        "D22",
+        "D32",
+        "D33",
+        "D34",
+        "D39",
+    )
     IDEMPOTENCY = "idempotency record", "4", "D10", "D11", "D12", "D13", "D14"
     PAUSE = "admission pause", "7"
     SUBSCRIPTION = "subscription", "5, rule 4", "D20"
@@ -66,59 +77,177 @@ class ProblemKind(Struct, frozen=True):
     recovery: str
 
 
-# fmt: off
 _ROWS: Mapping[str, tuple[int, str, Check, str]] = {
-    "invalid_request": (400, "The request is malformed", Check.SHAPE, "correct the request"),
-    "invalid_cursor": (400, "The cursor is not of this collection", Check.SHAPE, "list again without a cursor"),
-    "authentication_required": (401, "A valid credential is required", Check.CREDENTIAL,
-        "send a valid key as a Bearer token"),
-    "credential_expired": (401, "The credential has expired", Check.CREDENTIAL, "create a replacement credential"),
-    "credential_revoked": (401, "The credential was revoked", Check.CREDENTIAL, "use another active credential"),
-    "insufficient_credits": (402, "The Team has too few Credits", Check.CREDITS,
-        "add Credits and send a new logical request, with a new key"),
-    "permission_denied": (403, "The credential does not permit this", Check.PROFILE,
-        "use a full credential for writes"),
-    "subscription_required": (403, "An active Subscription is required", Check.SUBSCRIPTION,
-        "restore the Subscription; reads remain available"),
-    "not_found": (404, "There is no such resource", Check.RESOURCE, "treat the resource as unavailable"),
-    "upload_not_found": (404, "There is no such Upload Session", Check.RESOURCE, "create a new Upload Session"),
-    "asset_not_found": (404, "There is no such Asset", Check.RESOURCE, "use an Asset that exists"),
-    "product_not_found": (404, "There is no such Product", Check.RESOURCE, "use a Product that exists"),
-    "idempotency_in_progress": (409, "The key is still being admitted", Check.IDEMPOTENCY,
-        "wait, then send the same request with the same key"),
-    "resource_operation_in_progress": (409, "Authoring work is in progress", Check.STATE,
-        "poll the Operation named by active_operation_id, then try again"),
-    "upload_bytes_conflict": (409, "The session accepted other bytes", Check.STATE, "create a new Upload Session"),
-    "upload_expired": (410, "The upload window has passed", Check.STATE, "create a new Upload Session"),
-    "invalid_input": (422, "The input violates the contract", Check.BODY, "correct the fields"),
-    "invalid_reference": (422, "A reference is not usable", Check.REFERENCES, "replace the reference"),
-    "idempotency_key_reused": (422, "The key belongs to another request", Check.IDEMPOTENCY,
-        "send the original intent, or a new key"),
-    "already_at_target_resolution": (422, "The Asset already has this resolution", Check.RULES,
-        "use the Asset as it is, or ask for a higher target"),
-    "concurrency_limit_reached": (429, "Too much work is in progress", Check.CONCURRENCY,
-        "wait for Retry-After, or for work to finish"),
-    "rate_limited": (429, "Too many requests", Check.RATE, "wait for Retry-After, then retry with backoff"),
-    "internal_error": (500, "The request could not be completed", Check.ROUTE,
-        "retry; with the same key where the request takes one"),
-    "service_unavailable": (503, "New writes are paused", Check.PAUSE,
-        "wait for Retry-After; reads and accepted work go on"),
+    "invalid_request": (
+        400,
+        "The request is malformed",
+        Check.SHAPE,
+        "correct the request",
+    ),
+    "invalid_cursor": (
+        400,
+        "The cursor is not of this collection",
+        Check.SHAPE,
+        "list again without a cursor",
+    ),
+    "authentication_required": (
+        401,
+        "A valid credential is required",
+        Check.CREDENTIAL,
+        "send a valid key as a Bearer token",
+    ),
+    "credential_expired": (
+        401,
+        "The credential has expired",
+        Check.CREDENTIAL,
+        "create a replacement credential",
+    ),
+    "credential_revoked": (
+        401,
+        "The credential was revoked",
+        Check.CREDENTIAL,
+        "use another active credential",
+    ),
+    "insufficient_credits": (
+        402,
+        "The Team has too few Credits",
+        Check.CREDITS,
+        "add Credits and send a new logical request, with a new key",
+    ),
+    "permission_denied": (
+        403,
+        "The credential does not permit this",
+        Check.PROFILE,
+        "use a full credential for writes",
+    ),
+    "subscription_required": (
+        403,
+        "An active Subscription is required",
+        Check.SUBSCRIPTION,
+        "restore the Subscription; reads remain available",
+    ),
+    "not_found": (
+        404,
+        "There is no such resource",
+        Check.RESOURCE,
+        "treat the resource as unavailable",
+    ),
+    "upload_not_found": (
+        404,
+        "There is no such Upload Session",
+        Check.RESOURCE,
+        "create a new Upload Session",
+    ),
+    "asset_not_found": (
+        404,
+        "There is no such Asset",
+        Check.RESOURCE,
+        "use an Asset that exists",
+    ),
+    "product_not_found": (
+        404,
+        "There is no such Product",
+        Check.RESOURCE,
+        "use a Product that exists",
+    ),
+    "idempotency_in_progress": (
+        409,
+        "The key is still being admitted",
+        Check.IDEMPOTENCY,
+        "wait, then send the same request with the same key",
+    ),
+    "resource_operation_in_progress": (
+        409,
+        "Authoring work is in progress",
+        Check.STATE,
+        "poll the Operation named by active_operation_id, then try again",
+    ),
+    "upload_bytes_conflict": (
+        409,
+        "The session accepted other bytes",
+        Check.STATE,
+        "create a new Upload Session",
+    ),
+    "upload_expired": (
+        410,
+        "The upload window has passed",
+        Check.STATE,
+        "create a new Upload Session",
+    ),
+    "invalid_input": (
+        422,
+        "The input violates the contract",
+        Check.BODY,
+        "correct the fields",
+    ),
+    "invalid_reference": (
+        422,
+        "A reference is not usable",
+        Check.REFERENCES,
+        "replace the reference",
+    ),
+    "idempotency_key_reused": (
+        422,
+        "The key belongs to another request",
+        Check.IDEMPOTENCY,
+        "send the original intent, or a new key",
+    ),
+    "already_at_target_resolution": (
+        422,
+        "The Asset already has this resolution",
+        Check.RULES,
+        "use the Asset as it is, or ask for a higher target",
+    ),
+    "concurrency_limit_reached": (
+        429,
+        "Too much work is in progress",
+        Check.CONCURRENCY,
+        "wait for Retry-After, or for work to finish",
+    ),
+    "rate_limited": (
+        429,
+        "Too many requests",
+        Check.RATE,
+        "wait for Retry-After, then retry with backoff",
+    ),
+    "internal_error": (
+        500,
+        "The request could not be completed",
+        Check.ROUTE,
+        "retry; with the same key where the request takes one",
+    ),
+    "service_unavailable": (
+        503,
+        "New writes are paused",
+        Check.PAUSE,
+        "wait for Retry-After; reads and accepted work go on",
+    ),
 }
-# fmt: on
-CATALOGUE: Mapping[str, ProblemKind] = {code: ProblemKind(code, *row) for code, row in _ROWS.items()}
+CATALOGUE: Mapping[str, ProblemKind] = {
+    code: ProblemKind(code, *row) for code, row in _ROWS.items()
+}
 """The codes of section 7."""
 
-MENDED_BY_TIME = frozenset(code for code, kind in CATALOGUE.items() if kind.status in (429, 500, 503)) | {
+MENDED_BY_TIME = frozenset(
+    code for code, kind in CATALOGUE.items() if kind.status in (429, 500, 503)
+) | {
     "idempotency_in_progress",
     "resource_operation_in_progress",
 }
 """After a wait, the same request can succeed."""
-MENDED_BY_CLIENT = frozenset(("upload_not_found", "upload_bytes_conflict", "upload_expired"))
+MENDED_BY_CLIENT = frozenset(
+    ("upload_not_found", "upload_bytes_conflict", "upload_expired")
+)
 """The client alone can succeed, by a new Upload Session. All other problems need people."""
 
-INVALID_SCENARIO = ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")
+INVALID_SCENARIO = ProblemKind(
+    "invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file"
+)
 """What only the control plane answers."""
-_KINDS: Mapping[str, ProblemKind] = {**CATALOGUE, INVALID_SCENARIO.code: INVALID_SCENARIO}
+_KINDS: Mapping[str, ProblemKind] = {
+    **CATALOGUE,
+    INVALID_SCENARIO.code: INVALID_SCENARIO,
+}
 
 
 _SOURCES_OF_CODES: Mapping[str, Source] = {
@@ -149,13 +278,19 @@ BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
 
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
-_NEVER_BINDING = frozenset({"invalid_input", "idempotency_in_progress", "idempotency_key_reused"})
+_NEVER_BINDING = frozenset(
+    {"invalid_input", "idempotency_in_progress", "idempotency_key_reused"}
+)
 
 
 def key_binding_codes(reading: str) -> frozenset[str]:
     """Return the codes of the problems that bind an Idempotency-Key, by a reading of D10."""
     if reading == "binds-refusals":
-        definite = {code for code, kind in CATALOGUE.items() if kind.status in (402, 404, 409, 422)}
+        definite = {
+            code
+            for code, kind in CATALOGUE.items()
+            if kind.status in (402, 404, 409, 422)
+        }
         return frozenset(definite - _NEVER_BINDING)
     return frozenset() if reading == "releases" else KEY_BINDING_CODES
 
@@ -191,21 +326,43 @@ class Problem(Exception):
         super().__init__(self.detail)
 
 
-def invalid_request(where: str, found: str, expected: str, remedy: str, status: int = 400) -> Problem:
+def invalid_request(
+    where: str, found: str, expected: str, remedy: str, status: int = 400
+) -> Problem:
     """Build the refusal of a part of a request: its name, what was found in words, what was expected, what to do
     about it.
     """
-    return Problem("invalid_request", f"{where}: found {found}; expected {expected}", status=status, remedy=remedy)
+    return Problem(
+        "invalid_request",
+        f"{where}: found {found}; expected {expected}",
+        status=status,
+        remedy=remedy,
+    )
 
 
 def invalid_input(
-    where: str, found: object, expected: str, check: Check = Check.BODY, remedy: str | None = None
+    where: str,
+    found: object,
+    expected: str,
+    check: Check = Check.BODY,
+    remedy: str | None = None,
 ) -> Problem:
     """Build a 422 for a field: its JSON Pointer, what was found there, what was expected, what to do about it."""
     detail = f"{where or '(body)'}: found {excerpt(found)}; expected {expected}"
-    return Problem("invalid_input", detail, check=check, remedy=remedy or f"set {where or 'the body'} to {expected}")
+    return Problem(
+        "invalid_input",
+        detail,
+        check=check,
+        remedy=remedy or f"set {where or 'the body'} to {expected}",
+    )
 
 
-def invalid_reference(where: str, found: object, expected: str, remedy: str | None = None) -> Problem:
+def invalid_reference(
+    where: str, found: object, expected: str, remedy: str | None = None
+) -> Problem:
     """Build a 422 for an id that the Team cannot use."""
-    return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}", remedy=remedy)
+    return Problem(
+        "invalid_reference",
+        f"{where}: found {excerpt(found)}; expected {expected}",
+        remedy=remedy,
+    )

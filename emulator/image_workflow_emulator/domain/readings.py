@@ -23,7 +23,9 @@ class Readings(Struct, frozen=True):
 
     page_limit: Annotated[Literal["plain", "clamps"], "D02", "more"] = "plain"
     text_length: Annotated[Literal["plain", "short"], "D04", "refuses"] = "plain"
-    key_binding: Annotated[Literal["plain", "binds-refusals", "releases"], "D10", "refuses", "more"] = "plain"
+    key_binding: Annotated[
+        Literal["plain", "binds-refusals", "releases"], "D10", "refuses", "more"
+    ] = "plain"
     key_retention: Annotated[Literal["plain", "week"], "D12", "other"] = "plain"
     intent: Annotated[Literal["plain", "as-sent"], "D14", "refuses"] = "plain"
     upload_session: Annotated[Literal["plain", "short"], "D15", "less"] = "plain"
@@ -37,12 +39,20 @@ class Readings(Struct, frozen=True):
     error_members: Annotated[Literal["plain", "nulls"], "D31", "less"] = "plain"
     subject_cap: Annotated[Literal["plain", "refuses"], "D32", "refuses"] = "plain"
     defaults: Annotated[
-        Literal["plain", "required", "other-defaults", "count-ignored"], "D33", "refuses", "other", "more"
+        Literal["plain", "required", "other-defaults", "count-ignored"],
+        "D33",
+        "refuses",
+        "other",
+        "more",
     ] = "plain"
     pixel_sizes: Annotated[Literal["plain", "megapixels"], "D35", "other"] = "plain"
-    partial_charge: Annotated[Literal["plain", "down", "whole"], "D37", "other", "other"] = "plain"
+    partial_charge: Annotated[
+        Literal["plain", "down", "whole"], "D37", "other", "other"
+    ] = "plain"
     concurrency_unit: Annotated[Literal["plain", "by-output"], "D40", "less"] = "plain"
-    poll_hint: Annotated[Literal["plain", "no-hint", "rough"], "D42", "less", "less"] = "plain"
+    poll_hint: Annotated[
+        Literal["plain", "no-hint", "rough"], "D42", "less", "less"
+    ] = "plain"
     picture_limit: Annotated[Literal["plain", "small"], "D57", "refuses"] = "plain"
     pause_hint: Annotated[Literal["plain", "silent"], "D66", "less"] = "plain"
     location: Annotated[Literal["plain", "relative"], "D70", "other"] = "plain"
@@ -77,10 +87,14 @@ def _readings() -> Iterator[Reading]:
             yield Reading(decision, identifier, field, given)
 
 
-READINGS: Final[Mapping[str, Reading]] = {reading.name: reading for reading in _readings()}
+READINGS: Final[Mapping[str, Reading]] = {
+    reading.name: reading for reading in _readings()
+}
 """Every reading by its name, in the order of the ledger."""
 
-DECISIONS: Final = tuple(dict.fromkeys(reading.decision for reading in READINGS.values()))
+DECISIONS: Final = tuple(
+    dict.fromkeys(reading.decision for reading in READINGS.values())
+)
 """The decisions that have readings."""
 
 SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
@@ -93,7 +107,11 @@ SETS: Final[Mapping[str, tuple[Gives, ...]]] = {
 
 def chosen(readings: Readings) -> tuple[str, ...]:
     """Return the names of the readings that are not plain, in the order of the ledger."""
-    return tuple(name for name, reading in READINGS.items() if getattr(readings, reading.field) == reading.id)
+    return tuple(
+        name
+        for name, reading in READINGS.items()
+        if getattr(readings, reading.field) == reading.id
+    )
 
 
 def by_decision(readings: Readings) -> dict[str, str]:
@@ -106,7 +124,9 @@ def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Reading
     changed: dict[str, str] = {}
     for name in names:
         decision, _, identifier = name.partition("=")
-        fields = [known.field for known in READINGS.values() if known.decision == decision]
+        fields = [
+            known.field for known in READINGS.values() if known.decision == decision
+        ]
         if not fields or (identifier != PLAIN and name not in READINGS):
             raise ValueError(name)
         changed[fields[0]] = identifier
@@ -122,7 +142,9 @@ def parse_readings(text: str, readings: Readings = NO_READINGS) -> Readings:
         ValueError: the part that is neither a reading nor a set.
     """
     for part in map(str.strip, text.split(",")):
-        readings = with_readings([part] if "=" in part else _names_of_set(part), readings)
+        readings = with_readings(
+            [part] if "=" in part else _names_of_set(part), readings
+        )
     return readings
 
 

@@ -20,7 +20,9 @@ _Slot: TypeAlias = Annotated[int, Meta(ge=1, le=6)]
 _Models: TypeAlias = Annotated[int, Meta(ge=0, le=3)]
 
 
-class _Picture(Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="recipe"):
+class _Picture(
+    Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="recipe"
+):
     """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
 
     width: _DrawnEdge
@@ -37,7 +39,9 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """
 
     subject_count: Annotated[int, Meta(ge=1, le=PACKED_PHOTOS)]
-    background_kind: Literal["automatic", "color", "picture", "transparent"] = "automatic"
+    background_kind: Literal["automatic", "color", "picture", "transparent"] = (
+        "automatic"
+    )
     background_hex: _Color | None = None
     model_input_count: _Models = 0
     people: _Models = 0

@@ -23,7 +23,9 @@ CameraDistance = Literal["close", "medium", "far"]
 CAMERA_DISTANCES: tuple[CameraDistance, ...] = get_args(CameraDistance)
 WORKFLOWS = ("product_photography", "edit_images", "upscale")
 INGREDIENT_KINDS: tuple[IngredientKind, ...] = get_args(IngredientKind)
-OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
+OPERATION_TYPES = tuple(
+    f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update")
+)
 
 # The ranges of values in saved states: msgspec checks them when a state file is read, and nothing else does. What is
 # made inside the emulator is within them already.
@@ -49,7 +51,11 @@ def operation_id(verb: str, subject: str) -> str:
 def operation_admitting(work: str) -> str:
     """Return the id of the operation that admits a workflow or an Operation type."""
     subject, _, verb = work.partition(".")
-    return operation_id(verb, subject) if verb else f"{operation_id('create', subject)}Generation"
+    return (
+        operation_id(verb, subject)
+        if verb
+        else f"{operation_id('create', subject)}Generation"
+    )
 
 
 class RenderedOnce:
@@ -81,7 +87,11 @@ class Credential(Struct, frozen=True, gc=False):
 
     def state_at(self, now: int) -> Literal["active", "revoked", "expired"]:
         """Return what a request with it is taken for: a revoked one stays revoked past its expiry."""
-        return "expired" if self.state == "active" and now >= self.expires_at else self.state
+        return (
+            "expired"
+            if self.state == "active" and now >= self.expires_at
+            else self.state
+        )
 
 
 class Team(Struct, frozen=True, gc=False):
@@ -104,7 +114,9 @@ class UploadSession(Struct, frozen=True, gc=False):
     size_bytes: Amount
     created_at: Instant
     expires_at: Instant
-    status: Literal["awaiting_upload", "received", "completed", "failed"] = "awaiting_upload"
+    status: Literal["awaiting_upload", "received", "completed", "failed"] = (
+        "awaiting_upload"
+    )
     digest: str | None = None
     """SHA-256 of the bytes it accepted."""
 
@@ -157,7 +169,9 @@ class Ingredient(Struct, frozen=True, gc=False):
     @property
     def picture_keys(self) -> list[str]:
         """The image store's keys of its pictures: one card, or a style's previews. A replaced source gives new ones."""
-        return [f"{self.id}.{self.version}.{index}" for index in range(self.picture_count)]
+        return [
+            f"{self.id}.{self.version}.{index}" for index in range(self.picture_count)
+        ]
 
     @property
     def scope(self) -> Literal["team", "global"]:
@@ -289,7 +303,9 @@ class Generation(Work, frozen=True, gc=False, kw_only=True):
     plan: tuple[PlannedOutput, ...]
 
 
-AnyResource: TypeAlias = UploadSession | Asset | Product | Ingredient | Operation | Generation
+AnyResource: TypeAlias = (
+    UploadSession | Asset | Product | Ingredient | Operation | Generation
+)
 """What a collection holds: it has an id, and belongs to a Team unless it is a global ingredient."""
 
 

@@ -15,8 +15,19 @@ import orjson
 from image_workflow_emulator.contract import BASE_PATH, Contract, load_contract
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.domain.problems import CATALOGUE, Problem
-from image_workflow_emulator.domain.resources import Generation, Operation, Output, UploadSession, operation_admitting
-from image_workflow_emulator.drift.recordings import RecordedExchange, check_calls, instant_of, read_recordings
+from image_workflow_emulator.domain.resources import (
+    Generation,
+    Operation,
+    Output,
+    UploadSession,
+    operation_admitting,
+)
+from image_workflow_emulator.drift.recordings import (
+    RecordedExchange,
+    check_calls,
+    instant_of,
+    read_recordings,
+)
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.examiner.conduct import judge
 from image_workflow_emulator.examiner.findings import SEVERITIES
@@ -52,35 +63,55 @@ def judge_client(exchanges: Sequence[RecordedExchange], contract: Contract) -> R
             records = list(_records(traffic, max(places, default=0)))
             now = max(record.left_at for record in records)
             judged = judge(
-                records, _RecordedWorks(traffic, {record.work_id for record in records}), now, has_ended=True
+                records,
+                _RecordedWorks(traffic, {record.work_id for record in records}),
+                now,
+                has_ended=True,
             )
-            places |= {record.sequence: call.where for record, call in zip(records, traffic.calls, strict=True)}
+            places |= {
+                record.sequence: call.where
+                for record, call in zip(records, traffic.calls, strict=True)
+            }
             for one in judged.findings:
-                findings.append(one.reported(first_of(map(places.get, one.requests), separator="; ")))
+                findings.append(
+                    one.reported(
+                        first_of(map(places.get, one.requests), separator="; ")
+                    )
+                )
             checked.update(judged.checked)
             reasons |= _not_checked(traffic, judged.not_checked)
     findings.sort(key=lambda one: SEVERITIES.index(one.severity))
     has_errors = any(finding.severity == "error" for finding in findings)
-    table = ReportTable(title="Not checked", columns=["rule", "reason"], rows=list(reasons.items()))
+    table = ReportTable(
+        title="Not checked", columns=["rule", "reason"], rows=list(reasons.items())
+    )
     return Report(
         kind="conduct",
         ok=not has_errors,
         summary=f"{count_of(len(places), 'call')}, {count_of(len(findings), 'finding')}",
         findings=findings,
         counts={"requests": len(places)},
-        checked={rule: number for rule, number in checked.items() if rule not in reasons},
+        checked={
+            rule: number for rule, number in checked.items() if rule not in reasons
+        },
         tables=[table] if reasons else [],
         details={"not_checked": reasons},
         status=int(has_errors),
     )
 
 
-def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedExchange]]:
+def _runs(
+    exchanges: Sequence[RecordedExchange],
+) -> Iterable[Sequence[RecordedExchange]]:
     """Group the exchanges of a journal by sandbox, each time anew where its numbers begin again: it was reset."""
     runs = dict[str, list[list[RecordedExchange]]]()
     for exchange in sorted(exchanges, key=lambda one: one.arrived_at or 0):
         of_sandbox = runs.setdefault(exchange.sandbox, [[]])
-        if exchange.entry and of_sandbox[-1] and exchange.sequence <= of_sandbox[-1][-1].sequence:
+        if (
+            exchange.entry
+            and of_sandbox[-1]
+            and exchange.sequence <= of_sandbox[-1][-1].sequence
+        ):
             of_sandbox.append([])
         of_sandbox[-1].append(exchange)
     return chain.from_iterable(runs.values())
@@ -88,10 +119,17 @@ def _runs(exchanges: Sequence[RecordedExchange]) -> Iterable[Sequence[RecordedEx
 
 def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
     is_journal = any(call.entry for call in traffic.calls)
-    reasons = dict.fromkeys(not_timed, f"{'an auto clock' if is_journal else 'the recording'} has no times")
-    is_shown = any(call.operation and "authorization" in call.request_headers for call in traffic.calls)
+    reasons = dict.fromkeys(
+        not_timed, f"{'an auto clock' if is_journal else 'the recording'} has no times"
+    )
+    is_shown = any(
+        call.operation and "authorization" in call.request_headers
+        for call in traffic.calls
+    )
     if not is_shown or is_journal:  # a journal shows it of operations alone
-        reasons["credential-sent-to-bytes"] = "the recording has no Authorization headers"
+        reasons["credential-sent-to-bytes"] = (
+            "the recording has no Authorization headers"
+        )
     return reasons
 
 
@@ -101,18 +139,34 @@ def _not_checked(traffic: Traffic, not_timed: Sequence[str]) -> dict[str, str]:
 def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
     """Iterate over the requests of a run; `last` is the last number in other runs."""
     admitted = _admitted_unseen(traffic)
-    arrivals = [call.at if call.arrived_at is None else call.arrived_at for call in traffic.calls]
+    arrivals = [
+        call.at if call.arrived_at is None else call.arrived_at
+        for call in traffic.calls
+    ]
     for call, arrived in zip(traffic.calls, arrivals, strict=True):
-        operation, took_ms, user_agent = call.operation, call.took_ms or 0.0, call.request_headers.get("user-agent")
-        authorization = call.request_headers.get("authorization")  # in a journal it names the credential
-        body_digest = f"unknown body {call.number}" if call.is_partial else digest(call.request_body or b"")
-        answer = call.answer if "id" in call.answer or "object" not in call.answer else {}
+        operation, took_ms, user_agent = (
+            call.operation,
+            call.took_ms or 0.0,
+            call.request_headers.get("user-agent"),
+        )
+        authorization = call.request_headers.get(
+            "authorization"
+        )  # in a journal it names the credential
+        body_digest = (
+            f"unknown body {call.number}"
+            if call.is_partial
+            else digest(call.request_body or b"")
+        )
+        answer = (
+            call.answer if "id" in call.answer or "object" not in call.answer else {}
+        )
         entry = call.entry or RecordedRequest(
             sequence=call.number + 1,
             at="",
             method=call.method,
             path=_path(call, traffic),
-            committed=(operation is not None and operation.is_write and call.is_success) or call.number in admitted,
+            committed=(operation is not None and operation.is_write and call.is_success)
+            or call.number in admitted,
             work=admitted.get(call.number),
             last_arrival=bisect_left(arrivals, arrived + took_ms, lo=call.number + 1),
             timed=call.is_timed and not call.is_coarse,
@@ -122,7 +176,10 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             sequence=last + entry.sequence,
             at=call.at,
             arrived_ms=float(arrived),
-            left_at=call.at + (round(took_ms) if arrived == call.at else 0),  # an emulator's clock may stand still
+            left_at=call.at
+            + (
+                round(took_ms) if arrived == call.at else 0
+            ),  # an emulator's clock may stand still
             duration_ms=took_ms,
             is_timed=entry.timed,
             last_arrival=last + entry.last_arrival,
@@ -132,7 +189,8 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             query=call.url.partition("?")[2].encode() if operation else b"",
             unknown_credential=authorization and digest(authorization.encode()),
             has_authorization=authorization is not None,
-            shows_key="…" in f"{entry.query}{entry.idempotency_key}",  # where a journal has masked the key
+            shows_key="…"
+            in f"{entry.query}{entry.idempotency_key}",  # where a journal has masked the key
             key_header=None if call.key is None else call.key.encode(),
             user_agent_header=None if user_agent is None else user_agent.encode(),
             connection=entry.connection,
@@ -143,10 +201,15 @@ def _records(traffic: Traffic, last: int) -> Iterator[RequestRecord]:
             request_body=call.request_body if call.body else None,
             request_digest="" if call.body else body_digest,
             status=call.status,
-            response_headers=tuple((name.encode(), value.encode()) for name, value in call.response_headers.items()),
+            response_headers=tuple(
+                (name.encode(), value.encode())
+                for name, value in call.response_headers.items()
+            ),
             response_body=orjson.dumps(answer) if operation else None,
             is_unheard=entry.abandoned,
-            problem=Problem(call.code, "", is_injected=is_injected) if call.code and call.code in CATALOGUE else None,
+            problem=Problem(call.code, "", is_injected=is_injected)
+            if call.code and call.code in CATALOGUE
+            else None,
         )
 
 
@@ -156,7 +219,11 @@ def _path(call: RecordedCall, traffic: Traffic) -> str:
     if call.operation is not None:
         return BASE_PATH + address.partition(BASE_PATH)[2]
     session = traffic.uploads.get(call.url)
-    return address if session is None else f"{BASE_PATH}/uploads/{session.answer.get('id')}/bytes"
+    return (
+        address
+        if session is None
+        else f"{BASE_PATH}/uploads/{session.answer.get('id')}/bytes"
+    )
 
 
 def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
@@ -176,8 +243,13 @@ def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
 
 
 def _is_admitted(work: RecordedWork, call: RecordedCall) -> bool:
-    echo, created_at = work.last.shown.get("request"), instant_of(work.last.shown.get("created_at"))
-    is_new = created_at is not None and (not call.is_timed or created_at >= call.at - MINUTE_MS)  # of another clock
+    echo, created_at = (
+        work.last.shown.get("request"),
+        instant_of(work.last.shown.get("created_at")),
+    )
+    is_new = created_at is not None and (
+        not call.is_timed or created_at >= call.at - MINUTE_MS
+    )  # of another clock
     is_same = isinstance(echo, dict) and {**echo, **call.body} == echo
     return is_new and is_same and operation_admitting(work.kind) == call.name
 
@@ -197,7 +269,11 @@ class _RecordedWorks(NamedTuple):
         if work is None and identifier not in self.admitted:
             return None
         kind: Any = Generation
-        known: dict[str, Any] = {"id": identifier, "reserved_credits": 1, "outputs": ()}  # work is never free
+        known: dict[str, Any] = {
+            "id": identifier,
+            "reserved_credits": 1,
+            "outputs": (),
+        }  # work is never free
         if work is not None:
             shown, outputs = work.last.shown, work.last.outputs
             kind = Operation if shown["object"] == "operation" else Generation
@@ -205,13 +281,24 @@ class _RecordedWorks(NamedTuple):
                 "reserved_credits": work.credits("reserved") or 0,
                 "charged_credits": work.credits("charged"),
                 "finished_at": instant_of(shown.get("finished_at")),
-                "outputs": [Output(asset_id=(one.get("asset") or {}).get("id")) for one in outputs],
+                "outputs": [
+                    Output(asset_id=(one.get("asset") or {}).get("id"))
+                    for one in outputs
+                ],
             }
-        found: Operation | Generation = kind(**{name: known.get(name) for name in kind.__struct_fields__})
+        found: Operation | Generation = kind(
+            **{name: known.get(name) for name in kind.__struct_fields__}
+        )
         return found
 
     def find_upload(self, identifier: str) -> UploadSession | None:
         """Return an Upload Session as it was seen last."""
         session = self.traffic.uploads.get(identifier)
-        expires_at = instant_of(session.answer["upload"].get("expires_at")) if session else None
-        return None if expires_at is None else UploadSession(identifier, "", "image/png", 0, 0, expires_at)
+        expires_at = (
+            instant_of(session.answer["upload"].get("expires_at")) if session else None
+        )
+        return (
+            None
+            if expires_at is None
+            else UploadSession(identifier, "", "image/png", 0, 0, expires_at)
+        )

@@ -76,16 +76,22 @@ def read_recordings(files: Iterable[str]) -> list[RecordedExchange]:
     for file in files:
         exchanges += read_recording(read_file(file, MAX_FILE_BYTES), Path(file).name)
         if len(exchanges) > MAX_EXCHANGES:
-            raise UsageError(f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording")
+            raise UsageError(
+                f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording"
+            )
     if all(exchange.at is not None for exchange in exchanges):
-        exchanges.sort(key=lambda exchange: exchange.at or 0)  # a HAR may list them as they were answered
+        exchanges.sort(
+            key=lambda exchange: exchange.at or 0
+        )  # a HAR may list them as they were answered
     return exchanges
 
 
 def check_calls(calls: int, files: Sequence[str]) -> None:
     """Raise UsageError where no exchange of the files is a call of the service."""
     if not calls:
-        raise UsageError(f"{Path(files[-1]).name}: no exchange is a call of the Image Workflow Service")
+        raise UsageError(
+            f"{Path(files[-1]).name}: no exchange is a call of the Image Workflow Service"
+        )
 
 
 def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
@@ -95,7 +101,9 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
             read = _exchange_of_har
         case {"interactions": [*entries]}:
             read = _exchange_of_cassette
-        case {"data": [*entries]} if all(isinstance(entry, dict) and "sequence" in entry for entry in entries):
+        case {"data": [*entries]} if all(
+            isinstance(entry, dict) and "sequence" in entry for entry in entries
+        ):
             read = _exchange_of_journal
         case _:
             raise UsageError(
@@ -106,16 +114,30 @@ def read_recording(content: bytes, name: str) -> list[RecordedExchange]:
         where = f"{name}, entry {number}"
         try:
             exchanges.append(replace(read(entry), where=where))
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise UsageError(f"{where}: not an exchange of this format ({reason})") from None
-    exchanges.sort(key=lambda one: (one.sandbox, one.sequence))  # a journal may list the newest first
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:
+            reason = (
+                f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            )
+            raise UsageError(
+                f"{where}: not an exchange of this format ({reason})"
+            ) from None
+    exchanges.sort(
+        key=lambda one: (one.sandbox, one.sequence)
+    )  # a journal may list the newest first
     return exchanges
 
 
 def _document(content: bytes, name: str) -> Any:
     """Read JSON, or YAML where it is not JSON. Raises UsageError."""
-    content = content.removeprefix(b"\xef\xbb\xbf")  # some tools begin with a byte order mark
+    content = content.removeprefix(
+        b"\xef\xbb\xbf"
+    )  # some tools begin with a byte order mark
     if content.lstrip()[:1] not in (b"{", b"["):
         return _load_yaml(content, name)
     try:
@@ -124,7 +146,11 @@ def _document(content: bytes, name: str) -> Any:
         with suppress(
             ValueError, RecursionError
         ):  # half a surrogate pair: browsers write it for a byte that is no text
-            return orjson.loads(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
+            return orjson.loads(
+                json.dumps(json.loads(content), ensure_ascii=False).encode(
+                    errors="replace"
+                )
+            )
         raise UsageError(f"{name}: not complete JSON ({error})") from None
 
 
@@ -133,38 +159,67 @@ def _load_yaml(content: bytes, name: str) -> Any:
     try:
         depth = 0
         for event in yaml.parse(content, Loader=yaml.CSafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MAX_DEPTH or isinstance(event, yaml.AliasEvent):  # a small file that would become deep or large
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+                event, yaml.CollectionEndEvent
+            )
+            if depth > _MAX_DEPTH or isinstance(
+                event, yaml.AliasEvent
+            ):  # a small file that would become deep or large
                 raise ValueError(f"aliases, or more than {_MAX_DEPTH} levels")
         return yaml.load(content, Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise UsageError(f"{name}{place}: neither JSON nor YAML ({getattr(error, 'problem', error)})") from None
+        raise UsageError(
+            f"{name}{place}: neither JSON nor YAML ({getattr(error, 'problem', error)})"
+        ) from None
 
 
 # The formats ----------------------------------------------------------------------------------------------------------
 
 
 def _exchange_of_har(entry: Mapping[str, Any]) -> RecordedExchange:
-    request, response, took = entry["request"], entry.get("response") or {}, entry.get("time")
-    status = int(response.get("status") or 0)  # browsers write 0 or -1 where no answer came
-    sent, received = _har_body(request.get("postData") or {}), _har_body(response.get("content") or {})
-    started = re.sub(r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime")))  # some write more than microseconds
-    asked = str(request["method"]).upper(), str(request["url"]), _har_headers(request), sent
-    answered = (status, _har_headers(response), received) if status > 0 else (None, {}, None)
+    request, response, took = (
+        entry["request"],
+        entry.get("response") or {},
+        entry.get("time"),
+    )
+    status = int(
+        response.get("status") or 0
+    )  # browsers write 0 or -1 where no answer came
+    sent, received = (
+        _har_body(request.get("postData") or {}),
+        _har_body(response.get("content") or {}),
+    )
+    started = re.sub(
+        r"(\.\d{6})\d+", r"\1", str(entry.get("startedDateTime"))
+    )  # some write more than microseconds
+    asked = (
+        str(request["method"]).upper(),
+        str(request["url"]),
+        _har_headers(request),
+        sent,
+    )
+    answered = (
+        (status, _har_headers(response), received) if status > 0 else (None, {}, None)
+    )
     took_ms = float(took) if isinstance(took, int | float) and took >= 0 else None
     return RecordedExchange("", instant_of(started), took_ms, *asked, *answered)
 
 
 def _har_headers(message: Mapping[str, Any]) -> dict[str, str]:
-    return lower_names((str(header["name"]), str(header["value"])) for header in message.get("headers") or ())
+    return lower_names(
+        (str(header["name"]), str(header["value"]))
+        for header in message.get("headers") or ()
+    )
 
 
 def _har_body(content: Mapping[str, Any]) -> bytes | None:
     """Return a body; None where it was left out, cut off, or is bytes that were written as text."""
     text, is_base64 = content.get("text"), content.get("encoding") == "base64"
-    if text is None or (not is_base64 and str(content.get("mimeType", "")).startswith(_NOT_TEXT)):
+    if text is None or (
+        not is_base64 and str(content.get("mimeType", "")).startswith(_NOT_TEXT)
+    ):
         return None
     try:
         body = base64.b64decode(str(text)) if is_base64 else str(text).encode()
@@ -175,29 +230,50 @@ def _har_body(content: Mapping[str, Any]) -> bytes | None:
 
 def _exchange_of_cassette(entry: Mapping[str, Any]) -> RecordedExchange:
     request, response = entry["request"], entry["response"]
-    sent, received = _cassette_body(request.get("body")), _cassette_body(response.get("body"))
-    asked = str(request["method"]).upper(), str(request["uri"]), _cassette_headers(request), sent
+    sent, received = (
+        _cassette_body(request.get("body")),
+        _cassette_body(response.get("body")),
+    )
+    asked = (
+        str(request["method"]).upper(),
+        str(request["uri"]),
+        _cassette_headers(request),
+        sent,
+    )
     answered = int(response["status"]["code"]), _cassette_headers(response), received
-    return RecordedExchange("", _date_of(answered[1]), None, *asked, *answered, is_coarse=True)
+    return RecordedExchange(
+        "", _date_of(answered[1]), None, *asked, *answered, is_coarse=True
+    )
 
 
 def _cassette_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return headers, whose values are lists in newer cassettes and texts in older ones."""
     headers = (message.get("headers") or {}).items()
-    listed = ((name, values if isinstance(values, list) else [values]) for name, values in headers)
-    return lower_names((str(name), str(value)) for name, values in listed for value in values)
+    listed = (
+        (name, values if isinstance(values, list) else [values])
+        for name, values in headers
+    )
+    return lower_names(
+        (str(name), str(value)) for name, values in listed for value in values
+    )
 
 
 def _cassette_body(body: Any) -> bytes | None:
     """Read a body: a text or bytes, of an answer under `string`."""
     content = body.get("string") if isinstance(body, dict) else body
-    return content or None if content is None or isinstance(content, bytes) else str(content).encode()
+    return (
+        content or None
+        if content is None or isinstance(content, bytes)
+        else str(content).encode()
+    )
 
 
 def _date_of(headers: Mapping[str, str]) -> int | None:
     """Read the time of an answer from its header Date, in whole seconds."""
     with suppress(KeyError, ValueError, TypeError, OverflowError):
-        return max(0, int(parsedate_to_datetime(headers["date"]).timestamp())) * SECOND_MS
+        return (
+            max(0, int(parsedate_to_datetime(headers["date"]).timestamp())) * SECOND_MS
+        )
     return None
 
 

@@ -16,12 +16,22 @@ from msgspec import ValidationError, convert
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.client.control_client import Answer
 from image_workflow_emulator.contract import BASE_PATH
-from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, OPERATION_TYPES, WORKFLOWS, Asset, Product
+from image_workflow_emulator.domain.resources import (
+    INGREDIENT_TYPES,
+    OPERATION_TYPES,
+    WORKFLOWS,
+    Asset,
+    Product,
+)
 from image_workflow_emulator.drift.recordings import leaves
 from image_workflow_emulator.drift.traffic import RecordedCall, RecordedWork, Traffic
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.imaging.messages import Head, Message
-from image_workflow_emulator.kernel.timestamps import DAY_MS, SECOND_MS, format_timestamp
+from image_workflow_emulator.kernel.timestamps import (
+    DAY_MS,
+    SECOND_MS,
+    format_timestamp,
+)
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
 from image_workflow_emulator.testing.emulator import ORIGIN, ask, option_texts
@@ -30,14 +40,33 @@ _TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"
 _AUTHORIZATION: Final = {"authorization": f"Bearer {_KEY}"}
 _CREDENTIAL: Final = {"key": _KEY, "name": _TEAM, "profile": "full"}
-_RICH_TEAM: Final = {"credits": 1_000_000, "concurrency_limit": 1_000, "credentials": [_CREDENTIAL]}
+_RICH_TEAM: Final = {
+    "credits": 1_000_000,
+    "concurrency_limit": 1_000,
+    "credentials": [_CREDENTIAL],
+}
 _WORLD: Final = {"timings": {"queue": "1ms"}, "teams": {_TEAM: _RICH_TEAM}}
 _BY_THE_WORLD: Final = frozenset(
-    {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
-    | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
+    {
+        "service_unavailable",
+        "internal_error",
+        "rate_limited",
+        "concurrency_limit_reached",
+        "insufficient_credits",
+    }
+    | {
+        "subscription_required",
+        "credential_expired",
+        "credential_revoked",
+        "idempotency_in_progress",
+    }
 )
 """Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
-_TYPES: Final[Mapping[str, Any]] = {"asset": Asset, "product": Product, **INGREDIENT_TYPES}
+_TYPES: Final[Mapping[str, Any]] = {
+    "asset": Asset,
+    "product": Product,
+    **INGREDIENT_TYPES,
+}
 _REFERRED: Final = {
     **{f"{kind}_id{plural}": kind for kind in _TYPES for plural in ("", "s")},
     "primary_asset_id": "asset",
@@ -48,7 +77,11 @@ _COLLECTIONS: Final = {"asset": "assets", "product": "products"}
 Replayed: TypeAlias = tuple[RecordedCall, Answer | None]
 """A call and what the emulator answered to it; None where it could not be asked."""
 _PICTURE: Final = {"format": "png", "width": 1_000, "height": 1_000}
-_MADE: Final[Mapping[str, Any]] = {"source": "upload", "source_generation_id": None, "source_asset_ids": []}
+_MADE: Final[Mapping[str, Any]] = {
+    "source": "upload",
+    "source_generation_id": None,
+    "source_asset_ids": [],
+}
 """The members of every resource that is put into the emulator, as far as its kind has them."""
 
 
@@ -72,11 +105,25 @@ class Replay:
         self.beginning: set[str] = set()
         """The recorded ids of what was there before the recording."""
         known = (*WORKFLOWS, *OPERATION_TYPES)
-        self._admitted = {call.number: work for call, work in traffic.admissions() if work.kind in known}
-        start = format_timestamp(min((call.at for call in traffic.calls), default=DAY_MS))
-        options = {"clock": "manual", "start": start, "rate_limits": "off", "readings": readings, "world": _WORLD}
+        self._admitted = {
+            call.number: work
+            for call, work in traffic.admissions()
+            if work.kind in known
+        }
+        start = format_timestamp(
+            min((call.at for call in traffic.calls), default=DAY_MS)
+        )
+        options = {
+            "clock": "manual",
+            "start": start,
+            "rate_limits": "off",
+            "readings": readings,
+            "world": _WORLD,
+        }
         with option_texts(options) as texts:
-            self._application = Application(read_settings(texts, {}), DescribedPictures())
+            self._application = Application(
+                read_settings(texts, {}), DescribedPictures()
+            )
         self._sandbox = self._application.sandboxes.default
 
     async def run(self) -> list[Replayed]:
@@ -89,7 +136,9 @@ class Replay:
         """Put a resource into the emulator as an answer shows it first, and return its id there."""
         if identifier not in self.mapped:
             looks = self._traffic.shown.get((kind, identifier))
-            self.mapped[identifier] = own = self._make(kind, looks[0].shown if looks else {})
+            self.mapped[identifier] = own = self._make(
+                kind, looks[0].shown if looks else {}
+            )
             self.stands_for[own] = identifier
             self.beginning.add(identifier)
         return self.mapped[identifier]
@@ -99,10 +148,21 @@ class Replay:
         sandbox, resource_type = self._sandbox, _TYPES[kind]
         (account,), now = sandbox.find_accounts(_TEAM), sandbox.clock.now()
         team = None if shown.get("scope") == "global" else account.team.id
-        identifier = sandbox.identifiers.next(_PREFIXES.get(kind) or resource_type.prefix)
-        own = {**_MADE, "id": identifier, "team_id": team, "name": _TEAM, "created_at": now, "updated_at": now}
+        identifier = sandbox.identifiers.next(
+            _PREFIXES.get(kind) or resource_type.prefix
+        )
+        own = {
+            **_MADE,
+            "id": identifier,
+            "team_id": team,
+            "name": _TEAM,
+            "created_at": now,
+            "updated_at": now,
+        }
         if kind == "product":
-            photos = [self._put("asset", photo) for photo in shown.get("asset_ids", ())] or [self._make("asset", {})]
+            photos = [
+                self._put("asset", photo) for photo in shown.get("asset_ids", ())
+            ] or [self._make("asset", {})]
             own |= {"asset_ids": photos, "primary_asset_id": photos[0]}
         try:
             made = convert({**_PICTURE, **shown, **own}, resource_type)
@@ -118,7 +178,9 @@ class Replay:
     async def _send(self, call: RecordedCall) -> Replayed:
         """Send one call again at its time, after what the service's world did to it was brought about."""
         if call.at > self._sandbox.clock.now():
-            await self._control("POST", "/clock/advance", {"to": format_timestamp(call.at)})
+            await self._control(
+                "POST", "/clock/advance", {"to": format_timestamp(call.at)}
+            )
         prepared = self._prepare(call)
         if prepared is None:
             return call, None
@@ -131,7 +193,9 @@ class Replay:
         self._learn(call, answered)
         return call, answered
 
-    def _prepare(self, call: RecordedCall) -> tuple[str, str, dict[str, str], bytes] | None:
+    def _prepare(
+        self, call: RecordedCall
+    ) -> tuple[str, str, dict[str, str], bytes] | None:
         """Return method, path with query, headers and body of the request to send; None where there was no answer, or
         it needs what was before the recording.
 
@@ -146,7 +210,16 @@ class Replay:
         assert call.operation is not None
         if call.name == "completeUpload":
             asset = call.answer.get("id")
-            return ("GET", f"{BASE_PATH}/assets/{self._put('asset', asset)}", _AUTHORIZATION, b"") if asset else None
+            return (
+                (
+                    "GET",
+                    f"{BASE_PATH}/assets/{self._put('asset', asset)}",
+                    _AUTHORIZATION,
+                    b"",
+                )
+                if asset
+                else None
+            )
         for name, identifier in (*call.parameters.items(), *leaves(call.body)):
             kind = _REFERRED.get(name, "")
             is_there = call.is_success or (kind, identifier) in self._traffic.shown
@@ -155,18 +228,36 @@ class Replay:
         needed = {*call.parameters.values(), call.query.get("after", "")}
         if call.is_success and needed - self.mapped.keys() - {""}:
             return None
-        own = {name: quote(self.mapped.get(value, value), safe="") for name, value in call.parameters.items()}
+        own = {
+            name: quote(self.mapped.get(value, value), safe="")
+            for name, value in call.parameters.items()
+        }
         path = call.operation.path.format_map(own)
-        query = urlencode({name: self.mapped.get(value, value) for name, value in call.query.items()})
+        query = urlencode(
+            {name: self.mapped.get(value, value) for name, value in call.query.items()}
+        )
         headers = {} if call.code == "authentication_required" else dict(_AUTHORIZATION)
-        if call.key is not None or (call.operation.takes_key and call.status != 400):  # or an exporter dropped it
+        if call.key is not None or (
+            call.operation.takes_key and call.status != 400
+        ):  # or an exporter dropped it
             headers["idempotency-key"] = call.key or f"recorded-{call.number}"
         if call.request_body is not None:
-            headers["content-type"] = call.request_headers.get("content-type", "application/json")
+            headers["content-type"] = call.request_headers.get(
+                "content-type", "application/json"
+            )
         if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
             headers["emulator-fault"] = call.code
-        body = orjson.dumps(self._mapped(call.body)) if call.body else call.request_body or b""
-        return call.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
+        body = (
+            orjson.dumps(self._mapped(call.body))
+            if call.body
+            else call.request_body or b""
+        )
+        return (
+            call.method,
+            f"{BASE_PATH}{path}" + (f"?{query}" if query else ""),
+            headers,
+            body,
+        )
 
     def _mapped(self, value: Any) -> Any:
         """Return some JSON with the emulator's values in place of recorded ones."""
@@ -186,12 +277,21 @@ class Replay:
                     self.mapped.setdefault(recorded, own)
                 elif recorded not in self.mapped and own not in self.stands_for:
                     self.mapped[recorded], self.stands_for[own] = own, recorded
-        location = call.response_headers.get("location"), answered.headers.get("location")
+        location = (
+            call.response_headers.get("location"),
+            answered.headers.get("location"),
+        )
         if call.surface == "download" and all(location):
             self.mapped.setdefault(str(location[0]), str(location[1]))
 
-    async def _control(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
-        sent = ({"content-type": "application/json"}, orjson.dumps(body)) if body is not None else ({}, b"")
+    async def _control(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> None:
+        sent = (
+            ({"content-type": "application/json"}, orjson.dumps(body))
+            if body is not None
+            else ({}, b"")
+        )
         answered = await ask(self._application, method, f"/_emulator{path}", *sent)
         assert answered.status < 400, answered.body
 
@@ -200,16 +300,25 @@ def _fate(call: RecordedCall, work: RecordedWork) -> dict[str, Any]:
     """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
     finished = work.finished_by
     then: dict[str, Any] = {"stall": True}
-    if finished is not None:  # of the time that the recording shows, work is queued for 1 ms
+    if (
+        finished is not None
+    ):  # of the time that the recording shows, work is queued for 1 ms
         took_ms = min(max(1, finished.at - call.at - 1), 30 * DAY_MS)
         then = {"duration": f"{took_ms / SECOND_MS:.3f}s"}
         outputs = work.last.outputs
-        failed = {str(slot): one for slot, one in enumerate(outputs, start=1) if one.get("status") == "failed"}
+        failed = {
+            str(slot): one
+            for slot, one in enumerate(outputs, start=1)
+            if one.get("status") == "failed"
+        }
         if work.last.shown.get("status") == "failed":
             then["fail"] = _failure_code([*outputs, work.last.shown][0])
         elif failed:
             then["outputs"] = {slot: _failure_code(one) for slot, one in failed.items()}
-    return {"scenario": "recorded", "rules": [{"match": {"work": work.kind}, "then": then}]}
+    return {
+        "scenario": "recorded",
+        "rules": [{"match": {"work": work.kind}, "then": then}],
+    }
 
 
 def _failure_code(holder: Mapping[str, Any]) -> str:
@@ -221,20 +330,33 @@ def _pairs(name: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]
     """Iterate over the texts at the named places where ids, links, cursors and tokens stand, in both answers."""
     if isinstance(recorded, dict) and isinstance(own, dict):
         for member, value in recorded.items():
-            if member in own and member != "data":  # whose items may stand in another order
+            if (
+                member in own and member != "data"
+            ):  # whose items may stand in another order
                 yield from _pairs(member, value, own[member])
     elif isinstance(recorded, list) and isinstance(own, list):
         for value, counterpart in zip(recorded, own, strict=False):
             yield from _pairs(name, value, counterpart)
-    elif isinstance(recorded, str) and isinstance(own, str) and recorded and is_name(name):
+    elif (
+        isinstance(recorded, str)
+        and isinstance(own, str)
+        and recorded
+        and is_name(name)
+    ):
         yield name, recorded, own
 
 
 def is_name(member: str) -> bool:
     """Whether a member of an answer holds a name of something: an id, a link, a cursor or a token."""
-    return is_identifier(member) or member in ("next_cursor", "upload_token") or member.endswith(("url", "urls"))
+    return (
+        is_identifier(member)
+        or member in ("next_cursor", "upload_token")
+        or member.endswith(("url", "urls"))
+    )
 
 
 def is_identifier(member: str) -> bool:
     """Whether a member of an answer holds the id of a resource, or several."""
-    return member == "id" or (member.endswith(("_id", "_ids")) and member != "request_id")
+    return member == "id" or (
+        member.endswith(("_id", "_ids")) and member != "request_id"
+    )

@@ -19,7 +19,12 @@ from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContr
 from image_workflow_emulator.documents.schemas import Violation
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.domain.resources import TERMINAL
-from image_workflow_emulator.drift.recordings import RecordedExchange, instant_of, json_of, leaves
+from image_workflow_emulator.drift.recordings import (
+    RecordedExchange,
+    instant_of,
+    json_of,
+    leaves,
+)
 from image_workflow_emulator.kernel.timestamps import DAY_MS
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, ByteSurface
 
@@ -73,7 +78,11 @@ class RecordedCall(RecordedExchange, frozen=True, kw_only=True):
         """The resources of a successful answer: itself, or the members of a list."""
         if not self.is_success or self.operation is None:
             return ()
-        return self.answer.get("data", ()) if self.operation.kind == "list" else (self.answer,)
+        return (
+            self.answer.get("data", ())
+            if self.operation.kind == "list"
+            else (self.answer,)
+        )
 
     @property
     def is_success(self) -> bool:
@@ -95,7 +104,11 @@ class Look(NamedTuple):
     @property
     def outputs(self) -> Sequence[Mapping[str, Any]]:
         """The outputs of work: an Operation has none, whatever else is in the answer."""
-        return self.shown.get("outputs", ()) if self.shown["object"] == "generation" else ()
+        return (
+            self.shown.get("outputs", ())
+            if self.shown["object"] == "generation"
+            else ()
+        )
 
 
 class RecordedWork(Struct):
@@ -124,7 +137,10 @@ class RecordedWork(Struct):
     @property
     def finished_by(self) -> RecordedCall | None:
         """The first call that showed its end."""
-        return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
+        return next(
+            (call for call, shown in self.looks if shown.get("status") in TERMINAL),
+            None,
+        )
 
     def credits(self, name: str) -> int | None:
         """Return its Credits as last seen, `reserved` or `charged`; the contract promises no shape of a
@@ -138,67 +154,138 @@ class RecordedWork(Struct):
 class Traffic:
     """The calls of a recording, in order, and the resources that they show."""
 
-    def __init__(self, exchanges: Sequence[RecordedExchange], contract: Contract) -> None:
+    def __init__(
+        self, exchanges: Sequence[RecordedExchange], contract: Contract
+    ) -> None:
         self.contract = contract
-        paths = ((operation.path, operation) for operation in contract.operations.values())
-        self._paths = [(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path), operation) for path, operation in paths]
+        paths = (
+            (operation.path, operation) for operation in contract.operations.values()
+        )
+        self._paths = [
+            (re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path), operation)
+            for path, operation in paths
+        ]
         calls = list(self._recognize(exchanges))
         made = (
-            call for call in calls if call.is_timed and call.is_success and call.operation and call.operation.is_write
+            call
+            for call in calls
+            if call.is_timed
+            and call.is_success
+            and call.operation
+            and call.operation.is_write
         )
         clocks = ((call.at, instant_of(call.answer.get("created_at"))) for call in made)
-        skew_ms = next((created_at - at for at, created_at in clocks if created_at is not None), 0)
+        skew_ms = next(
+            (created_at - at for at, created_at in clocks if created_at is not None), 0
+        )
         calls = [replace(call, at=max(DAY_MS, call.at + skew_ms)) for call in calls]
-        self.calls: Sequence[RecordedCall] = calls if any(map(_may_be_of_service, calls)) else []
+        self.calls: Sequence[RecordedCall] = (
+            calls if any(map(_may_be_of_service, calls)) else []
+        )
         self.left_aside = len(exchanges) - len(self.calls)
 
     # Recognition ----------------------------------------------------------------------------------------------------
 
-    def _match(self, exchange: RecordedExchange) -> tuple[str, OperationContract | None, Mapping[str, str]]:
+    def _match(
+        self, exchange: RecordedExchange
+    ) -> tuple[str, OperationContract | None, Mapping[str, str]]:
         """Return the address before `/v1`, the operation, and the parameters of its path."""
         base, _, path = exchange.url.partition("?")[0].partition(f"{BASE_PATH}/")
         for pattern, operation in self._paths:
-            if operation.method == exchange.method and (match := re.fullmatch(pattern, f"/{path}")):
-                return base, operation, {name: unquote(value) for name, value in match.groupdict().items()}
+            if operation.method == exchange.method and (
+                match := re.fullmatch(pattern, f"/{path}")
+            ):
+                return (
+                    base,
+                    operation,
+                    {name: unquote(value) for name, value in match.groupdict().items()},
+                )
         return base, None, {}
 
-    def _recognize(self, exchanges: Sequence[RecordedExchange]) -> Iterator[RecordedCall]:
+    def _recognize(
+        self, exchanges: Sequence[RecordedExchange]
+    ) -> Iterator[RecordedCall]:
         """Iterate over the calls of the service, whose address is the one that most calls have."""
-        matches, links, number, now = list(map(self._match, exchanges)), dict[str, str](), 0, DAY_MS
-        bases = Counter(base for base, operation, _ in matches if operation is not None).most_common(1)
-        for exchange, (base, matched, parameters) in zip(exchanges, matches, strict=True):
-            surface = exchange.entry.bytes if exchange.entry else links.get(exchange.url)
+        matches, links, number, now = (
+            list(map(self._match, exchanges)),
+            dict[str, str](),
+            0,
+            DAY_MS,
+        )
+        bases = Counter(
+            base for base, operation, _ in matches if operation is not None
+        ).most_common(1)
+        for exchange, (base, matched, parameters) in zip(
+            exchanges, matches, strict=True
+        ):
+            surface = (
+                exchange.entry.bytes if exchange.entry else links.get(exchange.url)
+            )
             operation = matched if base in dict(bases) else None
             if operation is not None or surface in BYTE_SURFACES:
                 now = max(now, exchange.at or 0)
-                seen = {"number": number, "at": now, "is_timed": exchange.at is not None, "surface": surface}
+                seen = {
+                    "number": number,
+                    "at": now,
+                    "is_timed": exchange.at is not None,
+                    "surface": surface,
+                }
                 read = self._read(exchange, operation, surface)
-                call = RecordedCall(**asdict(exchange) | seen | read, operation=operation, parameters=parameters)
+                call = RecordedCall(
+                    **asdict(exchange) | seen | read,
+                    operation=operation,
+                    parameters=parameters,
+                )
                 links.update(_links_in(call))
                 number += 1
                 yield call
 
-    def _read(self, exchange: RecordedExchange, operation: OperationContract | None, surface: object) -> dict[str, Any]:
+    def _read(
+        self,
+        exchange: RecordedExchange,
+        operation: OperationContract | None,
+        surface: object,
+    ) -> dict[str, Any]:
         """Read the bodies of a call by the contract."""
-        contract, answer, status = self.contract, json_of(exchange.response_body), exchange.status or 0
+        contract, answer, status = (
+            self.contract,
+            json_of(exchange.response_body),
+            exchange.status or 0,
+        )
         body = json_of(exchange.request_body) if operation and operation.body else None
         if body is None or contract.violations(str(operation and operation.body), body):
             body = {}
-        schema, violations = "DirectUploadResponseBody" if surface == "upload" else None, list[Violation]()
+        schema, violations = (
+            "DirectUploadResponseBody" if surface == "upload" else None,
+            list[Violation](),
+        )
         if operation is not None:
             schema = contract.schema_of_success(operation, status)
-        is_partial = exchange.request_body is None and bool(operation.body if operation else surface == "upload")
+        is_partial = exchange.request_body is None and bool(
+            operation.body if operation else surface == "upload"
+        )
         answer = answer if isinstance(answer, dict) else {}
         if schema is None or status // 100 != 2:
-            answer = {name: answer[name] for name in _OF_PROBLEMS if isinstance(answer.get(name), str)}
+            answer = {
+                name: answer[name]
+                for name in _OF_PROBLEMS
+                if isinstance(answer.get(name), str)
+            }
         elif exchange.response_body is None:
             is_partial = True
         else:
             violations = contract.violations(schema, answer)
             answer = _without(answer, violations)
-            if any(found.kind != "missing" for found in contract.violations(schema, answer)):
+            if any(
+                found.kind != "missing" for found in contract.violations(schema, answer)
+            ):
                 answer = {}  # more than are reported at once
-        return {"body": body, "answer": answer, "violations": violations, "is_partial": is_partial}
+        return {
+            "body": body,
+            "answer": answer,
+            "violations": violations,
+            "is_partial": is_partial,
+        }
 
     # What it shows --------------------------------------------------------------------------------------------------
 
@@ -208,13 +295,21 @@ class Traffic:
 
     def whole(self, *names: str) -> Iterator[RecordedCall]:
         """Iterate over the same calls, except those without an answer, or whose bodies were cut off or lost."""
-        return (call for call in self.of(*names) if call.status is not None and not call.is_partial)
+        return (
+            call
+            for call in self.of(*names)
+            if call.status is not None and not call.is_partial
+        )
 
     @cached_property
     def works(self) -> Mapping[str, RecordedWork]:
         """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
         kinds = ("operation", "generation")
-        return {name: RecordedWork(name, looks) for (kind, name), looks in self.shown.items() if kind in kinds}
+        return {
+            name: RecordedWork(name, looks)
+            for (kind, name), looks in self.shown.items()
+            if kind in kinds
+        }
 
     @cached_property
     def shown(self) -> Mapping[tuple[str, str], Sequence[Look]]:
@@ -223,7 +318,9 @@ class Traffic:
         for call in self.calls:
             for resource in call.resources:
                 if "id" in resource and "object" in resource:
-                    shown.setdefault((resource["object"], resource["id"]), []).append(Look(call, resource))
+                    shown.setdefault((resource["object"], resource["id"]), []).append(
+                        Look(call, resource)
+                    )
         return shown
 
     @cached_property
@@ -238,12 +335,18 @@ class Traffic:
 
     def admissions(self) -> Iterator[tuple[RecordedCall, RecordedWork]]:
         """Iterate over the calls that admitted work."""
-        return ((work.admission, work) for work in self.works.values() if work.admission is not None)
+        return (
+            (work.admission, work)
+            for work in self.works.values()
+            if work.admission is not None
+        )
 
 
 def _without(answer: dict[str, Any], violations: Sequence[Violation]) -> dict[str, Any]:
     """Return an answer without the values that break the contract; the last items of a list first."""
-    places = dict.fromkeys(found.steps for found in violations if found.kind == "invalid" and found.steps)
+    places = dict.fromkeys(
+        found.steps for found in violations if found.kind == "invalid" and found.steps
+    )
     for *steps, last in reversed(places):
         holder: Any = answer
         for step in steps:
@@ -256,7 +359,11 @@ def _may_be_of_service(call: RecordedCall) -> bool:
     """Whether an answer has a form of this service: another API may have the same paths."""
     if call.is_partial or call.status == 204:
         return True
-    return "object" in call.answer or "page" in call.answer if call.is_success else call.code in CATALOGUE
+    return (
+        "object" in call.answer or "page" in call.answer
+        if call.is_success
+        else call.code in CATALOGUE
+    )
 
 
 def _links_in(call: RecordedCall) -> Iterator[tuple[str, str]]:

@@ -21,18 +21,32 @@ _MAX_COUNT: Final = 2**53
 def document(contract: Contract, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
     operations = {
-        name: {"points": [_point(point, covered.get((name, point), 0), closed_by(name, point)) for point in points]}
+        name: {
+            "points": [
+                _point(point, covered.get((name, point), 0), closed_by(name, point))
+                for point in points
+            ]
+        }
         for name, points in all_points(contract).items()
     }
     return _with_totals(operations)
 
 
 def _point(name: str, number: int, closing: Mapping[str, Any]) -> dict[str, Any]:
-    return {"point": name, "covered": number, "met": number, "closed_by": closing}  # the same number by two names
+    return {
+        "point": name,
+        "covered": number,
+        "met": number,
+        "closed_by": closing,
+    }  # the same number by two names
 
 
 def _with_totals(operations: Mapping[str, Any]) -> Coverage:
-    used = {name: one for name, one in operations.items() if any(point["covered"] for point in one["points"])}
+    used = {
+        name: one
+        for name, one in operations.items()
+        if any(point["covered"] for point in one["points"])
+    }
     return {
         "percent": percent(operations),
         "percent_of_used": percent(used),
@@ -44,18 +58,29 @@ def _with_totals(operations: Mapping[str, Any]) -> Coverage:
 def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
     gaps: dict[str, dict[str, Any]] = {}
-    use = {name: sum(point["covered"] for point in operation["points"]) for name, operation in used.items()}
+    use = {
+        name: sum(point["covered"] for point in operation["points"])
+        for name, operation in used.items()
+    }
     for name in sorted(use, key=lambda name: (-use[name], name)):
         for point in used[name]["points"]:
             if not point["covered"]:
-                gap = {"operation": name, "point": point["point"], "closed_by": point["closed_by"]}
+                gap = {
+                    "operation": name,
+                    "point": point["point"],
+                    "closed_by": point["closed_by"],
+                }
                 gaps.setdefault(point["point"], gap)
     return [gaps[point] for point in WORDS["first_gaps"] if point in gaps][:_MAX_NEXT]
 
 
 def percent(operations: Mapping[str, Any]) -> float:
     """Return the percentage of the points that are covered, rounded down to a tenth: 100 means all."""
-    points = [point["covered"] > 0 for operation in operations.values() for point in operation["points"]]
+    points = [
+        point["covered"] > 0
+        for operation in operations.values()
+        for point in operation["points"]
+    ]
     return sum(points) * 1000 // len(points) / 10 if points else 0.0
 
 
@@ -66,9 +91,13 @@ def merged(documents: Sequence[Coverage]) -> Coverage:
         for name, operation in one["operations"].items():
             points = operations.setdefault(name, {})
             for point in operation["points"]:
-                known = points.setdefault(point["point"], _point(point["point"], 0, point["closed_by"]))
+                known = points.setdefault(
+                    point["point"], _point(point["point"], 0, point["closed_by"])
+                )
                 known["covered"] = known["met"] = known["met"] + point["met"]
-    return _with_totals({name: {"points": list(points.values())} for name, points in operations.items()})
+    return _with_totals(
+        {name: {"points": list(points.values())} for name, points in operations.items()}
+    )
 
 
 def read(value: object) -> Coverage:

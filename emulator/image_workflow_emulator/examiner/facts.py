@@ -39,7 +39,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 def client(record: RequestRecord) -> Client:
     """Return who sent a request; an unknown credential is a digest of the header Authorization."""
-    credential = record.unknown_credential if record.credential is None else record.credential.id
+    credential = (
+        record.unknown_credential if record.credential is None else record.credential.id
+    )
     return credential, record.user_agent and record.user_agent[:_MAX_TEXT]
 
 
@@ -50,7 +52,9 @@ def intent(record: RequestRecord) -> Intent:
 
 def query(record: RequestRecord) -> str:
     """Return the query with its parameters in order; a long one as a digest."""
-    text = urlencode(sorted(parse_qsl(record.query.decode("latin-1"), keep_blank_values=True)))
+    text = urlencode(
+        sorted(parse_qsl(record.query.decode("latin-1"), keep_blank_values=True))
+    )
     return text if len(text) <= _MAX_TEXT else digest(text.encode())
 
 
@@ -58,7 +62,9 @@ def _body(record: RequestRecord) -> str:
     """Return the digest of a body, whatever the order of its members; of one that is not kept, its size."""
     body = record.request_body
     if not body:
-        return record.request_digest or (str(record.request_body_bytes) if record.request_body_bytes else "")
+        return record.request_digest or (
+            str(record.request_body_bytes) if record.request_body_bytes else ""
+        )
     try:
         return digest(orjson.dumps(orjson.loads(body), option=orjson.OPT_SORT_KEYS))
     except (orjson.JSONDecodeError, TypeError):
@@ -69,7 +75,11 @@ def title(record: RequestRecord) -> str:
     """Return the name of a request in a message."""
     if record.operation is not None:
         return record.operation
-    return f"the {record.byte_surface}" if record.byte_surface else f"{excerpt(record.method)} {excerpt(record.path)}"
+    return (
+        f"the {record.byte_surface}"
+        if record.byte_surface
+        else f"{excerpt(record.method)} {excerpt(record.path)}"
+    )
 
 
 # What it is about -----------------------------------------------------------------------------------------------------
@@ -80,7 +90,11 @@ def work_id(record: RequestRecord) -> str | None:
     if record.operation in POLLS:
         return record.path.rpartition("/")[2]
     if record.status == 202 and record.work_id is None:
-        return str(record.answer["id"]) if record.answer.get("object") in ("operation", "generation") else None
+        return (
+            str(record.answer["id"])
+            if record.answer.get("object") in ("operation", "generation")
+            else None
+        )
     return record.work_id
 
 
@@ -97,16 +111,25 @@ def upload_id(record: RequestRecord) -> str | None:
 
 def shown_status(record: RequestRecord) -> str | None:
     """Return the status of the work that an answer shows: the first in it."""
-    if not (record.operation in POLLS or record.status == 202) or not record.response_body:
+    if (
+        not (record.operation in POLLS or record.status == 202)
+        or not record.response_body
+    ):
         return None
-    return record.response_body.partition(_STATUS)[2].partition(b'"')[0].decode() or None
+    return (
+        record.response_body.partition(_STATUS)[2].partition(b'"')[0].decode() or None
+    )
 
 
 def next_cursor(record: RequestRecord) -> str | None:
     """Return the cursor to the next page, which is at the end of an answer."""
     end = record.response_body or record.response_end
     start = end.rfind(_CURSOR)
-    return None if start < 0 else end[start + len(_CURSOR) :].partition(b'"')[0].decode() or None
+    return (
+        None
+        if start < 0
+        else end[start + len(_CURSOR) :].partition(b'"')[0].decode() or None
+    )
 
 
 # What its client knows ------------------------------------------------------------------------------------------------
@@ -114,7 +137,9 @@ def next_cursor(record: RequestRecord) -> str | None:
 
 def lost_how(record: RequestRecord) -> str | None:
     """Return how an answer was lost, by its client too; None for one that arrived."""
-    return HUNG_UP if record.outcome == "abandoned" or record.is_unheard else record.loss
+    return (
+        HUNG_UP if record.outcome == "abandoned" or record.is_unheard else record.loss
+    )
 
 
 def is_answered(record: RequestRecord, *statuses: int) -> bool:
@@ -124,7 +149,9 @@ def is_answered(record: RequestRecord, *statuses: int) -> bool:
 
 def is_success(record: RequestRecord) -> bool:
     """Whether a request succeeded, as far as the client knows."""
-    return record.status is not None and record.status < 400 and lost_how(record) is None
+    return (
+        record.status is not None and record.status < 400 and lost_how(record) is None
+    )
 
 
 def shows_end(record: RequestRecord) -> bool:
@@ -135,7 +162,11 @@ def shows_end(record: RequestRecord) -> bool:
 def retry_after(record: RequestRecord) -> int | None:
     """Return how many seconds an answer that arrived told its client to wait."""
     value = header(record, b"retry-after")
-    return int(value[:9]) if value is not None and value.isdigit() and lost_how(record) is None else None
+    return (
+        int(value[:9])
+        if value is not None and value.isdigit() and lost_how(record) is None
+        else None
+    )
 
 
 def header(record: RequestRecord, name: bytes) -> bytes | None:
@@ -165,15 +196,21 @@ def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:
 
 def has_waited(earlier: RequestRecord, later: RequestRecord, seconds: int) -> bool:
     """Whether the emulator's or the host's clock moved so far between two requests."""
-    return max(pauses_ms(earlier, later)) >= seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
+    return (
+        max(pauses_ms(earlier, later)) >= seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
+    )
 
 
 def pauses_ms(earlier: RequestRecord, later: RequestRecord) -> tuple[float, float]:
     """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
-    return later.at - earlier.left_at, later.arrived_ms - earlier.arrived_ms - (earlier.duration_ms or 0)
+    return later.at - earlier.left_at, later.arrived_ms - earlier.arrived_ms - (
+        earlier.duration_ms or 0
+    )
 
 
-def grouped(records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]) -> Mapping[Key, Records]:
+def grouped(
+    records: Iterable[RequestRecord], key: Callable[[RequestRecord], Key]
+) -> Mapping[Key, Records]:
     """Return records by what each has of a key, in the order in which it first came."""
     groups: defaultdict[Key, list[RequestRecord]] = defaultdict(list)
     for record in records:

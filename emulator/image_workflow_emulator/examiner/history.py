@@ -11,7 +11,11 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final, Protocol, TypeAlias
 
-from image_workflow_emulator.domain.resources import Generation, Operation, UploadSession
+from image_workflow_emulator.domain.resources import (
+    Generation,
+    Operation,
+    UploadSession,
+)
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import POLLS, Client, Records
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
@@ -42,39 +46,75 @@ class Works(Protocol):
 class History:
     """The requests to a sandbox in the order of arrival. `has_ended`: nothing more will come."""
 
-    def __init__(self, records: Records, works: Works, now: int, has_ended: bool) -> None:
+    def __init__(
+        self, records: Records, works: Works, now: int, has_ended: bool
+    ) -> None:
         self.works = works
         self.has_ended = has_ended
         self._now = now
         self.client, self.intent = cache(facts.client), cache(facts.intent)
         self.records: Records = sorted(records, key=_sequence_of)
-        self.by_operation: Mapping[str | None, Records] = facts.grouped(self.records, attrgetter("operation"))
+        self.by_operation: Mapping[str | None, Records] = facts.grouped(
+            self.records, attrgetter("operation")
+        )
         """The records of each operation, and under None of what came to no operation."""
-        self.with_key = [one for one in self.records if one.key_header is not None and one.operation is not None]
+        self.with_key = [
+            one
+            for one in self.records
+            if one.key_header is not None and one.operation is not None
+        ]
         """The records of the requests to operations that had an Idempotency-Key."""
-        failing = {record.path for record in self.records if not facts.is_success(record)}
-        self.by_intent = facts.grouped((record for record in self.records if record.path in failing), self.intent)
+        failing = {
+            record.path for record in self.records if not facts.is_success(record)
+        }
+        self.by_intent = facts.grouped(
+            (record for record in self.records if record.path in failing), self.intent
+        )
         """The records of each request with its repetitions, whatever their keys. Only where something failed."""
-        by_key = (facts.grouped(records, _key_of) for records in self.by_intent.values())
+        by_key = (
+            facts.grouped(records, _key_of) for records in self.by_intent.values()
+        )
         self.requests = [records for groups in by_key for records in groups.values()]
         """The records of each request with its repetitions: with the same key, where it has one. Only where something
         failed."""
-        self._requests_by_sequence = {record.sequence: records for records in self.requests for record in records}
-        polls = chain.from_iterable(self.by_operation.get(operation, ()) for operation in POLLS)
-        self.polls = facts.grouped(polls, lambda poll: (self.client(poll), str(facts.work_id(poll))))
+        self._requests_by_sequence = {
+            record.sequence: records for records in self.requests for record in records
+        }
+        polls = chain.from_iterable(
+            self.by_operation.get(operation, ()) for operation in POLLS
+        )
+        self.polls = facts.grouped(
+            polls, lambda poll: (self.client(poll), str(facts.work_id(poll)))
+        )
         """The reads of each work, by client and id."""
         self.ends = [record for record in self.records if facts.shows_end(record)]
         """The records of the answers that showed the end of some work."""
         self.seen_to_end = {facts.work_id(record) for record in self.ends}
         """The ids of the work whose end some answer showed."""
-        self._shut_out_at = {self.client(one): one.sequence for one in self.records if one.status in (401, 403)}
-        admitted = [record for record in self.with_key if facts.is_answered(record, 202)]
-        self.admitted = [(one, work) for one in admitted if (work := self.work(facts.work_id(one))) is not None]
+        self._shut_out_at = {
+            self.client(one): one.sequence
+            for one in self.records
+            if one.status in (401, 403)
+        }
+        admitted = [
+            record for record in self.with_key if facts.is_answered(record, 202)
+        ]
+        self.admitted = [
+            (one, work)
+            for one in admitted
+            if (work := self.work(facts.work_id(one))) is not None
+        ]
         """The records of the answers that showed admitted work, each with that work as it is now."""
-        self.by_client: Mapping[Client, Records] = facts.grouped(self.records, self.client)
+        self.by_client: Mapping[Client, Records] = facts.grouped(
+            self.records, self.client
+        )
         """The records of each client: a credential with a User-Agent."""
         self._on_connection = facts.grouped(self.records, attrgetter("connection"))
-        orders = [record for record in self.with_key if record.is_committed and record.status == 202]
+        orders = [
+            record
+            for record in self.with_key
+            if record.is_committed and record.status == 202
+        ]
         is_concurrent = any(order.last_arrival > order.sequence for order in orders)
         self.orders = facts.grouped(orders if is_concurrent else (), self.intent)
         """The records of the requests that admitted work, by intent; nothing if no other request came before
@@ -100,14 +140,17 @@ class History:
         waiting: deque[tuple[RequestRecord, bool]] = deque()
         most = 0
         for record in records:
-            is_return = bool(waiting) and facts.has_waited(waiting[0][0], record, wait_of(waiting[0][0]))
+            is_return = bool(waiting) and facts.has_waited(
+                waiting[0][0], record, wait_of(waiting[0][0])
+            )
             if is_return:
                 waiting.popleft()
             if wait_of(record):
                 waiting.append((record, is_return))
             most = max(most, len(waiting))
         return max(most - facts.MAX_PROGRAMS, 0) + sum(
-            not is_return and (self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS)
+            not is_return
+            and (self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS)
             for one, is_return in waiting
         )
 
@@ -129,20 +172,38 @@ class History:
         if key is not None and key == earlier.idempotency_key:
             same = self.same_request(later)
             index = bisect_left(same, later.sequence, key=_sequence_of)
-            return index > 1 and max(facts.pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
+            return (
+                index > 1
+                and max(facts.pauses_ms(same[index - 2], earlier)) < AT_ONCE_MS
+            )
         return self._on_connection[later.connection][0] is later
 
-    def next_knowing(self, records: Records, earlier: RequestRecord) -> RequestRecord | None:
+    def next_knowing(
+        self, records: Records, earlier: RequestRecord
+    ) -> RequestRecord | None:
         """Return the first record of a group whose client knew the answer to an earlier one."""
         index = bisect_right(records, earlier.last_arrival, key=_sequence_of)
-        return next((one for one in records[index : index + _MAX_CONCURRENT] if self.knows(one, earlier)), None)
+        return next(
+            (
+                one
+                for one in records[index : index + _MAX_CONCURRENT]
+                if self.knows(one, earlier)
+            ),
+            None,
+        )
 
     def between(self, earlier: RequestRecord, later: RequestRecord) -> Records:
         """Return what the same worker sent between two requests: on their connection, or else of their client."""
         is_kept = later.connection == earlier.connection
-        records = self._on_connection[later.connection] if is_kept else self.by_client[self.client(later)]
+        records = (
+            self._on_connection[later.connection]
+            if is_kept
+            else self.by_client[self.client(later)]
+        )
         start = bisect_right(records, earlier.sequence, key=_sequence_of)
-        return records[start : bisect_left(records, later.sequence, start, key=_sequence_of)]
+        return records[
+            start : bisect_left(records, later.sequence, start, key=_sequence_of)
+        ]
 
     # What became of it ----------------------------------------------------------------------------------------------
 
@@ -154,7 +215,13 @@ class History:
         """Whether a request admitted work that has taken Credits and not given them back."""
         work = self.work(facts.work_id(record)) if record.is_committed else None
         return (
-            work is not None and (work.reserved_credits if work.charged_credits is None else work.charged_credits) > 0
+            work is not None
+            and (
+                work.reserved_credits
+                if work.charged_credits is None
+                else work.charged_credits
+            )
+            > 0
         )
 
     def saw_work_end(self, after: RequestRecord, before: RequestRecord) -> bool:

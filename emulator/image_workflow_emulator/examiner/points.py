@@ -43,13 +43,21 @@ BYTES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The points of the byte surfaces."""
 
-_WORK: Final = {operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)}
+_WORK: Final = {
+    operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)
+}
 """By operation: the work that it admits."""
 
 
 def all_points(contract: Contract) -> dict[str, tuple[str, ...]]:
     """Return every point, by operation in the order of the contract; the byte surfaces come last."""
-    return {**{name: tuple(_points(operation)) for name, operation in contract.operations.items()}, **BYTES}
+    return {
+        **{
+            name: tuple(_points(operation))
+            for name, operation in contract.operations.items()
+        },
+        **BYTES,
+    }
 
 
 def _points(operation: OperationContract) -> Iterator[str]:
@@ -57,7 +65,11 @@ def _points(operation: OperationContract) -> Iterator[str]:
     work = _WORK.get(operation.id)
     if work is not None:
         yield "work completed"
-        yield from ("work failed",) if work in WORKFLOWS else (f"work failed with {code}" for code in FAILURE_CODES)
+        yield from (
+            ("work failed",)
+            if work in WORKFLOWS
+            else (f"work failed with {code}" for code in FAILURE_CODES)
+        )
     if work in WORKFLOWS:
         yield "output completed"
         yield from (f"output failed with {code}" for code in FAILURE_CODES)
@@ -76,9 +88,20 @@ def closed_by(name: str, point: str) -> Mapping[str, Any]:
     if request := _REQUESTS.get(name, {}).get(point):
         return {"request": request}
     match = {"bytes": name} if name in BYTES else {"operation": name}
-    if point in (LOST, LOST_BEFORE, LOST_AFTER, REPLAY):  # a replay answers the repetition of what was lost
+    if point in (
+        LOST,
+        LOST_BEFORE,
+        LOST_AFTER,
+        REPLAY,
+    ):  # a replay answers the repetition of what was lost
         moment = "before_commit" if point in (LOST, LOST_BEFORE) else "after_commit"
-        return {"rule": {"match": match, "when": {"nth": 1}, "then": {"network": "reset", "at": moment}}}
+        return {
+            "rule": {
+                "match": match,
+                "when": {"nth": 1},
+                "then": {"network": "reset", "at": moment},
+            }
+        }
     what, is_failure, code = point.partition(" failed")
     if is_failure:
         code = code.removeprefix(" with ") or "processing_failed"
@@ -128,5 +151,11 @@ def _ends(work: Operation | Generation) -> Sequence[Point]:
         end = f"failed with {work.error.code}" if work.error else work.status
         return [(operation_admitting(work.type), f"work {end}")]
     operation = operation_admitting(work.workflow)
-    ends = [f"failed with {output.error.code}" if output.error else output.status for output in work.outputs]
-    return [(operation, f"work {work.status}"), *[(operation, f"output {end}") for end in ends]]
+    ends = [
+        f"failed with {output.error.code}" if output.error else output.status
+        for output in work.outputs
+    ]
+    return [
+        (operation, f"work {work.status}"),
+        *[(operation, f"output {end}") for end in ends],
+    ]

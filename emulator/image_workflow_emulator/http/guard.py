@@ -23,7 +23,9 @@ LOCAL_SUFFIXES: Final = (".local", ".internal", ".home.arpa")
 like names without a dot."""
 _SAME_SITE: Final[Header] = (b"cross-origin-resource-policy", b"same-site")
 _ANY_SITE: Final[Header] = (b"cross-origin-resource-policy", b"cross-origin")
-_SYNTAX: Final = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
+_SYNTAX: Final = re.compile(
+    rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?"
+)
 _OWN_PAGES: Final = (b"same-origin", b"none")
 _OWN_SITES: Final = (*_OWN_PAGES, b"same-site")
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
@@ -37,8 +39,13 @@ class Guard:
     def __init__(self, settings: Settings, *, trusts_network: bool) -> None:
         """`trusts_network`: accept local network names."""
         public_host = (settings.public_url or "").partition("://")[2].partition("/")[0]
-        self._names = {_name_of(host) for host in (*settings.allowed_hosts, public_host)}
-        self._origins = {origin if origin == ANY_ORIGIN else _origin_of(origin) for origin in settings.cors}
+        self._names = {
+            _name_of(host) for host in (*settings.allowed_hosts, public_host)
+        }
+        self._origins = {
+            origin if origin == ANY_ORIGIN else _origin_of(origin)
+            for origin in settings.cors
+        }
         self._trusts_network = trusts_network
         self._known: set[bytes] = set()
 
@@ -49,15 +56,29 @@ class Guard:
             Problem: invalid_request without exactly one sound Host (RFC 9112), permission_denied for a foreign name.
         """
         host, is_repeated = request.headers.get(b"host"), b"host" in request.repeated
-        if (host in self._known and not is_repeated) or (host is None and request.scope.get("http_version") == "1.0"):
+        if (host in self._known and not is_repeated) or (
+            host is None and request.scope.get("http_version") == "1.0"
+        ):
             return
         if host is None or is_repeated or not _SYNTAX.fullmatch(host):
-            found = "more than one" if is_repeated else "none" if host is None else excerpt(host.decode("latin-1"))
+            found = (
+                "more than one"
+                if is_repeated
+                else "none"
+                if host is None
+                else excerpt(host.decode("latin-1"))
+            )
             expected = "expected one, the emulator's name or address"
-            raise Problem("invalid_request", f"Host: found {found}; {expected}", check=Check.ROUTE)
+            raise Problem(
+                "invalid_request", f"Host: found {found}; {expected}", check=Check.ROUTE
+            )
         if not self._is_own(_name_of(host.decode())):
-            suffixes = ", ".join((*RESERVED_SUFFIXES, *(LOCAL_SUFFIXES if self._trusts_network else ())))
-            names = f"localhost, a name under {suffixes}" + (" or without a dot" if self._trusts_network else "")
+            suffixes = ", ".join(
+                (*RESERVED_SUFFIXES, *(LOCAL_SUFFIXES if self._trusts_network else ()))
+            )
+            names = f"localhost, a name under {suffixes}" + (
+                " or without a dot" if self._trusts_network else ""
+            )
             raise Problem(
                 "permission_denied",
                 f"Host: found {excerpt(host.decode())}, a name that others could give out; "
@@ -74,8 +95,14 @@ class Guard:
             Problem: permission_denied.
         """
         site = request.headers.get(b"sec-fetch-site")
-        if site is not None and site.strip() not in _OWN_SITES and not self._allows_page(request):
-            raise _foreign("Sec-Fetch-Site", site, "a page of the emulator's own site, or none")
+        if (
+            site is not None
+            and site.strip() not in _OWN_SITES
+            and not self._allows_page(request)
+        ):
+            raise _foreign(
+                "Sec-Fetch-Site", site, "a page of the emulator's own site, or none"
+            )
 
     def check_own_page(self, request: Request, *, is_document: bool) -> None:
         """Refuse requests to the control plane that a browser sends for a page of another origin.
@@ -87,11 +114,21 @@ class Guard:
         """
         headers = request.headers
         origin, site = headers.get(b"origin"), headers.get(b"sec-fetch-site")
-        if origin is not None and _origin_of(origin.decode("latin-1")) not in map(_origin_of, request.own_origins):
-            raise _foreign("Origin", origin, "none but the emulator's own: its address, or that of --public-url")
+        if origin is not None and _origin_of(origin.decode("latin-1")) not in map(
+            _origin_of, request.own_origins
+        ):
+            raise _foreign(
+                "Origin",
+                origin,
+                "none but the emulator's own: its address, or that of --public-url",
+            )
         if site is not None and site.strip() not in _OWN_PAGES:
             purpose = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
-            if request.method != "GET" or not is_document or purpose != (b"navigate", b"document"):
+            if (
+                request.method != "GET"
+                or not is_document
+                or purpose != (b"navigate", b"document")
+            ):
                 raise _foreign("Sec-Fetch-Site", site, "the emulator's own page")
 
     def picture_policy(self, request: Request) -> Header:
@@ -99,14 +136,24 @@ class Guard:
         return _ANY_SITE if self._allows_page(request) else _SAME_SITE
 
     def _is_own(self, name: str) -> bool:
-        if name == "localhost" or name in self._names or name.endswith(RESERVED_SUFFIXES) or _is_address(name):
+        if (
+            name == "localhost"
+            or name in self._names
+            or name.endswith(RESERVED_SUFFIXES)
+            or _is_address(name)
+        ):
             return True
-        return self._trusts_network and ("." not in name or name.endswith(LOCAL_SUFFIXES))
+        return self._trusts_network and (
+            "." not in name or name.endswith(LOCAL_SUFFIXES)
+        )
 
     def _allows_page(self, request: Request) -> bool:
         """Return whether the page's origin is allowed; a browser that loads a picture sends Referer, but no Origin."""
         named = request.headers.get(b"origin") or request.headers.get(b"referer", b"")
-        return ANY_ORIGIN in self._origins or _origin_of(named.decode("latin-1")) in self._origins
+        return (
+            ANY_ORIGIN in self._origins
+            or _origin_of(named.decode("latin-1")) in self._origins
+        )
 
 
 def _foreign(header: str, found: bytes, expected: str) -> Problem:

@@ -23,7 +23,9 @@ MAX_VALUES: Final = 10_000
 served. Those that the contract declares have less than a hundred (D56)."""
 _UNCOUNTED_BYTES: Final = 64 * 1024
 """A body of no more bytes is read whatever is in it."""
-_NEXT_VALUE: Final = re.compile(rb'(?:[^",\[{]++|"(?:[^"\\]++|\\.)*+"?)*+[,\[{]', re.DOTALL)
+_NEXT_VALUE: Final = re.compile(
+    rb'(?:[^",\[{]++|"(?:[^"\\]++|\\.)*+"?)*+[,\[{]', re.DOTALL
+)
 """The bytes up to the next comma or opening bracket outside of texts. No byte is read twice."""
 _MAX_INTEGER_CHARACTERS: Final = 18
 """Characters of an integer that surely has 64 bits; a longer one is read as a float."""
@@ -35,22 +37,31 @@ _EXACT_BELOW: Final = 2**53
 def check_no_body(body: bytes | None) -> None:
     """Refuse a body where the operation takes none (D44). Raises Problem invalid_request."""
     if body != b"":
-        raise invalid_request("(body)", "a body", "none, this operation takes none", "send no body")
+        raise invalid_request(
+            "(body)", "a body", "none, this operation takes none", "send no body"
+        )
 
 
-def parse_json(body: bytes | None, content_type: bytes | None, max_values: int = MAX_VALUES) -> Any:
+def parse_json(
+    body: bytes | None, content_type: bytes | None, max_values: int = MAX_VALUES
+) -> Any:
     """Read a JSON body (D03, D56); one of more than 64 KiB has no more values than `max_values`.
 
     Raises:
         Problem: invalid_request, with status 413 for a body over 1 MiB.
     """
     if body is None:
-        found, remedy = f"more than {MAX_BODY_BYTES} bytes", f"send {MAX_BODY_BYTES} bytes at most"
+        found, remedy = (
+            f"more than {MAX_BODY_BYTES} bytes",
+            f"send {MAX_BODY_BYTES} bytes at most",
+        )
         raise invalid_request("(body)", found, "fewer", remedy, status=413)
     if content_type != b"application/json":
         _check_media_type(content_type)
     if not body:
-        raise invalid_request("(body)", "nothing", "a JSON object", "send a JSON object")
+        raise invalid_request(
+            "(body)", "nothing", "a JSON object", "send a JSON object"
+        )
     if len(body) > _UNCOUNTED_BYTES:
         _check_values(body, max_values)
     return _parse_strictly(body)
@@ -79,14 +90,27 @@ def _parse_strictly(body: bytes) -> Any:
         found = f"0x{body[error.start]:02x}, which is not UTF-8, at {place}"
         remedy = f"write the JSON in UTF-8, which it is not at {place}"
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}" if error.pos else "the start"
-        found, remedy = f"text that is not JSON at {place}", f"correct the JSON at {place}"
+        place = (
+            f"line {error.lineno} column {error.colno}" if error.pos else "the start"
+        )
+        found, remedy = (
+            f"text that is not JSON at {place}",
+            f"correct the JSON at {place}",
+        )
     except (RecursionError, orjson.JSONEncodeError) as error:
         if str(error).startswith("str "):
-            found, remedy = "half of a surrogate pair, which is no text", "write both halves, or the character itself"
+            found, remedy = (
+                "half of a surrogate pair, which is no text",
+                "write both halves, or the character itself",
+            )
         else:
-            found, expected = "arrays and objects nested too deeply", f"at most {MAX_DEPTH} levels"
-            raise invalid_request("(body)", found, expected, f"nest them in {expected}") from None
+            found, expected = (
+                "arrays and objects nested too deeply",
+                f"at most {MAX_DEPTH} levels",
+            )
+            raise invalid_request(
+                "(body)", found, expected, f"nest them in {expected}"
+            ) from None
     except ValueError as error:
         found, remedy = f"{error}, which is not JSON", f"remove {error}"
     raise invalid_request("(body)", found, "JSON in UTF-8", remedy)
@@ -99,7 +123,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         left = dict(pairs)
         name = next(name for name, _ in pairs if left.pop(name, _NOTHING) is _NOTHING)
         remedy = f"remove all but one of the keys {excerpt(name)}"
-        raise invalid_request("(body)", f"the key {excerpt(name)} twice", "each key once", remedy)
+        raise invalid_request(
+            "(body)", f"the key {excerpt(name)} twice", "each key once", remedy
+        )
     return members
 
 
@@ -112,7 +138,11 @@ def _number(digits: str) -> float:
     value = max(min(float(digits), sys.float_info.max), -sys.float_info.max)
     if not value.is_integer() or abs(value) > _EXACT_BELOW:
         return value
-    return value if _AS_WRITTEN.create_decimal(digits) == value else math.nextafter(value, math.inf)
+    return (
+        value
+        if _AS_WRITTEN.create_decimal(digits) == value
+        else math.nextafter(value, math.inf)
+    )
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -121,7 +151,10 @@ def _refuse(constant: str) -> NoReturn:
 
 _AS_WRITTEN: Final = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 _DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse, parse_int=_integer, parse_float=_number
+    object_pairs_hook=_unique,
+    parse_constant=_refuse,
+    parse_int=_integer,
+    parse_float=_number,
 )
 
 
@@ -133,6 +166,11 @@ def _check_media_type(content_type: bytes | None) -> None:
     is_json = media_type == "application/json" or (
         media_type.startswith("application/") and media_type.endswith("+json")
     )
-    charset = parameters.replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
+    charset = (
+        parameters.replace(" ", "")
+        .replace('"', "")
+        .partition("charset=")[2]
+        .partition(";")[0]
+    )
     if not is_json or charset not in ("", "utf-8", "utf8"):
         raise invalid_media_type(excerpt(content_type.decode("latin-1")))

@@ -43,7 +43,9 @@ class Connection(Protocol):
     transport: asyncio.Transport
     """It is closing when it is closed, or about to be: its client has gone."""
 
-    async def send_whole(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+    async def send_whole(
+        self, status: int, headers: Iterable[Header], body: bytes
+    ) -> None:
         """Answer the request with head and body in one piece."""
 
     def reset(self) -> None:
@@ -64,7 +66,9 @@ class Request:
         self.query_string: bytes = scope["query_string"]
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
-        self.repeated = frozenset[bytes]() if len(self.headers) == len(pairs) else _repeated(pairs)
+        self.repeated = (
+            frozenset[bytes]() if len(self.headers) == len(pairs) else _repeated(pairs)
+        )
         """The names of headers that came more than once."""
         self.connection: Connection | None = scope.get(CONNECTION)
         """None where the server hands none in."""
@@ -83,11 +87,18 @@ class Request:
     @property
     def own_origins(self) -> tuple[str, ...]:
         """The addresses whose pages are the emulator's own: the public one, and the one that the client used."""
-        return (self._address,) if self._public_url is None else (self._address, self._public_url)
+        return (
+            (self._address,)
+            if self._public_url is None
+            else (self._address, self._public_url)
+        )
 
     @property
     def _address(self) -> str:
-        scheme, host = self.scope["scheme"], self.headers.get(b"host")  # one that the guard accepted
+        scheme, host = (
+            self.scope["scheme"],
+            self.headers.get(b"host"),
+        )  # one that the guard accepted
         if host is not None:
             return f"{scheme}://{host.decode()}"
         name, port = self.scope.get("server") or ("127.0.0.1", None)
@@ -96,7 +107,11 @@ class Request:
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None if it has no such form (section 5, D48)."""
         value = self.headers.get(b"authorization")
-        return None if value is None or b"authorization" in self.repeated else _key_of(value)
+        return (
+            None
+            if value is None or b"authorization" in self.repeated
+            else _key_of(value)
+        )
 
     def idempotency_key(self) -> str:
         """Return the Idempotency-Key (section 4).
@@ -106,12 +121,26 @@ class Request:
         """
         value = self.headers.get(b"idempotency-key", b"").strip()
         if not value or b"idempotency-key" in self.repeated:
-            found, expected = "more than one" if value else "none", "one such header on every POST and PATCH"
-            raise invalid_request("Idempotency-Key", found, expected, "send exactly one Idempotency-Key header")
-        if len(value) > MAX_KEY_CHARACTERS:
-            found, expected = f"{len(value)} characters", f"at most {MAX_KEY_CHARACTERS}"
+            found, expected = (
+                "more than one" if value else "none",
+                "one such header on every POST and PATCH",
+            )
             raise invalid_request(
-                "Idempotency-Key", found, expected, f"send an Idempotency-Key of {expected} characters"
+                "Idempotency-Key",
+                found,
+                expected,
+                "send exactly one Idempotency-Key header",
+            )
+        if len(value) > MAX_KEY_CHARACTERS:
+            found, expected = (
+                f"{len(value)} characters",
+                f"at most {MAX_KEY_CHARACTERS}",
+            )
+            raise invalid_request(
+                "Idempotency-Key",
+                found,
+                expected,
+                f"send an Idempotency-Key of {expected} characters",
             )
         return value.decode("latin-1")
 
@@ -131,7 +160,10 @@ class Request:
 
     def has_body(self) -> bool:
         """Whether the head announces a body."""
-        return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0").strip(b"0 ") != b""
+        return (
+            b"transfer-encoding" in self.headers
+            or self.headers.get(b"content-length", b"0").strip(b"0 ") != b""
+        )
 
     def announced_bytes(self) -> int:
         """Return the size of the body that the head announces; 0 where it announces none, or no size."""
@@ -140,12 +172,22 @@ class Request:
 
     def internal_error(self, error: Exception, request_id: str) -> Problem:
         """Log a defect of the emulator that this request met, and return the problem to answer with."""
-        _LOGGER.error("%s %s failed (%s)", self.method, printable(self.path), request_id, exc_info=error)
+        _LOGGER.error(
+            "%s %s failed (%s)",
+            self.method,
+            printable(self.path),
+            request_id,
+            exc_info=error,
+        )
         return Problem("internal_error", "the emulator failed; its log has the cause")
 
 
 def _repeated(pairs: list[tuple[bytes, bytes]]) -> frozenset[bytes]:
-    return frozenset(name for name, number in Counter(name for name, _ in pairs).items() if number > 1)
+    return frozenset(
+        name
+        for name, number in Counter(name for name, _ in pairs).items()
+        if number > 1
+    )
 
 
 @lru_cache(maxsize=1_000)
@@ -156,7 +198,10 @@ def _key_of(authorization: bytes) -> str | None:
 
 def _path(raw_path: bytes) -> str:
     """Decode a path step by step: a slash that was written `%2F` is part of its step, and stays written so (D53)."""
-    return "/".join(unquote(step).replace("/", "%2F") for step in raw_path.decode("ascii", "replace").split("/"))
+    return "/".join(
+        unquote(step).replace("/", "%2F")
+        for step in raw_path.decode("ascii", "replace").split("/")
+    )
 
 
 def encoded_path(path: str) -> str:
@@ -182,7 +227,9 @@ class Body:
         self._bytes_per_second = 0
         self._pause: Callable[[int], Awaitable[None]] | None = None
 
-    def slow_down(self, bytes_per_second: int, pause: Callable[[int], Awaitable[None]]) -> None:
+    def slow_down(
+        self, bytes_per_second: int, pause: Callable[[int], Awaitable[None]]
+    ) -> None:
         """Receive the rest at this speed; `pause` waits for a span of real time in milliseconds."""
         self._bytes_per_second, self._pause = bytes_per_second, pause
 
@@ -204,7 +251,9 @@ class Body:
         pieces = [await self.take()]
         while self.has_more and self.size_bytes <= limit_bytes:
             pieces.append(await self.take())
-        return b"".join(pieces) if self.size_bytes <= limit_bytes else None  # one piece is not copied
+        return (
+            b"".join(pieces) if self.size_bytes <= limit_bytes else None
+        )  # one piece is not copied
 
     async def drain(self) -> None:
         """Receive and discard the rest, within bounds, so that the client can read the answer."""
@@ -242,7 +291,12 @@ def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:
                 remedy=f"remove the parameter {excerpt(name)}",
             )
         if name in given:
-            raise invalid_request(name, "more than once", "at most once", f"send the parameter {name} once")
+            raise invalid_request(
+                name,
+                "more than once",
+                "at most once",
+                f"send the parameter {name} once",
+            )
         given[name] = value
     return given
 
@@ -252,7 +306,9 @@ def _decode(raw: bytes) -> str:
         return unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
         found = excerpt(raw.decode("latin-1"))
-        raise invalid_request("the query", found, "UTF-8", "write the query in UTF-8") from None
+        raise invalid_request(
+            "the query", found, "UTF-8", "write the query in UTF-8"
+        ) from None
 
 
 class Stop:
@@ -272,7 +328,9 @@ class Stop:
         """Wait for a span of real time; a stop of the emulator ends the wait."""
         await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
 
-    async def cut_short(self, awaitable: Awaitable[Any], timeout_seconds: float | None = None) -> bool:
+    async def cut_short(
+        self, awaitable: Awaitable[Any], timeout_seconds: float | None = None
+    ) -> bool:
         """Wait for something, at most for a timeout; a stop of the emulator ends the wait. Return whether it did."""
         waiting = asyncio.ensure_future(awaitable)
         self._waiting.add(waiting)

@@ -39,7 +39,10 @@ def json_bytes(value: object) -> bytes:
 
 
 def problem_response(
-    problem: Problem, request_id: str, retry_after: int | None, headers: tuple[Header, ...] = ()
+    problem: Problem,
+    request_id: str,
+    retry_after: int | None,
+    headers: tuple[Header, ...] = (),
 ) -> Response:
     """Render a refusal. `retry_after` is in seconds; `headers` are added to the problem's own."""
     value = {
@@ -53,12 +56,21 @@ def problem_response(
     if problem.active_operation_id is not None:
         value["active_operation_id"] = problem.active_operation_id
     body = json_bytes(value)
-    fields = [PROBLEM_TYPE, NOSNIFF, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
+    fields = [
+        PROBLEM_TYPE,
+        NOSNIFF,
+        (b"content-length", b"%d" % len(body)),
+        (b"request-id", request_id.encode()),
+    ]
     if problem.status == 401:
-        fields.append((b"www-authenticate", b"Bearer"))  # which every 401 needs (D61, RFC 9110)
+        fields.append(
+            (b"www-authenticate", b"Bearer")
+        )  # which every 401 needs (D61, RFC 9110)
     if retry_after is not None:
         fields.append((b"retry-after", b"%d" % retry_after))
-    fields.extend((name.lower().encode(), value.encode()) for name, value in problem.headers)
+    fields.extend(
+        (name.lower().encode(), value.encode()) for name, value in problem.headers
+    )
     return Response(problem.status, (*fields, *headers), body)
 
 

@@ -14,7 +14,14 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+from PIL import (
+    GifImagePlugin,
+    Image,
+    ImageFile,
+    JpegImagePlugin,
+    PngImagePlugin,
+    WebPImagePlugin,
+)
 
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.imaging.drawing import opaque
@@ -38,22 +45,34 @@ MAX_REMEMBERED = 6
 
 _WEBP_SIZE_MASK = 0x3FFF
 
-PngImagePlugin.MAX_TEXT_CHUNK = 1 << 24  # a colour profile or XMP of some MB is sound; all together have a limit too
-AvifImagePlugin.DEFAULT_MAX_THREADS = 2  # one for each of the machine's cores would take address space of its own
+PngImagePlugin.MAX_TEXT_CHUNK = (
+    1 << 24
+)  # a colour profile or XMP of some MB is sound; all together have a limit too
+AvifImagePlugin.DEFAULT_MAX_THREADS = (
+    2  # one for each of the machine's cores would take address space of its own
+)
 Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
 
-FORMATS: Mapping[SourceFormat, tuple[re.Pattern[bytes], Callable[[io.BytesIO], ImageFile.ImageFile]]] = {
+FORMATS: Mapping[
+    SourceFormat, tuple[re.Pattern[bytes], Callable[[io.BytesIO], ImageFile.ImageFile]]
+] = {
     "jpeg": (re.compile(rb"\xff\xd8\xff"), JpegImagePlugin.JpegImageFile),
     "png": (re.compile(rb"\x89PNG\r\n\x1a\n"), PngImagePlugin.PngImageFile),
     "gif": (re.compile(rb"GIF8[79]a"), GifImagePlugin.GifImageFile),
     "webp": (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), WebPImagePlugin.WebPImageFile),
-    "avif": (re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL), AvifImagePlugin.AvifImageFile),
+    "avif": (
+        re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL),
+        AvifImagePlugin.AvifImageFile,
+    ),
 }
 """How the files of each format begin, and what opens them."""
 
 _OPTIONS: Mapping[PictureFormat, Mapping[str, Any]] = {
-    "png": {"compress_level": 1, "compress_type": 3},  # runs alone: faster, and smaller for what is drawn
+    "png": {
+        "compress_level": 1,
+        "compress_type": 3,
+    },  # runs alone: faster, and smaller for what is drawn
     "jpeg": {"quality": 90},
     "webp": {"quality": 85, "alpha_quality": 90, "method": 0},
 }
@@ -61,7 +80,10 @@ _OPTIONS: Mapping[PictureFormat, Mapping[str, Any]] = {
 
 def sniff(data: bytes) -> SourceFormat | None:
     """The image format that the first bytes indicate, if it is one of the accepted five."""
-    return next((source for source, (signature, _) in FORMATS.items() if signature.match(data)), None)
+    return next(
+        (source for source, (signature, _) in FORMATS.items() if signature.match(data)),
+        None,
+    )
 
 
 def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
@@ -74,7 +96,9 @@ def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
     """Width and height in pixels, from the header alone. Raises nearly any exception for a broken one."""
     if source == "webp":  # its reader takes the memory of the whole picture at once
         return _webp_size(data)
-    if source == "avif":  # its decoder does not say of which size a picture is that it refuses
+    if (
+        source == "avif"
+    ):  # its decoder does not say of which size a picture is that it refuses
         announced = re.finditer(rb"ispe\0{4}(.{8})", data[:_AVIF_HEAD_BYTES], re.DOTALL)
         sizes = [struct.unpack(">II", match[1]) for match in announced]
         if sizes and max(max(sizes)) > MAX_AVIF_EDGE:
@@ -91,7 +115,9 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     if kind == b"VP8X":
         return number(24, 3) + 1, number(27, 3) + 1
     if kind == b"VP8L":
-        return (number(21, 4) & _WEBP_SIZE_MASK) + 1, (number(21, 4) >> 14 & _WEBP_SIZE_MASK) + 1
+        return (number(21, 4) & _WEBP_SIZE_MASK) + 1, (
+            number(21, 4) >> 14 & _WEBP_SIZE_MASK
+        ) + 1
     return number(26, 2) & _WEBP_SIZE_MASK, number(28, 2) & _WEBP_SIZE_MASK
 
 
@@ -133,7 +159,9 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
     if enough is not None:
-        width, height = (max(enough * edge // max(image.size), 1) for edge in image.size)
+        width, height = (
+            max(enough * edge // max(image.size), 1) for edge in image.size
+        )
         image.draft("RGB", (width, height))
         factor = max(image.size) // enough
         image = image.reduce(factor) if factor > 1 else image

@@ -24,7 +24,14 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from image_workflow_emulator.imaging.messages import IS_LARGE, Head, Message, max_seconds, receive_message, send_message
+from image_workflow_emulator.imaging.messages import (
+    IS_LARGE,
+    Head,
+    Message,
+    max_seconds,
+    receive_message,
+    send_message,
+)
 
 MAX_HELPERS = 2
 """How many work on small pictures; one more works on large ones."""
@@ -48,7 +55,9 @@ def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603 (this Python)
 
 
-def _ask(helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]) -> Message:
+def _ask(
+    helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]
+) -> Message:
     """Give a helper a job and wait for its answer. Raises EOFError or OSError if it ends, or is killed, before."""
     assert helper.stdin
     assert helper.stdout
@@ -64,7 +73,10 @@ def _ask(helper: subprocess.Popen[bytes], head: Head, parts: Sequence[bytes]) ->
 def _end(helper: subprocess.Popen[bytes]) -> int | None:
     """End a helper, and close its pipes. Returns its status."""
     helper.kill()
-    with contextlib.suppress(OSError), helper:  # a part of the last job may still be to be written
+    with (
+        contextlib.suppress(OSError),
+        helper,
+    ):  # a part of the last job may still be to be written
         pass
     return helper.returncode
 
@@ -91,7 +103,9 @@ class Helpers:
         if answer[0] == IS_LARGE:
             answer = await self._do(self._large, {**head, "is_large": True}, parts)
         if "defect" in answer[0]:
-            raise RuntimeError(f"image work failed in a helper process:\n{answer[0]['defect']}")
+            raise RuntimeError(
+                f"image work failed in a helper process:\n{answer[0]['defect']}"
+            )
         return answer
 
     def close(self) -> None:
@@ -105,7 +119,9 @@ class Helpers:
         for helper in self._idle:
             _end(helper)
 
-    async def _do(self, queue: ThreadPoolExecutor, head: Head, parts: Sequence[bytes]) -> Message:
+    async def _do(
+        self, queue: ThreadPoolExecutor, head: Head, parts: Sequence[bytes]
+    ) -> Message:
         if self._is_closed:
             raise LostHelperError
         return await asyncio.wrap_future(queue.submit(self._ask, head, parts))

@@ -27,7 +27,9 @@ _LOOKS = {
 
 def named_look(words: str) -> Look | None:
     """The style of drawing that words name."""
-    return next((look for word, look in _LOOKS.items() if word in words.casefold()), None)
+    return next(
+        (look for word, look in _LOOKS.items() if word in words.casefold()), None
+    )
 
 
 def look_of(preview: Image.Image) -> Look:
@@ -40,6 +42,9 @@ def look_of(preview: Image.Image) -> Look:
 
 def filtered(image: Image.Image, look: Look) -> Image.Image:
     """A picture in RGB or RGBA with a look; its transparency stays."""
-    curve = [min(1.0, max(0.0, ((level / 255) ** look.gamma - 0.5) * look.contrast + 0.5)) for level in range(256)]
+    curve = [
+        min(1.0, max(0.0, ((level / 255) ** look.gamma - 0.5) * look.contrast + 0.5))
+        for level in range(256)
+    ]
     table = [round(share * white) for white in look.tint for share in curve]
     return image.point([*table, *range(256)] if image.mode == "RGBA" else table)

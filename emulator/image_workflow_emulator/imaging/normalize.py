@@ -25,7 +25,9 @@ from image_workflow_emulator.imaging.codecs import (
 )
 from image_workflow_emulator.imaging.scene import Scene, examine_scene
 
-CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
+CONTENT_TYPES: Mapping[str, SourceFormat] = {
+    f"image/{source}": source for source in FORMATS
+}
 
 _DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
 """Formats whose decoders take more memory for each pixel, and what share of the usual number of pixels they
@@ -61,11 +63,19 @@ def normalize(
     """Return the normalized picture of an upload declared as `content_type` (D17, D18). Raises UnusableImage."""
     declared = CONTENT_TYPES.get(content_type)
     if declared is None:
-        raise UnusableImage(f"The content type is {content_type}; expected one of {', '.join(CONTENT_TYPES)}.")
+        raise UnusableImage(
+            f"The content type is {content_type}; expected one of {', '.join(CONTENT_TYPES)}."
+        )
     found = sniff(data)
     if found != declared:
-        what = f"The bytes are {found.upper()}" if found else "The bytes are no image of a known format"
-        raise UnusableImage(f"{what}; expected {declared.upper()}, as declared by {content_type}.")
+        what = (
+            f"The bytes are {found.upper()}"
+            if found
+            else "The bytes are no image of a known format"
+        )
+        raise UnusableImage(
+            f"{what}; expected {declared.upper()}, as declared by {content_type}."
+        )
     try:
         _check_size(size_of(data, declared), declared)
         return _normalized(data, declared, stored_as)
@@ -79,15 +89,24 @@ def normalize(
 
 def _check_size(size: tuple[int, int], source: SourceFormat) -> None:
     width, height = size
-    limit, edge = MAX_UPLOAD_PIXELS * _DEMANDING.get(source, 1), MAX_AVIF_EDGE if source == "avif" else MAX_EDGE
+    limit, edge = (
+        MAX_UPLOAD_PIXELS * _DEMANDING.get(source, 1),
+        MAX_AVIF_EDGE if source == "avif" else MAX_EDGE,
+    )
     what = f"The image has {width} x {height} pixels"
     if max(width, height) > edge:
-        raise UnusableImage(f"{what}; expected at most {edge} an edge in {source.upper()}.")
+        raise UnusableImage(
+            f"{what}; expected at most {edge} an edge in {source.upper()}."
+        )
     if width * height > limit:
-        raise UnusableImage(f"{what}; expected at most {limit / MEGAPIXEL:g} megapixels in {source.upper()}.")
+        raise UnusableImage(
+            f"{what}; expected at most {limit / MEGAPIXEL:g} megapixels in {source.upper()}."
+        )
 
 
-def _normalized(data: bytes, source: SourceFormat, stored_as: PictureFormat | None) -> NormalizedImage:
+def _normalized(
+    data: bytes, source: SourceFormat, stored_as: PictureFormat | None
+) -> NormalizedImage:
     image: Image.Image = open_as(data, source)
     if source == "jpeg":
         _check_jpeg(data, image)
@@ -95,19 +114,27 @@ def _normalized(data: bytes, source: SourceFormat, stored_as: PictureFormat | No
     image.load()
     with contextlib.suppress(Exception):  # broken metadata raises several of them
         ImageOps.exif_transpose(image, in_place=True)
-    image = _to_eight_bits(image)  # and no longer what the decoder holds, which is more than the picture
+    image = _to_eight_bits(
+        image
+    )  # and no longer what the decoder holds, which is more than the picture
     image = _to_srgb(image, profile)
     target = stored_as or _target_format(source, image)
-    return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
+    return NormalizedImage(
+        target, image.width, image.height, encode(image, target), examine_scene(image)
+    )
 
 
 def _check_jpeg(data: bytes, opened: Image.Image) -> None:
     """Refuse a file that its decoder goes over again and again. Raises UnusableImage."""
     scans = data.count(_START_OF_SCAN) if "progressive" in opened.info else 1
     if opened.width * opened.height * scans > MAX_UPLOAD_PIXELS * MAX_SCANS:
-        raise UnusableImage(f"The image has {scans} scans; expected about ten, as encoders make.")
+        raise UnusableImage(
+            f"The image has {scans} scans; expected about ten, as encoders make."
+        )
     if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
-        raise UnusableImage(f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any.")
+        raise UnusableImage(
+            f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any."
+        )
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
@@ -129,12 +156,17 @@ def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
             if image.mode in ("RGB", "RGBA"):
                 ImageCms.profileToProfile(image, embedded, srgb, inPlace=True)
             else:
-                image = ImageCms.profileToProfile(image, embedded, srgb, outputMode="RGB") or image
+                image = (
+                    ImageCms.profileToProfile(image, embedded, srgb, outputMode="RGB")
+                    or image
+                )
     return image.convert("RGB") if image.mode == "CMYK" else image
 
 
 def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
     if source == "avif":
-        is_transparent = image.mode == "RGBA" and image.getchannel("A").getextrema() != (255, 255)
+        is_transparent = image.mode == "RGBA" and image.getchannel(
+            "A"
+        ).getextrema() != (255, 255)
         return "png" if is_transparent else "jpeg"
     return "png" if source == "gif" else source

@@ -23,7 +23,9 @@ def render(recipe: recipes.Recipe, inputs: Sequence[bytes]) -> bytes:
     `inputs` are the encoded pictures behind the recipe's `inputs`, in order. Raises ValueError if their number differs.
     """
     if len(inputs) != len(recipe.inputs):
-        raise ValueError(f"{len(inputs)} input pictures: the recipe names {len(recipe.inputs)}")
+        raise ValueError(
+            f"{len(inputs)} input pictures: the recipe names {len(recipe.inputs)}"
+        )
     return encode(_DRAWINGS[type(recipe)](recipe, inputs), recipe.format)
 
 
@@ -33,8 +35,15 @@ def _upscale(recipe: recipes.UpscaleRecipe, inputs: Sequence[bytes]) -> Image.Im
     image = source.resize((recipe.width, recipe.height), Image.Resampling.BICUBIC)
     if min(image.size) >= _SMALLEST_EDGE:
         height = round(max(image.size) * _MARK_SHARE)
-        mark = label(f"{max(source.size)} → {max(image.size)}", Face(round(height * 0.7)), height, INK)
-        margin = height // 2  # at the top: a picture of ours has its plaque at the bottom
+        mark = label(
+            f"{max(source.size)} → {max(image.size)}",
+            Face(round(height * 0.7)),
+            height,
+            INK,
+        )
+        margin = (
+            height // 2
+        )  # at the top: a picture of ours has its plaque at the bottom
         image.paste(mark, (image.width - mark.width - margin, margin))
     return image
 

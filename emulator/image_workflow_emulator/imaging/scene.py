@@ -26,13 +26,19 @@ _LEAST_PATCH = 0.012  # of the picture: smaller patches are specks
 _LEAST_STEP = 9  # levels between neighbours that make an edge
 _STEP_SHARE = 0.25  # of a patch's contrast to the border, that an edge makes at once
 _SHARP_SHARE = 0.3  # of a patch's outline
-_HIDDEN = (255, 0, 255)  # what shows through transparent pixels: a colour that scenes seldom have
+_HIDDEN = (
+    255,
+    0,
+    255,
+)  # what shows through transparent pixels: a colour that scenes seldom have
 
 
 def examine_scene(image: Image.Image) -> Scene:
     """Whether a subject stands out from the picture's border; always the same for the same pixels. (D30)"""
     width, height = (min(edge, SCENE_EDGE) for edge in image.size)
-    sampled = opaque(image.resize((width, height), Image.Resampling.NEAREST), _HIDDEN).convert("RGB")
+    sampled = opaque(
+        image.resize((width, height), Image.Resampling.NEAREST), _HIDDEN
+    ).convert("RGB")
     small = sampled.resize((_EDGE, _EDGE), Image.Resampling.BOX)
     border = Image.new("L", small.size, 255)
     border.paste(0, (_RING, _RING, _EDGE - _RING, _EDGE - _RING))
@@ -40,7 +46,9 @@ def examine_scene(image: Image.Image) -> Scene:
     if ImageStat.Stat(patch).mean[0] < 255 * _LEAST_PATCH:
         return "clean"
     means = (ImageStat.Stat(small, part).mean for part in (patch, border))
-    contrast = max(abs(inside - outside) for inside, outside in zip(*means, strict=True))
+    contrast = max(
+        abs(inside - outside) for inside, outside in zip(*means, strict=True)
+    )
     needed = max(_LEAST_STEP, round(_STEP_SHARE * contrast))
     outline = ImageChops.subtract(patch, patch.filter(ImageFilter.MinFilter(3)))
     steps = _steps(small).histogram(outline)
@@ -50,10 +58,17 @@ def examine_scene(image: Image.Image) -> Scene:
 def _patch(small: Image.Image, border: Image.Image) -> Image.Image:
     """A mask of the colours that are not the scene's own, without the border and single specks."""
     colors, far = small.quantize(_COLORS, Image.Quantize.MAXCOVERAGE), _EDGE - _RING
-    sides = ((0, 0, _RING, _EDGE), (far, 0, _EDGE, _EDGE), (0, 0, _EDGE, _RING), (0, far, _EDGE, _EDGE))
+    sides = (
+        (0, 0, _RING, _EDGE),
+        (far, 0, _EDGE, _EDGE),
+        (0, 0, _EDGE, _RING),
+        (0, far, _EDGE, _EDGE),
+    )
     counts = [colors.crop(side).histogram() for side in sides]
     least = _KNOWN_SHARE * _EDGE * _RING
-    known = [sum(count[color] >= least for count in counts) >= 2 for color in range(256)]
+    known = [
+        sum(count[color] >= least for count in counts) >= 2 for color in range(256)
+    ]
     other = bytes(0 if known[color] else 255 for color in colors.tobytes())
     patch = Image.frombytes("L", small.size, other).filter(ImageFilter.MedianFilter(3))
     patch.paste(0, mask=border)

@@ -38,7 +38,9 @@ MAX_HEADER_SECONDS = 0.5
 
 def main() -> None:
     """Work until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its helpers
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for the server, which ends its helpers
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     give_back_large_blocks()
@@ -48,15 +50,21 @@ def main() -> None:
             head, parts = receive_message(sys.stdin.buffer)
             _limit_seconds(MAX_HEADER_SECONDS)
             headers = filter(None, map(header_of, parts))
-            is_large = any(width * height > LARGE_PIXELS for _, width, height in headers)
+            is_large = any(
+                width * height > LARGE_PIXELS for _, width, height in headers
+            )
             _limit_seconds(max_seconds(head))
-            answer = do(head, parts) if head["is_large"] or not is_large else (IS_LARGE, [])
+            answer = (
+                do(head, parts) if head["is_large"] or not is_large else (IS_LARGE, [])
+            )
             _limit_seconds(0)
             send_message(output, *answer)
 
 
 def _limit_memory(size_bytes: int) -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; a lower hard limit; a system without limits
+    with contextlib.suppress(
+        ImportError, ValueError, OSError
+    ):  # Windows; a lower hard limit; a system without limits
         import resource
 
         _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
@@ -65,7 +73,9 @@ def _limit_memory(size_bytes: int) -> None:
 
 def _limit_seconds(seconds: float) -> None:
     """End this process, by SIGPROF, when it has used so much more processor time; 0 is no limit."""
-    if hasattr(signal, "setitimer"):  # not on Windows, where the sender's deadline has to do
+    if hasattr(
+        signal, "setitimer"
+    ):  # not on Windows, where the sender's deadline has to do
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 

@@ -50,7 +50,10 @@ class Clock:
     """
 
     def __init__(
-        self, setting: ClockSetting, start: int | None = None, elapsed_ms: Callable[[], float] = host_elapsed_ms
+        self,
+        setting: ClockSetting,
+        start: int | None = None,
+        elapsed_ms: Callable[[], float] = host_elapsed_ms,
     ) -> None:
         self._elapsed_ms = elapsed_ms
         self.setting = setting

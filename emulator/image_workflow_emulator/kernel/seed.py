@@ -45,7 +45,13 @@ class Identifiers:
     `counters` holds by prefix how many there are of each kind, and is changed in place.
     """
 
-    def __init__(self, seed_value: int, counters: dict[str, int] | None = None, *, is_long: bool = False) -> None:
+    def __init__(
+        self,
+        seed_value: int,
+        counters: dict[str, int] | None = None,
+        *,
+        is_long: bool = False,
+    ) -> None:
         self._repeats = 2 if is_long else 1
         self._key = b"identifiers %d" % seed_value
         self.counters: dict[str, int] = {} if counters is None else counters
@@ -60,12 +66,16 @@ class Identifiers:
         prefix, _, rest = identifier.partition("_")
         digits = rest[:_COUNT_DIGITS]
         count = int(digits, 16) if re.fullmatch("[0-9a-f]+", digits) else 0
-        is_known = 1 <= count <= self.counters.get(prefix, 0) and identifier == self._identifier(prefix, count)
+        is_known = 1 <= count <= self.counters.get(
+            prefix, 0
+        ) and identifier == self._identifier(prefix, count)
         return count if is_known else None
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
-        random = _digest(self._key, prefix, block)[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
+        random = _digest(self._key, prefix, block)[
+            place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS
+        ]
         return f"{prefix}_{count:010x}{random * self._repeats}"
 
 
@@ -88,11 +98,15 @@ class Signer:
     def sign(self, *parts: str | int) -> str:
         """Return 32 hexadecimal digits that only this signer gives for these parts."""
         text = "\x1f".join(map(str, parts))
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key).hexdigest()
+        return hashlib.blake2b(
+            text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._key
+        ).hexdigest()
 
     def verify(self, signature: str, *parts: str | int) -> bool:
         """Tell whether this signer gave the signature for these parts."""
-        return hmac.compare_digest(signature.encode("utf-8", "surrogatepass"), self.sign(*parts).encode())
+        return hmac.compare_digest(
+            signature.encode("utf-8", "surrogatepass"), self.sign(*parts).encode()
+        )
 
 
 def without_signature(path: str) -> str:

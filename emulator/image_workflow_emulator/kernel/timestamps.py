@@ -14,8 +14,12 @@ HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 
 _UNITS_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
-_DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,30})?(?:e-\d{1,3})?)\s*(ms|s|m|h|d)?", re.ASCII)
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
+_DURATION = re.compile(
+    r"(\d{1,12}(?:\.\d{1,30})?(?:e-\d{1,3})?)\s*(ms|s|m|h|d)?", re.ASCII
+)
+_TIMESTAMP = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)", re.ASCII
+)
 TIMESTAMP_WORDS = "a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999"
 """What to expect, in words, where a timestamp is read."""
 LATEST_INSTANT = 253_402_300_799_999
@@ -51,7 +55,9 @@ def parse_timestamp(text: str) -> int:
     why = ""
     if _TIMESTAMP.fullmatch(text):
         try:
-            instant = (datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+            instant = (
+                datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)
+            ) // timedelta(milliseconds=1)
             if 0 <= instant <= LATEST_INSTANT:
                 return instant
         except ValueError as error:
@@ -68,7 +74,9 @@ def parse_duration_ms(text: str | int | float) -> int:
     match = _DURATION.fullmatch(str(text).strip())
     span_ms = float(match[1]) * _UNITS_MS[match[2] or "s"] if match else math.inf
     if span_ms > LATEST_INSTANT:
-        raise ValueError(f"found {str(text)!r}; expected a duration such as 250ms, 90s, 2m or 1h")
+        raise ValueError(
+            f"found {str(text)!r}; expected a duration such as 250ms, 90s, 2m or 1h"
+        )
     return round(span_ms)
 
 

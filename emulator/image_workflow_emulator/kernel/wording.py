@@ -14,7 +14,9 @@ MAX_EXCERPT_CHARACTERS: Final = 80
 
 def pointer(*steps: object) -> str:
     """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
-    return printable("".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps))
+    return printable(
+        "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    )
 
 
 def count_of(number: int, noun: str) -> str:
@@ -50,7 +52,10 @@ def printable(text: str) -> str:
     r"""Return a text on one line, with characters that cannot be printed as JSON escapes them, such as `\u001b`."""
     if text.isprintable():
         return text
-    return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
+    return "".join(
+        character if character.isprintable() else json.dumps(character)[1:-1]
+        for character in text
+    )
 
 
 def printable_lines(text: str) -> str:

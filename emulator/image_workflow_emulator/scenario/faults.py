@@ -26,7 +26,12 @@ from typing import Any, Final, Literal, NoReturn, Protocol
 
 from msgspec import Struct, structs
 
-from image_workflow_emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check, Problem
+from image_workflow_emulator.domain.problems import (
+    CATALOGUE,
+    ENTRANCE_CHECKS,
+    Check,
+    Problem,
+)
 from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
@@ -66,7 +71,9 @@ class FaultContext(Protocol):
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
 
-    def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
+    def problem(
+        self, code: str, detail: str | None, retry_after: int | None
+    ) -> Problem:
         """Return the problem that the service itself would answer with; given arguments override its own."""
 
     def refuse(self, problem: Problem) -> Response:
@@ -94,10 +101,14 @@ class FaultContext(Protocol):
 class FaultConnection(Protocol):
     """The connection under a request."""
 
-    async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
+    async def send(
+        self, response: Response, bytes_per_second: int | None = None
+    ) -> None:
         """Send an answer whole, at a speed of real time if one is given."""
 
-    async def send_half(self, response: Response, bytes_per_second: int | None = None) -> None:
+    async def send_half(
+        self, response: Response, bytes_per_second: int | None = None
+    ) -> None:
         """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
 
     async def pause(self, span_ms: int) -> bool:
@@ -143,7 +154,9 @@ class Fault(Struct, frozen=True, kw_only=True):
         """Return the answer to send instead of the one bound to the key."""
         return response
 
-    def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> Awaitable[None]:
+    def wire(
+        self, context: FaultContext, response: Response, connection: FaultConnection
+    ) -> Awaitable[None]:
         """Send the answer."""
         return connection.send(response)
 
@@ -177,7 +190,9 @@ class ProblemFault(Fault, frozen=True):
 
     def before_operation(self, context: FaultContext) -> None:
         """Raise a problem that belongs to no later check: those of reads, which commit nothing, and internal_error."""
-        if self.at == "before_commit" and (context.is_read or self.code == "internal_error"):
+        if self.at == "before_commit" and (
+            context.is_read or self.code == "internal_error"
+        ):
             self._raise(context)
 
     def before_commit(self, context: FaultContext) -> None:
@@ -223,18 +238,25 @@ class DeprecatedFault(Fault, frozen=True):
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Add Deprecation, Link and Sunset."""
-        headers = [*context.rule_header, (b"deprecation", b"@%d" % (context.began_at // SECOND_MS))]
+        headers = [
+            *context.rule_header,
+            (b"deprecation", b"@%d" % (context.began_at // SECOND_MS)),
+        ]
         if self.link is not None:
             headers.append((b"link", f'<{self.link}>; rel="deprecation"'.encode()))
         if self.sunset is not None:
-            headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
+            headers.append(
+                (b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode())
+            )
         return tuple(headers)
 
 
 # What happens between a client and the service: network and client --------------------------------------------------
 
 
-ClientDefect = Literal["drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"]
+ClientDefect = Literal[
+    "drop-key", "new-key", "one-key", "drop-query", "ignore-hint", "drop-authorization"
+]
 LOSSES: Final = ("reset", "truncate", "stall", "garbage", "corrupt")
 _INVERTED: Final = bytes(range(255, -1, -1))
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
@@ -262,16 +284,22 @@ class NetworkFault(Fault, frozen=True):
             return None
         if latency_ms := self._drawn_latency(context):
             await context.pause(latency_ms)
-        is_lost_on_its_way = context.is_download or (context.is_read and self.loss == "corrupt")
+        is_lost_on_its_way = context.is_download or (
+            context.is_read and self.loss == "corrupt"
+        )
         return None if self.loss is None or is_lost_on_its_way else context.unanswered()
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Return none: the answer gets its header on the wire, and its repetition must not have it."""
         return ()
 
-    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
+    async def wire(
+        self, context: FaultContext, response: Response, connection: FaultConnection
+    ) -> None:
         """Send the answer late or slowly, or lose it."""
-        response = structs.replace(response, headers=(*response.headers, *context.rule_header))
+        response = structs.replace(
+            response, headers=(*response.headers, *context.rule_header)
+        )
         if self.at == "after_commit" and (latency_ms := self._drawn_latency(context)):
             await connection.pause(latency_ms)
         match self.loss:
@@ -294,15 +322,25 @@ class NetworkFault(Fault, frozen=True):
             return structs.replace(response, body=response.body.translate(_INVERTED))
         if self.loss != "garbage":
             return response
-        kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
+        kept = [
+            header
+            for header in response.headers
+            if header[0] not in (b"content-type", b"content-length")
+        ]
         headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
-        return Response(response.status if response.body else 200, headers, _GARBAGE)  # 204 may have no body
+        return Response(
+            response.status if response.body else 200, headers, _GARBAGE
+        )  # 204 may have no body
 
 
-def network_fault(loss: str | None = None, at: Moment = "before_commit", **options: Any) -> NetworkFault:
+def network_fault(
+    loss: str | None = None, at: Moment = "before_commit", **options: Any
+) -> NetworkFault:
     """Make the fault from the options of `network`: a loss, or options, of which one can be a loss."""
     loss = loss or next((word for word in LOSSES if word in options), None)
-    return NetworkFault(at, options.get("latency", (0, 0)), options.get("rate"), loss=loss)
+    return NetworkFault(
+        at, options.get("latency", (0, 0)), options.get("rate"), loss=loss
+    )
 
 
 class ClientFault(Fault, frozen=True):
@@ -320,9 +358,13 @@ class ClientFault(Fault, frozen=True):
             context.fire()
         return None
 
-    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
+    async def wire(
+        self, context: FaultContext, response: Response, connection: FaultConnection
+    ) -> None:
         """Send the answer, without a hint that is to be ignored."""
-        kept = tuple(header for header in response.headers if header[0] != b"retry-after")
+        kept = tuple(
+            header for header in response.headers if header[0] != b"retry-after"
+        )
         if self.defect == "ignore-hint" and kept != response.headers:
             context.fire()
             response = structs.replace(response, headers=kept)

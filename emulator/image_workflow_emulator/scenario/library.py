@@ -9,7 +9,13 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.documents.complaints import Complaint, DocumentError, choice_of, clause, nearest
+from image_workflow_emulator.documents.complaints import (
+    Complaint,
+    DocumentError,
+    choice_of,
+    clause,
+    nearest,
+)
 from image_workflow_emulator.domain.problems import CATALOGUE
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.named_files import PROBLEM_PREFIX, library_files
@@ -25,7 +31,10 @@ class ScenarioLibrary:
 
     def names(self) -> list[str]:
         """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
-        return [*sorted(library_files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
+        return [
+            *sorted(library_files()),
+            *(PROBLEM_PREFIX + code for code in CATALOGUE),
+        ]
 
     @cached_property
     def entries(self) -> list[dict[str, str]]:
@@ -34,9 +43,17 @@ class ScenarioLibrary:
         Raises:
             DocumentError: a file cannot be used.
         """
-        described = {scenario.name: scenario.description for scenario in map(self.load, sorted(library_files()))}
-        described |= {PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE}
-        return [{"name": name, "description": description} for name, description in described.items()]
+        described = {
+            scenario.name: scenario.description
+            for scenario in map(self.load, sorted(library_files()))
+        }
+        described |= {
+            PROBLEM_PREFIX + code: _problem_description(code) for code in CATALOGUE
+        }
+        return [
+            {"name": name, "description": description}
+            for name, description in described.items()
+        ]
 
     def text(self, name: str) -> str:
         """Return the text of a scenario: of its file, if it has one.
@@ -46,7 +63,11 @@ class ScenarioLibrary:
         """
         names = self.names()
         if name not in names:
-            words = clause(excerpt(name), choice_of(names, "the name of a scenario"), nearest(name, names))
+            words = clause(
+                excerpt(name),
+                choice_of(names, "the name of a scenario"),
+                nearest(name, names),
+            )
             raise DocumentError([Complaint("scenarios", 0, 0, words)])
         if not name.startswith(PROBLEM_PREFIX):
             return library_files()[name].read_text(encoding="utf-8")
@@ -64,7 +85,9 @@ class ScenarioLibrary:
         Raises:
             DocumentError: there is no scenario of this name, or its file cannot be used.
         """
-        scenario = parse_scenario(self.text(name), f"{name}.yaml", self._contract, world)
+        scenario = parse_scenario(
+            self.text(name), f"{name}.yaml", self._contract, world
+        )
         return replace(scenario, is_shipped=True)
 
 

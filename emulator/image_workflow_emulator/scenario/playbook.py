@@ -16,7 +16,14 @@ from msgspec import Meta, Struct
 from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
-from image_workflow_emulator.scenario.scenario import AdmissionChange, After, Facts, Rule, Scenario, WorkOutcome
+from image_workflow_emulator.scenario.scenario import (
+    AdmissionChange,
+    After,
+    Facts,
+    Rule,
+    Scenario,
+    WorkOutcome,
+)
 
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
@@ -29,7 +36,9 @@ class RuleCounts:
 
     matched: Count = 0
     fired: Count = 0
-    each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(default_factory=dict)
+    each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(
+        default_factory=dict
+    )
     """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
 
     def count(self, subject: str | None) -> int:
@@ -89,19 +98,41 @@ class Playbook:
 
     def __post_init__(self) -> None:
         timeline, rules = self.scenario.timeline, self.scenario.rules
-        self.counts = {rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules}
-        after = [index for index, timed in enumerate(timeline) if isinstance(timed.when, After)]
-        self.awaited = {index: self.awaited.get(index) or AwaitedChange() for index in after}
-        self._openings = [place for place in self.scheduled() if timeline[place[1]].change == AdmissionChange("open")]
+        self.counts = {
+            rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules
+        }
+        after = [
+            index
+            for index, timed in enumerate(timeline)
+            if isinstance(timed.when, After)
+        ]
+        self.awaited = {
+            index: self.awaited.get(index) or AwaitedChange() for index in after
+        }
+        self._openings = [
+            place
+            for place in self.scheduled()
+            if timeline[place[1]].change == AdmissionChange("open")
+        ]
 
     def decide(self, facts: Facts, now: int) -> Decision:
         """Decide what happens to a request, or to work that is being admitted. Call it once for each: it counts."""
         if not facts.is_of(self.team):
             return NOTHING_HAPPENS
         rules = self.scenario.rules
-        for rule in [rule for rule in rules if rule.match.matches(facts) and self._is_due(rule, facts, now)]:
+        for rule in [
+            rule
+            for rule in rules
+            if rule.match.matches(facts) and self._is_due(rule, facts, now)
+        ]:
             outcome = rule.outcome.within(facts.outputs)
-            decision = Decision(rule.fault, outcome, rule, self._draw("fault", rule), self.counts[rule.name])
+            decision = Decision(
+                rule.fault,
+                outcome,
+                rule,
+                self._draw("fault", rule),
+                self.counts[rule.name],
+            )
             if facts.kind != "work":
                 return decision
             if outcome != WorkOutcome():
@@ -117,7 +148,12 @@ class Playbook:
         return when.holds(number, now - self.began_at, draw)
 
     def _draw(self, purpose: str, rule: Rule) -> float:
-        return self.seed.number(f"scenario {purpose}", rule.name, self.counts[rule.name].matched) / _DRAW_RANGE
+        return (
+            self.seed.number(
+                f"scenario {purpose}", rule.name, self.counts[rule.name].matched
+            )
+            / _DRAW_RANGE
+        )
 
     def opens_at(self, index: int, now: int) -> int | None:
         """Return the instant at which a change after this one of the timeline opens admission; None if none does."""
@@ -127,7 +163,11 @@ class Playbook:
     def scheduled(self) -> list[tuple[int, int]]:
         """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
         timeline = enumerate(self.scenario.timeline)
-        return [(self.began_at + timed.when, index) for index, timed in timeline if isinstance(timed.when, int)]
+        return [
+            (self.began_at + timed.when, index)
+            for index, timed in timeline
+            if isinstance(timed.when, int)
+        ]
 
     def answered(self, facts: Facts, now: int) -> list[int]:
         """Count an answered request, and return the indexes of the changes to be made right after it."""
@@ -152,5 +192,6 @@ class Playbook:
     def rules_report(self) -> list[dict[str, Any]]:
         """Return how often each rule matched and fired, in the order of the file."""
         return [
-            {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self.counts.items()
+            {"name": name, "matched": counts.matched, "fired": counts.fired}
+            for name, counts in self.counts.items()
         ]

@@ -29,7 +29,14 @@ from image_workflow_emulator.domain.resources import Scene
 from image_workflow_emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from image_workflow_emulator.kernel.wording import excerpt, first_of
 from image_workflow_emulator.scenario.faults import FAULTS, LOSSES, NO_FAULT, Fault
-from image_workflow_emulator.scenario.world import TeamChange, World, WorldNames, read_change, read_readings, read_world
+from image_workflow_emulator.scenario.world import (
+    TeamChange,
+    World,
+    WorldNames,
+    read_change,
+    read_readings,
+    read_world,
+)
 
 # Matching: which requests and which work a rule means, and on which of them it is due ---------------------------------
 
@@ -75,7 +82,11 @@ class Facts(Struct, frozen=True):
 
     def subject(self, kind: Subject) -> str:
         """Return what identifies the subject; empty if the request has none, and for work unless it is the Team."""
-        return str(getattr(self, {"resource": "resource_id", "team": "team_id"}.get(kind, kind)))
+        return str(
+            getattr(
+                self, {"resource": "resource_id", "team": "team_id"}.get(kind, kind)
+            )
+        )
 
 
 _ABSENT: Final = object()
@@ -85,7 +96,9 @@ _ABSENT: Final = object()
 def glob(text: str) -> re.Pattern[str]:
     """Compile a text in which `*` stands for any characters and `?` for one to a pattern that takes linear time."""
     first, *others = (re.escape(piece).replace(r"\?", ".") for piece in text.split("*"))
-    middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])  # no piece is looked for twice
+    middle = "".join(
+        f"(?>.*?{piece})" for piece in others[:-1]
+    )  # no piece is looked for twice
     return re.compile(first + middle + (f".*{others[-1]}" if others else ""), re.DOTALL)
 
 
@@ -112,8 +125,14 @@ class Match(Struct, frozen=True):
             facts.kind == self.kind
             and not self.names.isdisjoint((facts.name, EVERY))
             and facts.is_of(self.team)
-            and (self.credential is None or self.credential in (facts.credential, facts.credential_name))
-            and (self.resource is None or self.resource in (facts.resource_id, facts.resource_place))
+            and (
+                self.credential is None
+                or self.credential in (facts.credential, facts.credential_name)
+            )
+            and (
+                self.resource is None
+                or self.resource in (facts.resource_id, facts.resource_place)
+            )
             and (key is None or key.fullmatch(facts.idempotency_key) is not None)
             and (not self.query or contains(facts.query, self.query))
             and (not self.body or contains(facts.body, self.body))
@@ -162,14 +181,31 @@ class When(Struct, frozen=True):
 def contains(value: object, pattern: object) -> bool:
     """Tell whether a JSON value has what a pattern has: of objects these fields, recursively, else the same value."""
     if isinstance(pattern, Mapping) and isinstance(value, Mapping):
-        return all(contains(value.get(key, _ABSENT), wanted) for key, wanted in pattern.items())
-    return isinstance(pattern, bool) == isinstance(value, bool) and value == pattern  # true is no number
+        return all(
+            contains(value.get(key, _ABSENT), wanted) for key, wanted in pattern.items()
+        )
+    return (
+        isinstance(pattern, bool) == isinstance(value, bool) and value == pattern
+    )  # true is no number
 
 
 # The texts of matching, as files have them ----------------------------------------------------------------------------
 
-_NTH: Final = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII)
-_PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NTH: Final = re.compile(
+    r"(\d{1,9})(?:-(\d{1,9}))?|>=\s*(\d{1,9})|every\s+(\d{1,9})", re.ASCII
+)
+_PLACES: Final = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
 
 
@@ -298,11 +334,18 @@ NO_SCENARIO: Final = Scenario("none")
 # The file -------------------------------------------------------------------------------------------------------------
 
 
-_IN_MS: Final = {"from": "from_ms", "until": "until_ms", "every": "every_ms", "for": "for_ms"}
+_IN_MS: Final = {
+    "from": "from_ms",
+    "until": "until_ms",
+    "every": "every_ms",
+    "for": "for_ms",
+}
 """The fields of `When` that are spans, by their words."""
 
 
-def parse_scenario(text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
+def parse_scenario(
+    text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None
+) -> Scenario:
     """Read a scenario from YAML or JSON.
 
     `contract` says which operations there are, what they take and what they return. `world` names the Teams and keys
@@ -323,13 +366,19 @@ def _schemas() -> Schemas:
 def _suggest(steps: Steps, given: Any) -> list[str]:
     """Return what was probably meant by a value that the schema only calls wrong."""
     text = "" if isinstance(given, dict | list) else excerpt(given).strip('"')
-    codes = [code for code, kind in CATALOGUE.items() if text in (code, str(kind.status))]
+    codes = [
+        code for code, kind in CATALOGUE.items() if text in (code, str(kind.status))
+    ]
     match steps:
         case ("clock",):
             return [f"{{mode: {mode}}}" for mode in nearest(text, CLOCK_MODES)]
         case ("rules", _, "then", "problem"):
             return [code for code in codes if code != text]
-        case ("rules", _, "then", word) if text and word in ("latency", "rate", *LOSSES):
+        case ("rules", _, "then", word) if text and word in (
+            "latency",
+            "rate",
+            *LOSSES,
+        ):
             return [f"network: {{{word}: {text}}}"]
         case ("rules", _, "then", _):
             return [f"problem: {code}" for code in codes]
@@ -340,23 +389,36 @@ def _suggest(steps: Steps, given: Any) -> list[str]:
     return []
 
 
-def scenario_of(document: Document, contract: Contract, world: WorldNames | None = None) -> Scenario:
+def scenario_of(
+    document: Document, contract: Contract, world: WorldNames | None = None
+) -> Scenario:
     """Read a scenario from a document. Raises DocumentError with every complaint about it."""
     document.check(_schemas(), suggest=_suggest)
     given = document.value
     world_changes, clock = given.get("world", {}), given.get("clock", {})
-    names = None if world is None else world.with_world(document, world_changes, ("world",))
+    names = (
+        None if world is None else world.with_world(document, world_changes, ("world",))
+    )
     reader = _Reader(document, contract, names)
     timeline = map(reader.change, count(), given.get("timeline", ()))
     scenario = Scenario(
         name=given["scenario"],
         description=given.get("description", "").strip(),
         seed=given.get("seed"),
-        clock=values.clock_setting(clock["mode"], clock.get("rate")) if "mode" in clock else None,
+        clock=values.clock_setting(clock["mode"], clock.get("rate"))
+        if "mode" in clock
+        else None,
         start=clock.get("start"),
         world=read_world(world_changes),
         rules=tuple(map(reader.rule, count(), given.get("rules", ()))),
-        timeline=tuple(sorted(timeline, key=lambda change: change.when if isinstance(change.when, int) else math.inf)),
+        timeline=tuple(
+            sorted(
+                timeline,
+                key=lambda change: (
+                    change.when if isinstance(change.when, int) else math.inf
+                ),
+            )
+        ),
         file=document.file,
         text=document.source,
         readings=read_readings(document),
@@ -368,7 +430,9 @@ def scenario_of(document: Document, contract: Contract, world: WorldNames | None
 class _Reader:
     """Reads the rules and changes of a document whose shape is valid, and complains of what no schema can say."""
 
-    def __init__(self, document: Document, contract: Contract, world: WorldNames | None) -> None:
+    def __init__(
+        self, document: Document, contract: Contract, world: WorldNames | None
+    ) -> None:
         self._document = document
         self._contract = contract
         self._rule_names: dict[str, int] = {}
@@ -388,41 +452,72 @@ class _Reader:
             document.complain(steps, "a name of its own for each rule", found)
         when = self._when((*steps, "when"), given.get("when", {}))
         fault = next((_fault(word, then) for word in FAULTS if word in then), NO_FAULT)
-        match = self._match((*steps, "match"), given.get("match", {}), "work" if fault is NO_FAULT else "operation")
+        match = self._match(
+            (*steps, "match"),
+            given.get("match", {}),
+            "work" if fault is NO_FAULT else "operation",
+        )
         if "problem" in then and match.kind == "operation":
-            self._check_code((*steps, "then", "problem"), then["problem"], self._operations(match))
+            self._check_code(
+                (*steps, "then", "problem"), then["problem"], self._operations(match)
+            )
         spelling = json.dumps(document.at(*steps, "then"), ensure_ascii=False)
-        return Rule(name, match, fault, _outcome(then), when, document.file, document.position(*steps).line, spelling)
+        return Rule(
+            name,
+            match,
+            fault,
+            _outcome(then),
+            when,
+            document.file,
+            document.position(*steps).line,
+            spelling,
+        )
 
     def change(self, index: int, given: Mapping[str, Any]) -> TimedChange:
         """Read a change of the timeline."""
         steps, given_change = ("timeline", index), given["set"]
         self._check_names((*steps, "set"), given_change)
-        change = AdmissionChange(**given_change) if "admission" in given_change else read_change(given_change)
+        change = (
+            AdmissionChange(**given_change)
+            if "admission" in given_change
+            else read_change(given_change)
+        )
         spelling = dict(self._document.at(*steps))
         if "at" in given:
             when: int | After = given["at"]
             spelling["at"] = str(spelling["at"])
         else:
-            match = self._match((*steps, "after", "match"), given["after"]["match"], "operation")
+            match = self._match(
+                (*steps, "after", "match"), given["after"]["match"], "operation"
+            )
             when = After(match, given["after"].get("nth", 1))
         return TimedChange(when, change, self._document.position(*steps).line, spelling)
 
     def _when(self, steps: Steps, given: Mapping[str, Any]) -> When:
         when = When(**{_IN_MS.get(name, name): value for name, value in given.items()})
         if when.until_ms is not None and when.until_ms <= when.from_ms:
-            self._document.complain((*steps, "until"), f'a time after "from", which is {when.from_ms} ms')
+            self._document.complain(
+                (*steps, "until"), f'a time after "from", which is {when.from_ms} ms'
+            )
         if when.every_ms is not None and not 0 < when.for_ms <= when.every_ms:
-            self._document.complain((*steps, "for"), f'a span above 0 and up to "every", which is {when.every_ms} ms')
+            self._document.complain(
+                (*steps, "for"),
+                f'a span above 0 and up to "every", which is {when.every_ms} ms',
+            )
         return when
 
     def _match(self, steps: Steps, given: Mapping[str, Any], default: Kind) -> Match:
         kind = next((kind for kind in KINDS if kind in given), default)
         names, others = given.get(kind, EVERY), _without(given, kind)
-        match = Match(kind, frozenset([names] if isinstance(names, str) else names), **others)
+        match = Match(
+            kind, frozenset([names] if isinstance(names, str) else names), **others
+        )
         self._check_names(steps, given)
         for violation in self._violations(match) if match.body else ():
-            where, is_unknown = (*steps, "body", *violation.steps), violation.kind == "unknown"
+            where, is_unknown = (
+                (*steps, "body", *violation.steps),
+                violation.kind == "unknown",
+            )
             self._document.complain(
                 where,
                 violation.expected,
@@ -430,11 +525,17 @@ class _Reader:
                 at_key=is_unknown,
                 suggestions=violation.suggestions,
             )
-        queries = [operation.query for operation in self._operations(match)] if match.query else []
+        queries = (
+            [operation.query for operation in self._operations(match)]
+            if match.query
+            else []
+        )
         for name, value in match.query.items():
             unmet = [query[name].unmet(value) for query in queries if name in query]
             if not unmet:
-                self._document.check_word((*steps, "query", name), name, set().union(*queries), at_key=True)
+                self._document.check_word(
+                    (*steps, "query", name), name, set().union(*queries), at_key=True
+                )
             elif None not in unmet:
                 self._document.complain((*steps, "query", name), str(unmet[0]))
         return match
@@ -442,7 +543,11 @@ class _Reader:
     def _operations(self, match: Match) -> list[OperationContract]:
         """Return the operations that are meant, in the contract's order."""
         known = self._contract.operations.items()
-        return [operation for name, operation in known if name in match.names or EVERY in match.names]
+        return [
+            operation
+            for name, operation in known
+            if name in match.names or EVERY in match.names
+        ]
 
     def _check_names(self, steps: Steps, given: Mapping[str, Any]) -> None:
         for field, (words, kind) in self._known.items():
@@ -451,28 +556,57 @@ class _Reader:
 
     def _violations(self, match: Match) -> list[Violation]:
         """Return why a part of a body is part of no body, by the operation that comes nearest."""
-        schemas = dict.fromkeys(operation.body for operation in self._operations(match) if operation.body)
+        schemas = dict.fromkeys(
+            operation.body for operation in self._operations(match) if operation.body
+        )
         found = (self._contract.violations(schema, match.body) for schema in schemas)
-        wrong = [[violation for violation in violations if violation.kind != "missing"] for violations in found]
-        return min(wrong, key=lambda some: [[one.kind for one in some].count("unknown"), len(some)], default=[])
+        wrong = [
+            [violation for violation in violations if violation.kind != "missing"]
+            for violations in found
+        ]
+        return min(
+            wrong,
+            key=lambda some: [[one.kind for one in some].count("unknown"), len(some)],
+            default=[],
+        )
 
-    def _check_code(self, steps: Steps, code: str, operations: list[OperationContract]) -> None:
+    def _check_code(
+        self, steps: Steps, code: str, operations: list[OperationContract]
+    ) -> None:
         """Complain of a code that the contract does not allow for each matched operation."""
-        if unable := [operation.id for operation in operations if code not in operation.all_codes]:
+        if unable := [
+            operation.id for operation in operations if code not in operation.all_codes
+        ]:
             names = first_of(unable, 3)
-            common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
+            common = sorted(
+                frozenset(CATALOGUE).intersection(
+                    *(operation.all_codes for operation in operations)
+                )
+            )
             expected = f"a code that every operation of this rule can return: {', '.join(common)}"
-            self._document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
+            self._document.complain(
+                steps, expected, f"{excerpt(code)}, which {names} cannot return"
+            )
 
 
 def _fault(word: str, then: Mapping[str, Any]) -> Fault:
     given, options = then[word], _without(then, word)
-    return FAULTS[word](**given, **options) if isinstance(given, dict) else FAULTS[word](given, **options)
+    return (
+        FAULTS[word](**given, **options)
+        if isinstance(given, dict)
+        else FAULTS[word](given, **options)
+    )
 
 
 def _outcome(then: Mapping[str, Any]) -> WorkOutcome:
     outputs = {int(slot): code for slot, code in then.get("outputs", {}).items()}
-    return WorkOutcome(outputs, then.get("fail"), then.get("duration"), "stall" in then, then.get("scene"))
+    return WorkOutcome(
+        outputs,
+        then.get("fail"),
+        then.get("duration"),
+        "stall" in then,
+        then.get("scene"),
+    )
 
 
 def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:

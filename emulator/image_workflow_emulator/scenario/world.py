@@ -20,15 +20,31 @@ from image_workflow_emulator.documents.complaints import choice_of
 from image_workflow_emulator.documents.document import Document, read_document
 from image_workflow_emulator.documents.schemas import Schemas, Steps
 from image_workflow_emulator.documents.shipped import shipped_document
-from image_workflow_emulator.domain.readings import NO_READINGS, PLAIN, READINGS, SETS, Readings, parse_readings
-from image_workflow_emulator.domain.resources import Amount, CredentialState, Instant, Key, Profile, Span
+from image_workflow_emulator.domain.readings import (
+    NO_READINGS,
+    PLAIN,
+    READINGS,
+    SETS,
+    Readings,
+    parse_readings,
+)
+from image_workflow_emulator.domain.resources import (
+    Amount,
+    CredentialState,
+    Instant,
+    Key,
+    Profile,
+    Span,
+)
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.named_files import scenario_file
 from image_workflow_emulator.settings import SettingError
 
 MAX_TEAMS: Final = 1_000
 """Limit of the Teams with which a reset begins, where a state file says so."""
-CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
+CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType(
+    {"full": "Full", "read_only": "Read only"}
+)
 """The default names of credentials, by profile."""
 
 
@@ -46,7 +62,11 @@ class WorldCredential(Struct, frozen=True):
 
     def values(self) -> dict[str, Any]:
         """Return the fields that are given, without the key."""
-        return {name: value for name, value in asdict(self).items() if name != "key" and value is not None}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name != "key" and value is not None
+        }
 
 
 class WorldTeam(Struct, frozen=True):
@@ -66,11 +86,20 @@ class WorldTeam(Struct, frozen=True):
 
     def values(self) -> dict[str, Any]:
         """Return the fields that are given, without name and credentials."""
-        return {name: value for name, value in asdict(self).items() if name in NEW_TEAM and value is not None}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name in NEW_TEAM and value is not None
+        }
 
 
 NEW_TEAM: Final[Mapping[str, Any]] = MappingProxyType(
-    {"credits": 100, "subscription_active": True, "concurrency_limit": 20, "requests_per_minute": 120}
+    {
+        "credits": 100,
+        "subscription_active": True,
+        "concurrency_limit": 20,
+        "requests_per_minute": 120,
+    }
 )
 """The defaults of a new Team."""
 
@@ -102,13 +131,19 @@ class World(Struct, frozen=True):
         teams = {team.name: team for team in self.teams}
         for change in changes.teams:
             team = teams.get(change.name, WorldTeam(change.name))
-            credentials = {credential.key: credential for credential in team.credentials}
+            credentials = {
+                credential.key: credential for credential in team.credentials
+            }
             for credential in change.credentials:
                 known = credentials.get(credential.key, credential)
                 credentials[credential.key] = replace(known, **credential.values())
-            teams[team.name] = replace(team, **change.values(), credentials=tuple(credentials.values()))
+            teams[team.name] = replace(
+                team, **change.values(), credentials=tuple(credentials.values())
+            )
         premade = self.premade if changes.premade is None else changes.premade
-        return World(tuple(teams.values()), {**self.timings, **changes.timings}, premade)
+        return World(
+            tuple(teams.values()), {**self.timings, **changes.timings}, premade
+        )
 
 
 @cache
@@ -135,28 +170,42 @@ class WorldNames(Struct, frozen=True):
 
     def usable(self, names: Mapping[str, str]) -> frozenset[str]:
         """Return the names of Teams, or the keys, that the file may use."""
-        return frozenset(name for name, team in names.items() if self.only in (None, team))
+        return frozenset(
+            name for name, team in names.items() if self.only in (None, team)
+        )
 
-    def with_world(self, document: Document, world: Mapping[str, Any], steps: tuple[str, ...]) -> Self:
+    def with_world(
+        self, document: Document, world: Mapping[str, Any], steps: tuple[str, ...]
+    ) -> Self:
         """Return these names with those that a world in a document adds; complain of what it cannot name."""
         teams, keys = dict(self.teams), dict(self.keys)
         for name, team in world.get("teams", {}).items():
             at = (*steps, "teams", name)
             if "credentials" not in team or self.only is not None:
                 kind = "a Team, or credentials for a new one"
-                document.check_word(at, name, self.usable(self.teams), kind, at_key=True)
+                document.check_word(
+                    at, name, self.usable(self.teams), kind, at_key=True
+                )
             own_name = teams.setdefault(name, name)
             for index, credential in enumerate(team.get("credentials", ())):
                 owner = keys.setdefault(credential["key"], own_name)
                 if owner != own_name:
                     found = f"{excerpt(credential['key'])}, a key of the Team {excerpt(owner)}"
-                    document.complain((*at, "credentials", index, "key"), "a new key, or one of this Team", found)
+                    document.complain(
+                        (*at, "credentials", index, "key"),
+                        "a new key, or one of this Team",
+                        found,
+                    )
         return replace(self, teams=teams, keys=keys)
 
 
 def world_names(world: World) -> WorldNames:
     """Return what a scenario can name of a world."""
-    keys = {credential.key: team.name for team in world.teams for credential in team.credentials}
+    keys = {
+        credential.key: team.name
+        for team in world.teams
+        for credential in team.credentials
+    }
     return WorldNames({team.name: team.name for team in world.teams}, keys)
 
 
@@ -173,8 +222,14 @@ def world_of(document: Document) -> World:
 
 def read_world(given: Mapping[str, Any]) -> World:
     """Make a world from the values of a valid document."""
-    timings = {f"{name}_ms": span_ms for name, span_ms in given.get("timings", {}).items()}
-    return World(tuple(starmap(read_team, given.get("teams", {}).items())), timings, given.get("premade"))
+    timings = {
+        f"{name}_ms": span_ms for name, span_ms in given.get("timings", {}).items()
+    }
+    return World(
+        tuple(starmap(read_team, given.get("teams", {}).items())),
+        timings,
+        given.get("premade"),
+    )
 
 
 TeamChange: TypeAlias = WorldTeam | WorldCredential
@@ -193,7 +248,9 @@ def read_team(name: str, given: Mapping[str, Any]) -> WorldTeam:
     fields = {field: value for field, value in given.items() if field in NEW_TEAM}
     if "subscription" in given:
         fields["subscription_active"] = given["subscription"] == "active"
-    credentials = tuple(WorldCredential(**credential) for credential in given.get("credentials", ()))
+    credentials = tuple(
+        WorldCredential(**credential) for credential in given.get("credentials", ())
+    )
     return WorldTeam(name, credentials=credentials, **fields)
 
 
@@ -222,7 +279,10 @@ def _expected(unknown: str) -> tuple[str, list[str]]:
     of_decision = [name for name in READINGS if name.startswith(f"{decision}=")]
     if of_decision:
         return choice_of([*of_decision, f"{decision}={PLAIN}"]), of_decision
-    return f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file", [*READINGS, *SETS]
+    return (
+        f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file",
+        [*READINGS, *SETS],
+    )
 
 
 def file_of_readings(text: str) -> Path | None:
@@ -245,7 +305,10 @@ def read_readings(document: Document) -> Readings | None:
         return None
     parts: list[tuple[Steps, str]] = [(("readings",), given)]
     if not isinstance(given, str):
-        parts = [(("readings", decision), f"{decision}={name}") for decision, name in given.items()]
+        parts = [
+            (("readings", decision), f"{decision}={name}")
+            for decision, name in given.items()
+        ]
     readings = NO_READINGS
     for steps, text in parts:
         try:

@@ -21,7 +21,11 @@ from typing import Any, Final, Literal
 
 import httptools
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 from uvicorn.server import Server, ServerState
 
 from image_workflow_emulator.domain.problems import Problem
@@ -68,7 +72,9 @@ class Connections(ServerState):
 
     def make_room(self, newcomer: "WatchedProtocol") -> bool:
         """Close the connection that has been idle for longest; return False if no other one is idle."""
-        idle = [each for each in self.connections if each.is_idle and each is not newcomer]
+        idle = [
+            each for each in self.connections if each.is_idle and each is not newcomer
+        ]
         if idle:
             min(idle, key=lambda each: each.heard_at).transport.close()
         return bool(idle)
@@ -105,10 +111,20 @@ class WatchedProtocol(HttpToolsProtocol):
         """Begin a connection, if there is room for one more."""
         super().connection_made(transport)
         self._unparsed = bytearray()
-        self.peer = None if self.client is None else f"{self.client[0]}:{self.client[1]}"
-        if len(self.connections) > self.server_state.limit and not self.server_state.make_room(self):
+        self.peer = (
+            None if self.client is None else f"{self.client[0]}:{self.client[1]}"
+        )
+        if len(
+            self.connections
+        ) > self.server_state.limit and not self.server_state.make_room(self):
             self.server_state.refused += 1
-            self._refuse(Problem("service_unavailable", "There are too many connections.", retry_after=5))
+            self._refuse(
+                Problem(
+                    "service_unavailable",
+                    "There are too many connections.",
+                    retry_after=5,
+                )
+            )
             return
         self.heard_at = self.loop.time()
 
@@ -144,9 +160,17 @@ class WatchedProtocol(HttpToolsProtocol):
             except httptools.HttpParserError as error:
                 self.logger.warning("Invalid HTTP request received.")
                 # The parser wraps an error that a method below has raised.
-                reason = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
+                reason = (
+                    error.__context__
+                    if isinstance(error, httptools.HttpParserCallbackError)
+                    else error
+                )
                 detail = f"The bytes are no HTTP/1.1 request: {reason}."
-                self._refuse(reason if isinstance(reason, Problem) else Problem("invalid_request", detail))
+                self._refuse(
+                    reason
+                    if isinstance(reason, Problem)
+                    else Problem("invalid_request", detail)
+                )
             else:
                 if self._framing_bytes > MAX_HEAD_BYTES:
                     detail = f"{self._framing_bytes} bytes came without the end of a head, and without content."
@@ -160,8 +184,17 @@ class WatchedProtocol(HttpToolsProtocol):
         Java's HttpClient sends `Upgrade: h2c` with its first request. The parser takes such an offer as agreed, and the
         body of the request as bytes of that protocol.
         """
-        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())]
-        lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        lines = [
+            b"%s %s HTTP/%s"
+            % (
+                self.parser.get_method(),
+                self.url,
+                self.parser.get_http_version().encode(),
+            )
+        ]
+        lines += [
+            b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"
+        ]
         return b"\r\n".join([*lines, b"", b""])
 
     # Reports of the parser ------------------------------------------------------------------------------------------
@@ -175,11 +208,19 @@ class WatchedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Let a request be answered, after those before it. Raises Problem."""
         if (version := self.parser.get_http_version()) not in ("1.1", "1.0"):
-            raise Problem("invalid_request", f"HTTP/{version} is not spoken here; expected HTTP/1.1.")
+            raise Problem(
+                "invalid_request",
+                f"HTTP/{version} is not spoken here; expected HTTP/1.1.",
+            )
         self._framing_bytes = 0
-        if self.parser.should_upgrade():  # the parser stops here, and gets the head again
+        if (
+            self.parser.should_upgrade()
+        ):  # the parser stops here, and gets the head again
             if self.parser.get_method() == b"CONNECT":
-                raise Problem("invalid_request", "CONNECT is not allowed here: the emulator is no proxy.")
+                raise Problem(
+                    "invalid_request",
+                    "CONNECT is not allowed here: the emulator is no proxy.",
+                )
             return
         if not self.url.startswith((b"/", b"*")):
             self._take_absolute_target()
@@ -196,8 +237,14 @@ class WatchedProtocol(HttpToolsProtocol):
         absolute = _ABSOLUTE_TARGET.match(self.url)
         if absolute is None:
             found = excerpt(self.url.decode("latin-1"))
-            raise Problem("invalid_request", f"the target: found {found}; expected a path, or an http address")
-        self.headers[:] = [(name, absolute[1] if name == b"host" else value) for name, value in self.headers]
+            raise Problem(
+                "invalid_request",
+                f"the target: found {found}; expected a path, or an http address",
+            )
+        self.headers[:] = [
+            (name, absolute[1] if name == b"host" else value)
+            for name, value in self.headers
+        ]
         self.url = b"/" + absolute[2]
 
     def on_body(self, body: bytes) -> None:
@@ -217,7 +264,9 @@ class WatchedProtocol(HttpToolsProtocol):
         self._answering = cycle
         super()._start_asgi_task(cycle, app)
 
-    async def send_whole(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+    async def send_whole(
+        self, status: int, headers: Iterable[Header], body: bytes
+    ) -> None:
         """Answer the request with head and body in one piece."""
         if self.flow.write_paused:
             await self.flow.drain()
@@ -225,7 +274,9 @@ class WatchedProtocol(HttpToolsProtocol):
         if cycle is None or cycle.disconnected:
             return
         cycle.response_started = cycle.response_complete = True
-        head = b"\r\n".join(map(b": ".join, headers))  # known to be sound: the emulator's own
+        head = b"\r\n".join(
+            map(b": ".join, headers)
+        )  # known to be sound: the emulator's own
         end = b"\r\n\r\n" if cycle.keep_alive else b"\r\nconnection: close\r\n\r\n"
         self.transport.write(b"".join((STATUS_LINE[status], head, end, body)))
         if not cycle.keep_alive:
@@ -235,8 +286,12 @@ class WatchedProtocol(HttpToolsProtocol):
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
         connection = self.transport.get_extra_info("socket")
-        if connection is not None and not self.transport.is_closing():  # else the client has left by itself
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if (
+            connection is not None and not self.transport.is_closing()
+        ):  # else the client has left by itself
+            connection.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )
         self.transport.abort()
 
     def on_response_complete(self) -> None:
@@ -263,8 +318,17 @@ class WatchedProtocol(HttpToolsProtocol):
             self.cycle.response_complete = True
             if self.pipeline:
                 self.pipeline.popleft()
-                self.cycle = self.pipeline[0][0] if self.pipeline else self._answering or self.cycle
-        answer = problem_response(problem, next(self.server_state.request_ids), problem.retry_after, (OWN_ORIGIN,))
+                self.cycle = (
+                    self.pipeline[0][0]
+                    if self.pipeline
+                    else self._answering or self.cycle
+                )
+        answer = problem_response(
+            problem,
+            next(self.server_state.request_ids),
+            problem.retry_after,
+            (OWN_ORIGIN,),
+        )
 
         async def refuse(_scope: Any, _receive: Any, _send: Any) -> None:
             await self.send_whole(answer.status, answer.headers, answer.body)
@@ -278,8 +342,14 @@ class WatchedProtocol(HttpToolsProtocol):
     @property
     def is_idle(self) -> bool:
         """Whether it is open without a request."""
-        is_answered = self._answering is None or (self._answering.response_complete and not self.pipeline)
-        return self._awaited == "request" and is_answered and not self.transport.is_closing()
+        is_answered = self._answering is None or (
+            self._answering.response_complete and not self.pipeline
+        )
+        return (
+            self._awaited == "request"
+            and is_answered
+            and not self.transport.is_closing()
+        )
 
     def end_if_overdue(self, now: float) -> bool:
         """Close the connection if it is idle for long, or its client too slow; return whether it was too slow."""
@@ -305,7 +375,9 @@ class WatchedProtocol(HttpToolsProtocol):
             return False
         if self._awaited == "request" or silence <= REQUEST_SECONDS:
             return False
-        detail = f"The {self._awaited} of a request must come within {REQUEST_SECONDS:g} s."
+        detail = (
+            f"The {self._awaited} of a request must come within {REQUEST_SECONDS:g} s."
+        )
         self._refuse(Problem("invalid_request", detail, status=408))
         return True
 
@@ -320,7 +392,11 @@ def connection_limit() -> int:
     """Return how many connections this process can hold: fewer where its limit of open files is low."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     spare = min(SPARE_FILES, files // 2)
-    return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else max(min(MAX_CONNECTIONS, files - spare), 1)
+    return (
+        MAX_CONNECTIONS
+        if files == resource.RLIM_INFINITY
+        else max(min(MAX_CONNECTIONS, files - spare), 1)
+    )
 
 
 def server_config(application: Any) -> Config:
@@ -360,7 +436,9 @@ class WatchedServer(Server):
 
     def _close_overdue(self) -> None:
         state, now = self.server_state, asyncio.get_running_loop().time()
-        ended = sum(connection.end_if_overdue(now) for connection in list(state.connections))
+        ended = sum(
+            connection.end_if_overdue(now) for connection in list(state.connections)
+        )
         if ended:
             text = "closed %d connections: a request must go on within %d s, an answer must be read on within %d s"
             _LOGGER.warning(text, ended, REQUEST_SECONDS, ANSWER_SECONDS)

@@ -18,7 +18,9 @@ SLICE_MS = 10
 """How long, in real time, a move of the clock may block other requests."""
 STALLED_POLL_MS = 5 * SECOND_MS
 """The wait that a poll of stalled work asks of its client (D47)."""
-_EVENTS_OF_WORK = frozenset(("operation_started", "operation_finished", "generation_started", "output_finished"))
+_EVENTS_OF_WORK = frozenset(
+    ("operation_started", "operation_finished", "generation_started", "output_finished")
+)
 
 
 def settle(sandbox: Sandbox, instant: int, slice_ms: float = inf) -> int:
@@ -56,7 +58,9 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
         case _:
             assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
             held = sandbox.held_admissions.pop(subject, None)
-            if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
+            if (
+                held is not None
+            ):  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
                 held.ended.set()
     work = sandbox.store.find_work(subject)
     if work is not None:
@@ -91,15 +95,27 @@ def idle_at(sandbox: Sandbox) -> int | None:
     """Return the instant of the last event of unfinished work, after which the rest is stalled; None if there is
     none.
     """
-    return max((event.due for event in sandbox.timeline.pending() if event.kind in _EVENTS_OF_WORK), default=None)
+    return max(
+        (
+            event.due
+            for event in sandbox.timeline.pending()
+            if event.kind in _EVENTS_OF_WORK
+        ),
+        default=None,
+    )
 
 
 def stalled_work(sandbox: Sandbox) -> int:
     """Return the number of Operations and Generations that will never finish: a scenario stalls them."""
-    return sum(list(account.budget.finishes_at.values()).count(None) for account in sandbox.accounts.values())
+    return sum(
+        list(account.budget.finishes_at.values()).count(None)
+        for account in sandbox.accounts.values()
+    )
 
 
-def next_change_ms(sandbox: Sandbox, work: Operation | Generation, now: int) -> int | None:
+def next_change_ms(
+    sandbox: Sandbox, work: Operation | Generation, now: int
+) -> int | None:
     """Return the time until unfinished work next changes (D42); None once it is terminal."""
     if work.status in TERMINAL:
         return None

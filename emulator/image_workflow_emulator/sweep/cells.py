@@ -16,7 +16,12 @@ from typing import Any, Final, Self
 from msgspec import Struct, field, structs
 
 from image_workflow_emulator.contract import OperationContract, load_contract
-from image_workflow_emulator.domain.problems import BYTE_CODES, CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
+from image_workflow_emulator.domain.problems import (
+    BYTE_CODES,
+    CATALOGUE,
+    MENDED_BY_CLIENT,
+    MENDED_BY_TIME,
+)
 from image_workflow_emulator.scenario.scenario import BYTE_SURFACES, FAILURE_CODES
 from image_workflow_emulator.sweep.evidence import Entry, calls_of, works_of
 
@@ -46,7 +51,9 @@ _OUTCOMES: Final[Mapping[str, Mapping[str, Any]]] = {
 """What may become of work, by its name: what a rule says."""
 RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
 """The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
-_MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {"invalid_reference"}
+_MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {
+    "invalid_reference"
+}
 """The problems after which a client may make anew what it refers to."""
 
 
@@ -71,7 +78,9 @@ class Cell(Struct, frozen=True, order=True):
         """Parse a cell, which is tried in a `test`. Raises ValueError."""
         call, _, fault = text.rpartition(":")
         operation, _, number = call.partition("#")
-        return cls(operation, int(number.rstrip("+") or 0), fault, number.endswith("+"), test)
+        return cls(
+            operation, int(number.rstrip("+") or 0), fault, number.endswith("+"), test
+        )
 
     @property
     def class_name(self) -> str:
@@ -85,7 +94,11 @@ class Cell(Struct, frozen=True, order=True):
             return CLIENT
         if self.fault in _OUTCOMES:
             return "outputs"
-        return "network" if self.fault in _FAULTS and self.fault != FAILED_AFTER else "problems"
+        return (
+            "network"
+            if self.fault in _FAULTS and self.fault != FAILED_AFTER
+            else "problems"
+        )
 
     @property
     def is_recoverable(self) -> bool:
@@ -102,19 +115,36 @@ class Cell(Struct, frozen=True, order=True):
         """Whether a client has no reason to make again what it made: nothing is missing, and nothing was
         made in vain.
         """
-        return self.number > 0 and not self.fault.startswith("output-1") and self.fault not in _MISSING
+        return (
+            self.number > 0
+            and not self.fault.startswith("output-1")
+            and self.fault not in _MISSING
+        )
 
     def scenario(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """Return it as a scenario. `kinds`: by operation, the kind of work that it admits."""
         if self.operation == CLIENT:
-            return {"scenario": "sweep", "rules": [{"name": str(self), "then": {"client": self.fault}}]}
-        when = {"nth": f">={self.number}" if self.lasts else str(self.number), "per": "team"}
+            return {
+                "scenario": "sweep",
+                "rules": [{"name": str(self), "then": {"client": self.fault}}],
+            }
+        when = {
+            "nth": f">={self.number}" if self.lasts else str(self.number),
+            "per": "team",
+        }
         if self.group == "outputs":
             match, then = {"work": kinds[self.operation]}, _OUTCOMES[self.fault]
         else:
-            match = {"bytes" if self.operation in BYTE_SURFACES else "operation": self.operation}
+            match = {
+                "bytes"
+                if self.operation in BYTE_SURFACES
+                else "operation": self.operation
+            }
             then = _FAULTS.get(self.fault, {"problem": self.fault})
-        return {"scenario": "sweep", "rules": [{"name": str(self), "match": match, "when": when, "then": then}]}
+        return {
+            "scenario": "sweep",
+            "rules": [{"name": str(self), "match": match, "when": when, "then": then}],
+        }
 
 
 DEFECTS: Final[Mapping[str, str]] = {
@@ -128,28 +158,43 @@ DEFECTS: Final[Mapping[str, str]] = {
 """What each fault of the client is, in words."""
 
 
-def cells_of(journals: Mapping[str, Iterable[Sequence[Entry]]]) -> dict[str, dict[Cell, str]]:
+def cells_of(
+    journals: Mapping[str, Iterable[Sequence[Entry]]],
+) -> dict[str, dict[Cell, str]]:
     """Return all cells that the journals of sandboxes show, by test, each with why it is left out since its result
     cannot differ from another's: empty if it is not.
     """
-    codes = {name: operation.all_codes for name, operation in load_contract().operations.items()}
+    codes = {
+        name: operation.all_codes
+        for name, operation in load_contract().operations.items()
+    }
     codes.update(dict.fromkeys(BYTE_SURFACES, BYTE_CODES))
     found: dict[str, dict[Cell, str]] = {}
     for test, sandboxes in journals.items():
-        cells = {pair for journal in sandboxes for pair in (*_of_calls(journal, codes), *_of_works(journal))}
+        cells = {
+            pair
+            for journal in sandboxes
+            for pair in (*_of_calls(journal, codes), *_of_works(journal))
+        }
         # A cell that one sandbox can show is tried: without a reason it comes last, and replaces those with one.
-        found[test] = dict(sorted(cells, reverse=True)) | {Cell(CLIENT, 0, one): "" for one in DEFECTS if cells}
+        found[test] = dict(sorted(cells, reverse=True)) | {
+            Cell(CLIENT, 0, one): "" for one in DEFECTS if cells
+        }
     return found
 
 
-def _of_calls(journal: Sequence[Entry], codes: Mapping[str, Iterable[str]]) -> Iterator[tuple[Cell, str]]:
+def _of_calls(
+    journal: Sequence[Entry], codes: Mapping[str, Iterable[str]]
+) -> Iterator[tuple[Cell, str]]:
     for call in calls_of(journal):
         for fault in (*codes[call.operation], *_FAULTS):
             why = ""
             if fault in CATALOGUE and not call.can_return(fault):
                 why = "the call was refused without a fault, before that is checked"
             elif call.is_read and fault in (FAILED_AFTER, LOST_AFTER):
-                why = "a read commits nothing: it does not matter when its answer is lost"
+                why = (
+                    "a read commits nothing: it does not matter when its answer is lost"
+                )
             yield Cell(call.operation, call.number, fault), why
             if fault in RECOVERABLE:
                 yield Cell(call.operation, call.number, fault, lasts=True), why
@@ -160,7 +205,11 @@ def _of_works(journal: Sequence[Entry]) -> Iterator[tuple[Cell, str]]:
         for fault in _OUTCOMES:
             is_output = fault.startswith("output-")
             if work.outputs or not is_output:
-                same = "it is the only output, which fails with its work" if is_output and work.outputs == 1 else ""
+                same = (
+                    "it is the only output, which fails with its work"
+                    if is_output and work.outputs == 1
+                    else ""
+                )
                 yield Cell(work.operation, work.number, fault), same
 
 
@@ -184,7 +233,9 @@ class Plan(Struct, eq=False):
         return Plan(self.cells[number - 1 :: shards], self.classes, self.left_out)
 
 
-def choose(found: Mapping[str, Mapping[Cell, str]], only: str | None, faults: Sequence[str]) -> Plan:
+def choose(
+    found: Mapping[str, Mapping[Cell, str]], only: str | None, faults: Sequence[str]
+) -> Plan:
     """Choose what is tried. `found`: by test, its cells, each with why it is left out.
 
     `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are tried in every
@@ -193,7 +244,12 @@ def choose(found: Mapping[str, Mapping[Cell, str]], only: str | None, faults: Se
     kinds = set(faults or (("all", CLIENT) if only is not None else ("recoverable",)))
     groups = kinds.union(GROUPS if {"all", "recoverable"} & kinds else ())
     is_whole = only is not None or bool({"all", CLIENT} & kinds)
-    plan, tests, tried, load = Plan(), dict[Cell, list[str]](), set[str](), Counter[tuple[str, bool]]()
+    plan, tests, tried, load = (
+        Plan(),
+        dict[Cell, list[str]](),
+        set[str](),
+        Counter[tuple[str, bool]](),
+    )
     for test, cells in found.items():
         for cell, why in cells.items():
             if cell.group in groups and fnmatchcase(str(cell), only or "*"):
@@ -212,9 +268,14 @@ def choose(found: Mapping[str, Mapping[Cell, str]], only: str | None, faults: Se
         plan.left_out.pop(cell, None)  # of another test
         plan.classes.setdefault(cell.class_name, []).append(cell)
     if is_whole:
-        plan.cells = [structs.replace(cell, test=test) for cell in tests for test in tests[cell]]
+        plan.cells = [
+            structs.replace(cell, test=test) for cell in tests for test in tests[cell]
+        ]
     else:  # those that have least choice choose first
-        for cell in sorted((members[0] for members in plan.classes.values()), key=lambda cell: len(tests[cell])):
+        for cell in sorted(
+            (members[0] for members in plan.classes.values()),
+            key=lambda cell: len(tests[cell]),
+        ):
             test = min(tests[cell], key=lambda test: load[test, cell.is_silent])
             load[test, cell.is_silent] += 1
             plan.cells.append(structs.replace(cell, test=test))
@@ -228,9 +289,14 @@ def by_urgency(cells: Iterable[Cell]) -> list[Cell]:
     return sorted(cells, key=lambda cell: _urgency(cell, operations))
 
 
-def _urgency(cell: Cell, operations: Mapping[str, OperationContract]) -> tuple[int | str, ...]:
+def _urgency(
+    cell: Cell, operations: Mapping[str, OperationContract]
+) -> tuple[int | str, ...]:
     operation = operations.get(cell.operation)
-    price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
+    price = max(
+        map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")),
+        default=0,
+    )
     is_write = operation is not None and operation.is_write
     stage = 3 if cell.lasts else 4
     if cell.group == "outputs":

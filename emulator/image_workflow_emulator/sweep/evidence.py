@@ -48,8 +48,21 @@ class Place(Struct):
     @property
     def longest_pause_seconds(self) -> float:
         """The longest time between two requests."""
-        arrivals = [[parse_timestamp(entry["arrived_at"]) for entry in journal] for journal in self.journals]
-        return max((after - before for times in arrivals for before, after in pairwise(times)), default=0) / 1000
+        arrivals = [
+            [parse_timestamp(entry["arrived_at"]) for entry in journal]
+            for journal in self.journals
+        ]
+        return (
+            max(
+                (
+                    after - before
+                    for times in arrivals
+                    for before, after in pairwise(times)
+                ),
+                default=0,
+            )
+            / 1000
+        )
 
 
 def places_of(folder: Path) -> tuple[dict[str, Place], set[str]]:
@@ -57,7 +70,9 @@ def places_of(folder: Path) -> tuple[dict[str, Place], set[str]]:
     places: dict[str, Place] = {}
     begun: set[str] = set()
     file = folder / NOTES
-    lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []  # one that a signal cut off is no line
+    lines = (
+        file.read_bytes().split(b"\n")[:-1] if file.exists() else []
+    )  # one that a signal cut off is no line
     for row in map(json.decode, lines):
         if "begun" in row:
             begun.add(row["begun"])
@@ -85,7 +100,9 @@ class Call(Struct, eq=False):
         """Tell whether a scenario could have caused a problem: an earlier refusal still comes first."""
         if self.refusal is None or code == "internal_error":
             return True
-        return _ORDER.index(CATALOGUE[code].check) <= _ORDER.index(CATALOGUE[self.refusal].check)
+        return _ORDER.index(CATALOGUE[code].check) <= _ORDER.index(
+            CATALOGUE[self.refusal].check
+        )
 
 
 class Work(Struct, eq=False):
@@ -105,7 +122,9 @@ def calls_of(journal: Sequence[Entry]) -> Iterator[Call]:
         team = credential["team"]["id"] if credential else ""
         numbers[team, name] += 1
         refusal = None if entry["rule"] else entry["code"]
-        yield Call(name, numbers[team, name], entry["method"] in ("GET", "HEAD"), refusal)
+        yield Call(
+            name, numbers[team, name], entry["method"] in ("GET", "HEAD"), refusal
+        )
 
 
 def works_of(journal: Sequence[Entry]) -> Iterator[Work]:
@@ -113,10 +132,16 @@ def works_of(journal: Sequence[Entry]) -> Iterator[Work]:
     numbers: Counter[str] = Counter()
     for entry in journal:
         body = entry.get("response_body")
-        if entry["status"] == 202 and not entry["replayed"] and isinstance(body, Mapping):
+        if (
+            entry["status"] == 202
+            and not entry["replayed"]
+            and isinstance(body, Mapping)
+        ):
             kind = str(body.get("workflow") or body.get("type"))
             numbers[kind] += 1
-            yield Work(entry["operation"], numbers[kind], kind, len(body.get("outputs") or ()))
+            yield Work(
+                entry["operation"], numbers[kind], kind, len(body.get("outputs") or ())
+            )
 
 
 def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
@@ -129,7 +154,9 @@ def lives_of(entries: Iterable[Entry]) -> list[list[Entry]]:
     return [*lives.values()]
 
 
-def made_twice(clean: Sequence[Sequence[Entry]], run: Sequence[Sequence[Entry]]) -> Iterator[dict[str, Any]]:
+def made_twice(
+    clean: Sequence[Sequence[Entry]], run: Sequence[Sequence[Entry]]
+) -> Iterator[dict[str, Any]]:
     """Yield a finding if the journals of a run show more that was made than those of the clean run, and not taken
     back.
     """
@@ -138,7 +165,9 @@ def made_twice(clean: Sequence[Sequence[Entry]], run: Sequence[Sequence[Entry]])
     usual, made = _made(clean), _made(run)
     more = made - usual
     more["createProduct"] -= more.pop("deleteProduct", 0)
-    excess = ", ".join(f"{name} {made[name]} times instead of {usual[name]}" for name in +more)
+    excess = ", ".join(
+        f"{name} {made[name]} times instead of {usual[name]}" for name in +more
+    )
     if excess:
         yield {
             "rule": MADE_TWICE,
@@ -159,13 +188,26 @@ def _made(journals: Sequence[Sequence[Entry]]) -> Counter[str]:
 def _is_counted(entry: Entry) -> bool:
     """Tell whether a scenario counts a request."""
     is_bytes, code = bool(entry["bytes"]), entry["code"]
-    if entry["emulator_fault"] or not (is_bytes or (entry["operation"] and entry["credential"])):
+    if entry["emulator_fault"] or not (
+        is_bytes or (entry["operation"] and entry["credential"])
+    ):
         return False
-    return entry["rule"] is not None or code not in CATALOGUE or CATALOGUE[code].check not in ENTRANCE_CHECKS
+    return (
+        entry["rule"] is not None
+        or code not in CATALOGUE
+        or CATALOGUE[code].check not in ENTRANCE_CHECKS
+    )
 
 
 def _made_by(entry: Entry) -> str | None:
     """Return the operation that made a Product or work, or deleted a Product; None if the request did neither."""
     was_in_vain = entry["rule"] is not None and ":fail-" in entry["rule"]["name"]
-    is_counted = entry["work"] or entry["operation"] in ("createProduct", "deleteProduct")
-    return entry["operation"] if entry["committed"] and is_counted and not was_in_vain else None
+    is_counted = entry["work"] or entry["operation"] in (
+        "createProduct",
+        "deleteProduct",
+    )
+    return (
+        entry["operation"]
+        if entry["committed"] and is_counted and not was_in_vain
+        else None
+    )

@@ -77,7 +77,11 @@ class Run(Struct, frozen=True):
     @property
     def errors(self) -> list[str]:
         """The rules that were broken with damage."""
-        return list(dict.fromkeys(one["rule"] for one in self.findings if one["severity"] == "error"))
+        return list(
+            dict.fromkeys(
+                one["rule"] for one in self.findings if one["severity"] == "error"
+            )
+        )
 
 
 class Runner:
@@ -85,9 +89,22 @@ class Runner:
     they were typed.
     """
 
-    def __init__(self, options: Namespace, given: Mapping[str, Any], environment: Mapping[str, str]) -> None:
-        self._variables = {name: value for name, value in environment.items() if name not in CLIENT_VARIABLES}
-        self._words, self._ignored, self._options = options.words, options.ignore, {"clock": "auto", **given}
+    def __init__(
+        self,
+        options: Namespace,
+        given: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> None:
+        self._variables = {
+            name: value
+            for name, value in environment.items()
+            if name not in CLIENT_VARIABLES
+        }
+        self._words, self._ignored, self._options = (
+            options.words,
+            options.ignore,
+            {"clock": "auto", **given},
+        )
         self.timeout_seconds: float | None = None
         """How long a test or a command may take; None: three times the longest so far, and at least 10 s."""
         self.first: dict[Cell, Run] = {}
@@ -110,11 +127,15 @@ class Runner:
 
     def clean(self) -> None:
         """Run the command as it is. Raises UsageError if it fails, EmulatorError if no emulator starts."""
-        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(
+            dir=self._folder, ignore_cleanup_errors=True
+        ) as name:
             folder = Path(name)
             whole = self._execute(folder, self._options, math.inf)
             if status := whole.tests[WHOLE]["failed"]:
-                raise UsageError(f"the command must succeed without a fault; its clean run exited with status {status}")
+                raise UsageError(
+                    f"the command must succeed without a fault; its clean run exited with status {status}"
+                )
             self.places = evidence.places_of(folder)[0] or {WHOLE: whole}
             """What happened without a fault."""
         self.output = subprocess.DEVNULL
@@ -122,9 +143,17 @@ class Runner:
             emulator = self._resources.enter_context(Emulator.start(**self._options))
             self._variables |= emulator.default.env
             if "control_token" in self._options:
-                self._variables["EMULATOR_CONTROL_TOKEN"] = self._options["control_token"]
-        journals = [journal for place in self.places.values() for journal in place.journals]
-        self._kinds = {work.operation: work.kind for journal in journals for work in evidence.works_of(journal)}
+                self._variables["EMULATOR_CONTROL_TOKEN"] = self._options[
+                    "control_token"
+                ]
+        journals = [
+            journal for place in self.places.values() for journal in place.journals
+        ]
+        self._kinds = {
+            work.operation: work.kind
+            for journal in journals
+            for work in evidence.works_of(journal)
+        }
         self._clean_seconds = whole.seconds
         self._longest_seconds = max(place.seconds for place in self.places.values())
 
@@ -134,7 +163,9 @@ class Runner:
         Return how each ended; None if it has to be tried again, as the run was ended because of another.
         """
         limit_seconds = max(map(self._limit_seconds, trials))
-        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(
+            dir=self._folder, ignore_cleanup_errors=True
+        ) as name:
             folder = Path(name)
             if WHOLE in self.places:
                 (trial,) = trials
@@ -143,24 +174,37 @@ class Runner:
                 begun = {WHOLE} - places[WHOLE].tests.keys()
                 has_ended = not begun
             else:
-                scenarios = {trial.test: trial.scenario(self._kinds) for trial in trials}
+                scenarios = {
+                    trial.test: trial.scenario(self._kinds) for trial in trials
+                }
                 tasks = {
-                    test: {"scenario": one, "tests": [*self.places[test].tests]} for test, one in scenarios.items()
+                    test: {"scenario": one, "tests": [*self.places[test].tests]}
+                    for test, one in scenarios.items()
                 }
                 (folder / evidence.TASKS).write_bytes(json.encode(tasks))
                 late_seconds = self._clean_seconds + _START_SECONDS
-                has_ended = self._run(folder, self._words, limit_seconds, late_seconds) is not None
+                has_ended = (
+                    self._run(folder, self._words, limit_seconds, late_seconds)
+                    is not None
+                )
                 places, begun = evidence.places_of(folder)
         runs: dict[Cell, Run | None] = {}
         for trial in trials:
-            place, tests = places.get(trial.test, evidence.Place()), self.places[trial.test].tests.keys()
+            place, tests = (
+                places.get(trial.test, evidence.Place()),
+                self.places[trial.test].tests.keys(),
+            )
             is_cut_off = bool(begun & tests)
             if not is_cut_off and place.tests.keys() < tests:
                 runs[trial] = None
             elif is_cut_off and not has_ended:
                 runs[trial] = self._judged(trial, place, None, limit_seconds)
             else:
-                status = 1 if is_cut_off else max(int(ended["failed"]) for ended in place.tests.values())
+                status = (
+                    1
+                    if is_cut_off
+                    else max(int(ended["failed"]) for ended in place.tests.values())
+                )
                 runs[trial] = self._judged(trial, place, status, place.seconds)
         return runs
 
@@ -168,7 +212,9 @@ class Runner:
         """Return how long a test or command may take: when it is tried again, or only once, three times as long. Its
         pauses do not count, nor does an answer that is late.
         """
-        usual = max(10.0, 3 * self._longest_seconds) * (3 if trial.is_silent or trial in self.first else 1)
+        usual = max(10.0, 3 * self._longest_seconds) * (
+            3 if trial.is_silent or trial in self.first else 1
+        )
         late = (3 if trial.lasts else 1) * (SLOW_SECONDS + 1) if trial.is_silent else 0
         return self.timeout_seconds or usual + late + self._pauses_seconds.get(trial, 0)
 
@@ -176,22 +222,43 @@ class Runner:
         """Tell whether the client of a trial is likely to wait: that takes time, and no processor."""
         return trial.is_silent or trial in self._pauses_seconds  # it hung
 
-    def _execute(self, folder: Path, options: Mapping[str, Any], seconds: float) -> evidence.Place:
+    def _execute(
+        self, folder: Path, options: Mapping[str, Any], seconds: float
+    ) -> evidence.Place:
         """Run the command by `exec`; return what happened. It has no test if it took too long."""
-        files = ["--quiet", f"--report={folder}/report.json", f"--journal={folder}/journal.json"]
-        noting = [sys.executable, "-I", "-S", "-c", _NOTING, f"{folder}/group"] if seconds < math.inf else []
+        files = [
+            "--quiet",
+            f"--report={folder}/report.json",
+            f"--journal={folder}/journal.json",
+        ]
+        noting = (
+            [sys.executable, "-I", "-S", "-c", _NOTING, f"{folder}/group"]
+            if seconds < math.inf
+            else []
+        )
         words = [*flags(options), *files, "--", *noting, *self._words]
         program = [sys.executable, "-m", "image_workflow_emulator", "exec", *words]
         place, began_ms = evidence.Place(), host_elapsed_ms()
         status = self._run(folder, program, seconds)
         if status is not None:
-            place.tests[WHOLE] = {"failed": status, "seconds": (host_elapsed_ms() - began_ms) / 1000}
+            place.tests[WHOLE] = {
+                "failed": status,
+                "seconds": (host_elapsed_ms() - began_ms) / 1000,
+            }
         else:
-            with contextlib.suppress(FileNotFoundError, ValueError):  # the command did not begin
+            with contextlib.suppress(
+                FileNotFoundError, ValueError
+            ):  # the command did not begin
                 _kill_group(int((folder / "group").read_text()))
-        with contextlib.suppress(OSError, ValueError):  # it was killed before it could write them
-            place.journals += evidence.lives_of(json.decode((folder / "journal.json").read_bytes())["data"])
-            place.findings = json.decode((folder / "report.json").read_bytes())["findings"]
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # it was killed before it could write them
+            place.journals += evidence.lives_of(
+                json.decode((folder / "journal.json").read_bytes())["data"]
+            )
+            place.findings = json.decode((folder / "report.json").read_bytes())[
+                "findings"
+            ]
         return place
 
     def _scenario(self, folder: Path, cell: Cell) -> str:
@@ -199,14 +266,24 @@ class Runner:
         own, scenario = self._options.get("scenario"), cell.scenario(self._kinds)
         if own is not None:
             named = scenario_file(own)
-            text = ScenarioLibrary(load_contract()).text(own).encode() if named is None else read_file(named)
+            text = (
+                ScenarioLibrary(load_contract()).text(own).encode()
+                if named is None
+                else read_file(named)
+            )
             given = read_document(text, own).data
             scenario = {**given, "rules": [*scenario["rules"], *given.get("rules", ())]}
         file = folder / "scenario.json"
         file.write_bytes(json.encode(scenario))
         return str(file)
 
-    def _run(self, folder: Path, words: Sequence[str], seconds: float, late_seconds: float = 0) -> int | None:
+    def _run(
+        self,
+        folder: Path,
+        words: Sequence[str],
+        seconds: float,
+        late_seconds: float = 0,
+    ) -> int | None:
         """Run a program, and end all that it leaves; return its status, None if it did not end in time.
 
         Each time that the notes of a run of tests grow, it has that time again; the first may be some seconds late.
@@ -219,13 +296,20 @@ class Runner:
             stderr=self.output,
             start_new_session=True,  # Ctrl-C is for the sweep
         )
-        ends_at_ms, notes, size = host_elapsed_ms() + 1000 * (seconds + late_seconds), folder / evidence.NOTES, 0
+        ends_at_ms, notes, size = (
+            host_elapsed_ms() + 1000 * (seconds + late_seconds),
+            folder / evidence.NOTES,
+            0,
+        )
         try:
             while process.poll() is None and host_elapsed_ms() < ends_at_ms:
                 if self.stopped.wait(0.05):
                     break
                 if notes.exists() and notes.stat().st_size > size:
-                    ends_at_ms, size = host_elapsed_ms() + 1000 * seconds, notes.stat().st_size
+                    ends_at_ms, size = (
+                        host_elapsed_ms() + 1000 * seconds,
+                        notes.stat().st_size,
+                    )
             return process.poll()
         finally:
             if process.poll() is None:
@@ -235,42 +319,81 @@ class Runner:
             _kill_group(process.pid)
             process.wait()
 
-    def _judged(self, trial: Cell, place: evidence.Place, status: int | None, seconds: float) -> Run:
+    def _judged(
+        self, trial: Cell, place: evidence.Place, status: int | None, seconds: float
+    ) -> Run:
         """Judge what happened in a place. `status` is None where it did not end in time."""
         findings = [one for one in place.findings if one["rule"] not in self._ignored]
-        if trial.is_answered_once and not any(one["severity"] == "error" for one in findings):
-            findings += evidence.made_twice(self.places[trial.test].journals, place.journals)
+        if trial.is_answered_once and not any(
+            one["severity"] == "error" for one in findings
+        ):
+            findings += evidence.made_twice(
+                self.places[trial.test].journals, place.journals
+            )
         harmful = any(one["severity"] == "error" for one in findings)
-        outcome: Outcome = "hung" if status is None else "damaged" if harmful else "failed" if status else "survived"
+        outcome: Outcome = (
+            "hung"
+            if status is None
+            else "damaged"
+            if harmful
+            else "failed"
+            if status
+            else "survived"
+        )
         if trial.operation == CLIENT:
             outcome = "unnoticed" if outcome == "survived" else "noticed"
-        rules = (entry["rule"]["name"] for one in place.journals for entry in one if entry["rule"])
+        rules = (
+            entry["rule"]["name"]
+            for one in place.journals
+            for entry in one
+            if entry["rule"]
+        )
         if status is None and not trial.is_silent:
             self._pauses_seconds[trial] = _PAUSES * place.longest_pause_seconds
         elif not trial.is_silent:
             self._longest_seconds = max(self._longest_seconds, seconds)
-        return Run(str(trial), trial.test, outcome, status, round(seconds, 3), findings, str(trial) in rules)
+        return Run(
+            str(trial),
+            trial.test,
+            outcome,
+            status,
+            round(seconds, 3),
+            findings,
+            str(trial) in rules,
+        )
 
 
 def is_sure(run: Run) -> bool:
     """Tell whether chance cannot have ended a run so: a busy machine is slow, and a suite may be flaky."""
     if run.outcome == "failed":
         return not run.trial.is_recoverable
-    return (run.outcome != "hung" or run.trial.is_silent) and evidence.MADE_TWICE not in run.errors
+    return (
+        run.outcome != "hung" or run.trial.is_silent
+    ) and evidence.MADE_TWICE not in run.errors
 
 
 def agreed(first: Run, second: Run) -> Run:
     """Return what two runs of a trial are together: a failure that a repetition does not show is flaky."""
-    if first.outcome == "hung" or OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome):
+    if first.outcome == "hung" or OUTCOMES.index(second.outcome) > OUTCOMES.index(
+        first.outcome
+    ):
         return second
-    is_flaky = second.outcome != first.outcome or (second.outcome == "failed" and not second.struck)
-    return structs.replace(first, outcome="failed", is_flaky=True) if is_flaky else first
+    is_flaky = second.outcome != first.outcome or (
+        second.outcome == "failed" and not second.struck
+    )
+    return (
+        structs.replace(first, outcome="failed", is_flaky=True) if is_flaky else first
+    )
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:
     """Return options of the emulator as they are typed."""
     given = ((option.flag, options.get(option.field, ())) for option in OPTIONS)
-    return [f"{flag}={text}" for flag, value in given for text in ([value] if isinstance(value, str) else value)]
+    return [
+        f"{flag}={text}"
+        for flag, value in given
+        for text in ([value] if isinstance(value, str) else value)
+    ]
 
 
 def _kill_group(group: int) -> None:

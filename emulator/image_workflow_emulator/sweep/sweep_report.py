@@ -57,7 +57,9 @@ class Gate(Struct, frozen=True):
 
     def accepts(self, run: Run) -> bool:
         """Tell whether the outcome of a run is expected."""
-        return any(one.fits(run) and one.outcome == run.outcome for one in self.expectations)
+        return any(
+            one.fits(run) and one.outcome == run.outcome for one in self.expectations
+        )
 
     def is_weakness(self, run: Run) -> bool:
         """Tell whether a run shows something to fix: damage, hanging, or no recovery from what a client can recover
@@ -66,7 +68,10 @@ class Gate(Struct, frozen=True):
         if run.outcome == "damaged":
             return True
         is_sure = not run.is_flaky and not self.accepts(run)
-        return is_sure and (run.outcome == "hung" or (run.outcome == "failed" and run.trial.is_recoverable))
+        return is_sure and (
+            run.outcome == "hung"
+            or (run.outcome == "failed" and run.trial.is_recoverable)
+        )
 
     def fails(self, run: Run) -> bool:
         """Tell whether a run makes the sweep exit with 1."""
@@ -76,8 +81,15 @@ class Gate(Struct, frozen=True):
 
     def unused(self, runs: Iterable[Run]) -> list[Expectation]:
         """Return the expectations about cells that were run, none of which ended so."""
-        fitting = {one: [run.outcome for run in runs if one.fits(run)] for one in self.expectations}
-        return [one for one, outcomes in fitting.items() if outcomes and one.outcome not in outcomes]
+        fitting = {
+            one: [run.outcome for run in runs if one.fits(run)]
+            for one in self.expectations
+        }
+        return [
+            one
+            for one, outcomes in fitting.items()
+            if outcomes and one.outcome not in outcomes
+        ]
 
 
 def read_expectations(name: str | None) -> tuple[Expectation, ...]:
@@ -144,51 +156,102 @@ class Swept(Struct, eq=False):
         ranks = {run.trial: OUTCOMES.index(run.outcome) for run in self.ended}
         for run in sorted(self.ended, key=lambda run: -ranks[run.trial]):
             once = structs.replace(run.trial, lasts=False)
-            is_worse = once == run.trial or ranks.get(once, 0) < ranks[run.trial]  # else it suffices that it is once
+            is_worse = (
+                once == run.trial or ranks.get(once, 0) < ranks[run.trial]
+            )  # else it suffices that it is once
             if self.gate.is_weakness(run) and is_worse:
                 groups.setdefault((run.trial.operation, _habit(run)), []).append(run)
         for operation, habit in [*groups]:
-            if habit == _WAIT and (operation, _RETRY) in groups:  # who never tries again does not either after a wait
+            if (
+                habit == _WAIT and (operation, _RETRY) in groups
+            ):  # who never tries again does not either after a wait
                 groups[operation, _RETRY] += groups.pop((operation, habit))
-        causes = sorted(groups.items(), key=lambda group: (-ranks[group[1][0].trial], -len(group[1])))
-        return [self._cause(habit, runs) for (_, habit), runs in causes] + [*self._unnoticed()]
+        causes = sorted(
+            groups.items(),
+            key=lambda group: (-ranks[group[1][0].trial], -len(group[1])),
+        )
+        return [self._cause(habit, runs) for (_, habit), runs in causes] + [
+            *self._unnoticed()
+        ]
 
     def _cause(self, habit: int, runs: Sequence[Run]) -> Cause:
         faults: dict[str, dict[str, None]] = {}
         for run in runs:
-            ending = {"failed": "no recovery from", "hung": "no end after"}.get(run.outcome)
-            faults.setdefault(ending or f"{', '.join(run.errors)} after", {})[run.trial.fault] = None
-        first, endings = runs[0], [f"{ending} {first_of([*names])}" for ending, names in faults.items()]
-        summary, section = f"{first.trial.operation}: {'; '.join(endings)}", f"docs/survive.md, section {habit}"
+            ending = {"failed": "no recovery from", "hung": "no end after"}.get(
+                run.outcome
+            )
+            faults.setdefault(ending or f"{', '.join(run.errors)} after", {})[
+                run.trial.fault
+            ] = None
+        first, endings = (
+            runs[0],
+            [f"{ending} {first_of([*names])}" for ending, names in faults.items()],
+        )
+        summary, section = (
+            f"{first.trial.operation}: {'; '.join(endings)}",
+            f"docs/survive.md, section {habit}",
+        )
         cells = list(dict.fromkeys(run.cell for run in runs))
         tests = list(dict.fromkeys(run.test for run in runs if run.test))
         command = self.line_to_repeat(first.cell, first.test)
-        return Cause(summary, first.outcome, _remedy(habit, runs), section, cells, tests, command)
+        return Cause(
+            summary, first.outcome, _remedy(habit, runs), section, cells, tests, command
+        )
 
     def _unnoticed(self) -> Iterator[Cause]:
         """Iterate over what no test noticed of a broken client, although requests were changed."""
-        noticed = {run.cell for run in self.ended if run.outcome == "noticed"}.union(map(str, self.not_run))
-        struck = [run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck]
+        noticed = {run.cell for run in self.ended if run.outcome == "noticed"}.union(
+            map(str, self.not_run)
+        )
+        struck = [
+            run.cell for run in self.ended if run.outcome == "unnoticed" and run.struck
+        ]
         for cell in dict.fromkeys(one for one in struck if one not in noticed):
-            defect, command = DEFECTS[Cell.read(cell).fault], self.line_to_repeat(cell, "")
+            defect, command = (
+                DEFECTS[Cell.read(cell).fault],
+                self.line_to_repeat(cell, ""),
+            )
             remedy = f"add a test that fails if {defect}, or fail it by its conduct"
             summary = f"no test of yours would notice if {defect}"
-            yield Cause(summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], command)
+            yield Cause(
+                summary, "unnoticed", remedy, "docs/conduct.md", [cell], [], command
+            )
 
     def percent(self) -> float:
         """Return how many of the classes were tried, in percent; of a shard, of those in it."""
-        planned = {trial.class_name for trial in self.plan.cells} if self.shard else self.plan.classes.keys()
+        planned = (
+            {trial.class_name for trial in self.plan.cells}
+            if self.shard
+            else self.plan.classes.keys()
+        )
         left = {trial.class_name for trial in self.not_run}
-        return 100 * len({run.trial.class_name for run in self.ended} - left) / max(len(planned), 1)
+        return (
+            100
+            * len({run.trial.class_name for run in self.ended} - left)
+            / max(len(planned), 1)
+        )
 
     def report(self) -> Report:
         """Return the report."""
-        causes, failing = self.causes, {run.cell for run in self.ended if self.gate.fails(run)}
+        causes, failing = (
+            self.causes,
+            {run.cell for run in self.ended if self.gate.fails(run)},
+        )
         if self.gate.strict == "all":
-            failing.update(cell for cause in causes if cause.outcome == "unnoticed" for cell in cause.cells)
+            failing.update(
+                cell
+                for cause in causes
+                if cause.outcome == "unnoticed"
+                for cell in cause.cells
+            )
         least, columns = self.gate.least_percent, ("operation", "outcome", "faults")
-        is_short = self.percent() < least or (least == 100 and bool(self.not_run or self.missing))
-        counts: dict[str, int] = {outcome: sum(run.outcome == outcome for run in self.ended) for outcome in OUTCOMES}
+        is_short = self.percent() < least or (
+            least == 100 and bool(self.not_run or self.missing)
+        )
+        counts: dict[str, int] = {
+            outcome: sum(run.outcome == outcome for run in self.ended)
+            for outcome in OUTCOMES
+        }
         findings = [
             ReportFinding(
                 rule=cause.outcome,
@@ -207,19 +270,34 @@ class Swept(Struct, eq=False):
             findings=findings,
             counts={**counts, "not_run": len(self.not_run), "runs": self.number},
             checked={outcome: len(self.ended) for outcome in OUTCOMES[1:]},
-            tables=[ReportTable(title="Calls by outcome", columns=columns, rows=self._rows())],
+            tables=[
+                ReportTable(
+                    title="Calls by outcome", columns=columns, rows=self._rows()
+                )
+            ],
             next=[cause.command for cause in causes[:1]],
             details={
                 "cells": [structs.asdict(run) for run in self.ended],
                 "classes": [
-                    {"class": name, "stands_for": list(map(str, cells)), "outcome": self._outcome(cells)}
+                    {
+                        "class": name,
+                        "stands_for": list(map(str, cells)),
+                        "outcome": self._outcome(cells),
+                    }
                     for name, cells in self.plan.classes.items()
                 ],
                 "causes": [structs.asdict(cause) for cause in causes],
                 "flaky": [run.cell for run in self.ended if run.is_flaky],
-                "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.ended)],
-                "left_out": [{"cell": str(cell), "why": why} for cell, why in self.plan.left_out.items()],
-                "not_run": [{"cell": str(trial), "test": trial.test} for trial in self.not_run],
+                "unused_expectations": [
+                    structs.asdict(one) for one in self.gate.unused(self.ended)
+                ],
+                "left_out": [
+                    {"cell": str(cell), "why": why}
+                    for cell, why in self.plan.left_out.items()
+                ],
+                "not_run": [
+                    {"cell": str(trial), "test": trial.test} for trial in self.not_run
+                ],
                 "command": list(self.words),
                 "options": list(self.repeat),
                 "shard": self.shard,
@@ -230,17 +308,33 @@ class Swept(Struct, eq=False):
     def _outcome(self, cells: Sequence[Cell]) -> Outcome | None:
         """Return the worst outcome of some cells."""
         names = set(map(str, cells))
-        return max((run.outcome for run in self.ended if run.cell in names), key=OUTCOMES.index, default=None)
+        return max(
+            (run.outcome for run in self.ended if run.cell in names),
+            key=OUTCOMES.index,
+            default=None,
+        )
 
     def _summary(self, counts: Mapping[str, int]) -> str:
         """Return the number of runs by outcome, and what was not run, each in a sentence."""
-        words = ", ".join(f"{count} {one}" for one, count in counts.items() if count or "noticed" not in one)
-        sentences = [f"{count_of(len(self.ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"]
+        words = ", ".join(
+            f"{count} {one}"
+            for one, count in counts.items()
+            if count or "noticed" not in one
+        )
+        sentences = [
+            f"{count_of(len(self.ended), 'cell')} tried in {count_of(self.number, 'run')}: {words}"
+        ]
         if self.not_run:
-            left = f"{count_of(len(self.not_run), 'cell')} not tried, {self.why_stopped}"
-            sentences.append(f"incomplete: {left}; {self.percent():.0f} % of the classes were tried")
+            left = (
+                f"{count_of(len(self.not_run), 'cell')} not tried, {self.why_stopped}"
+            )
+            sentences.append(
+                f"incomplete: {left}; {self.percent():.0f} % of the classes were tried"
+            )
         if self.missing:
-            sentences.append(f"incomplete: no report of the shards {first_of(self.missing)}")
+            sentences.append(
+                f"incomplete: no report of the shards {first_of(self.missing)}"
+            )
         return ". ".join(sentences)
 
     def _rows(self) -> list[list[str]]:
@@ -258,24 +352,47 @@ def merged(files: Sequence[str], gate: Gate) -> Swept:
     try:
         return _joined([json.decode(content) for content in contents], gate)
     except (AttributeError, LookupError, TypeError, ValueError):
-        raise SettingError("--merge", " ".join(files), "whole JSON reports of the shards of one sweep") from None
+        raise SettingError(
+            "--merge", " ".join(files), "whole JSON reports of the shards of one sweep"
+        ) from None
 
 
 def _joined(reports: Sequence[Mapping[str, Any]], gate: Gate) -> Swept:
     first = reports[0]
-    same = [[report[key] for key in ("kind", "command", "options", "left_out")] for report in reports]
-    if same.count(same[0]) < len(same) or first["kind"] != "sweep" or any("not_shown" in report for report in reports):
+    same = [
+        [report[key] for key in ("kind", "command", "options", "left_out")]
+        for report in reports
+    ]
+    if (
+        same.count(same[0]) < len(same)
+        or first["kind"] != "sweep"
+        or any("not_shown" in report for report in reports)
+    ):
         raise ValueError
-    runs = {run.trial: run for report in reports for run in convert(report["cells"], list[Run])}
-    left = {Cell.read(row["cell"], row["test"]) for report in reports for row in report["not_run"]}
+    runs = {
+        run.trial: run
+        for report in reports
+        for run in convert(report["cells"], list[Run])
+    }
+    left = {
+        Cell.read(row["cell"], row["test"])
+        for report in reports
+        for row in report["not_run"]
+    }
     plan = Plan(by_urgency({*runs, *left}))
-    plan.classes = {row["class"]: [*map(Cell.read, row["stands_for"])] for row in first["classes"]}
+    plan.classes = {
+        row["class"]: [*map(Cell.read, row["stands_for"])] for row in first["classes"]
+    }
     plan.left_out = {Cell.read(row["cell"]): row["why"] for row in first["left_out"]}
     swept = Swept(plan, runs, first["command"], first["options"], gate)
     swept.number = sum(report["counts"]["runs"] for report in reports)
     shards = {report["shard"] for report in reports} - {None}
     number = int(max(shards, default="/0").partition("/")[2])
-    swept.missing = [f"{one}/{number}" for one in range(1, number + 1) if f"{one}/{number}" not in shards]
+    swept.missing = [
+        f"{one}/{number}"
+        for one in range(1, number + 1)
+        if f"{one}/{number}" not in shards
+    ]
     swept.why_stopped = "in the shards that were merged"
     return swept
 
@@ -295,11 +412,15 @@ def _habit(run: Run) -> int:
 
 def _remedy(habit: int, runs: Sequence[Run]) -> str:
     if habit == _ONE_KEY:
-        return next(str(one["remedy"]) for one in runs[0].findings if one["severity"] == "error")
+        return next(
+            str(one["remedy"]) for one in runs[0].findings if one["severity"] == "error"
+        )
     if habit in _REMEDIES:
         return _REMEDIES[habit]
     usual = CATALOGUE["internal_error"]
     recoveries = {CATALOGUE.get(run.trial.fault, usual).recovery for run in runs}
     recovery = usual.recovery if len(recoveries) > 1 else recoveries.pop()
     is_deletion = habit == _RETRY and runs[0].trial.operation.startswith("delete")
-    return recovery + ("; a DELETE that is repeated and finds 404 is done" if is_deletion else "")
+    return recovery + (
+        "; a DELETE that is repeated and finds 404 is done" if is_deletion else ""
+    )

@@ -19,10 +19,20 @@ from image_workflow_emulator.documents.values import parse_span_ms
 from image_workflow_emulator.kernel.clock import host_elapsed_ms
 from image_workflow_emulator.kernel.wording import printable
 from image_workflow_emulator.report import Report
-from image_workflow_emulator.settings import OPTIONS, SettingError, UsageError, read_settings
+from image_workflow_emulator.settings import (
+    OPTIONS,
+    SettingError,
+    UsageError,
+    read_settings,
+)
 from image_workflow_emulator.sweep.cells import CHOICES, Cell, Plan, cells_of, choose
 from image_workflow_emulator.sweep.runs import Run, Runner, agreed, flags, is_sure
-from image_workflow_emulator.sweep.sweep_report import Gate, Swept, merged, read_expectations
+from image_workflow_emulator.sweep.sweep_report import (
+    Gate,
+    Swept,
+    merged,
+    read_expectations,
+)
 
 _WAITING_RUNS: Final = 8
 """How many runs may wait for an answer that does not come, beside those that work."""
@@ -62,21 +72,47 @@ class _Sweeping:
         self._shard = _shard(options.shard or "1/1")
         self._faults = tuple(options.faults.split(",")) if options.faults else ()
         if set(self._faults) - set(CHOICES):
-            raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
-        budget_ms = _positive("--budget", options.budget, parse_span_ms, "a span such as 60s or 10m")
-        self._budget_seconds = (budget_ms or (60_000 if sys.stdout.isatty() else math.inf)) / 1000
+            raise SettingError(
+                "--faults",
+                options.faults,
+                f"some of {', '.join(CHOICES)}, with commas between them",
+            )
+        budget_ms = _positive(
+            "--budget", options.budget, parse_span_ms, "a span such as 60s or 10m"
+        )
+        self._budget_seconds = (
+            budget_ms or (60_000 if sys.stdout.isatty() else math.inf)
+        ) / 1000
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
         strict = options.strict or ("recoverable" if is_ci else "off")
         gate = Gate(strict, read_expectations(options.expected), options.least)
-        settings = read_settings(vars(options), environment, {"port": "0", "clock": "auto"})
-        jobs = _positive("--jobs", options.jobs, int, "a whole number from 1") or (os.cpu_count() or 1) + 1
+        settings = read_settings(
+            vars(options), environment, {"port": "0", "clock": "auto"}
+        )
+        jobs = (
+            _positive("--jobs", options.jobs, int, "a whole number from 1")
+            or (os.cpu_count() or 1) + 1
+        )
         self._jobs = 1 if settings.port else int(jobs)  # all runs want the same port
-        typed = {one.field: value for one in OPTIONS if (value := vars(options).get(one.field))}
-        given = {one.field: value for one in OPTIONS if (value := environment.get(one.variable))} | typed
-        repeat = [*flags(typed), *(["--timeout", options.timeout] if options.timeout else [])]
+        typed = {
+            one.field: value
+            for one in OPTIONS
+            if (value := vars(options).get(one.field))
+        }
+        given = {
+            one.field: value
+            for one in OPTIONS
+            if (value := environment.get(one.variable))
+        } | typed
+        repeat = [
+            *flags(typed),
+            *(["--timeout", options.timeout] if options.timeout else []),
+        ]
         repeat += [word for rule in options.ignore for word in ("--ignore", rule)]
         self.runner = Runner(options, given, environment)
-        self.runner.timeout_seconds = _positive("--timeout", options.timeout, float, "seconds, more than 0")
+        self.runner.timeout_seconds = _positive(
+            "--timeout", options.timeout, float, "seconds, more than 0"
+        )
         self.swept = Swept(Plan(), {}, options.words, repeat, gate, options.shard)
 
     def begin(self) -> None:
@@ -84,16 +120,32 @@ class _Sweeping:
         self._ends_at_ms = host_elapsed_ms() + 1000 * self._budget_seconds
         self.runner.clean()
         only, test, places = self._options.only, self._options.test, self.runner.places
-        journals = {name: place.journals for name, place in places.items() if test in (None, name, *place.tests)}
+        journals = {
+            name: place.journals
+            for name, place in places.items()
+            if test in (None, name, *place.tests)
+        }
         if not journals:
-            raise SettingError("--test", test, "a test that has a sandbox", list(places))
+            raise SettingError(
+                "--test", test, "a test that has a sandbox", list(places)
+            )
         found = cells_of(journals)
         if not any(found.values()):
-            raise UsageError("the command called no operation: does it use IMAGE_WORKFLOW_BASE_URL?")
+            raise UsageError(
+                "the command called no operation: does it use IMAGE_WORKFLOW_BASE_URL?"
+            )
         plan = choose(found, only, self._faults)
         if not plan.cells:
-            kinds, known = ", ".join(self._faults) or "all", [str(cell) for cells in found.values() for cell in cells]
-            raise SettingError("--only", only or "*", f"a glob that fits a cell of the faults {kinds}", known)
+            kinds, known = (
+                ", ".join(self._faults) or "all",
+                [str(cell) for cells in found.values() for cell in cells],
+            )
+            raise SettingError(
+                "--only",
+                only or "*",
+                f"a glob that fits a cell of the faults {kinds}",
+                known,
+            )
         self.swept.plan = plan.shard(*self._shard)
         if self._options.merge:
             self.swept.runs = merged(self._options.merge, self.swept.gate).runs
@@ -102,13 +154,18 @@ class _Sweeping:
         """Run what has not been run, until all has ended or the time is over."""
         swept, self._began_at_ms = self.swept, host_elapsed_ms()
         running: dict[Future[dict[Cell, Run | None]], Sequence[Cell]] = {}
-        waiting = sorted(swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts))  # these wait longest
+        waiting = sorted(
+            swept.not_run, key=lambda trial: not (trial.is_silent and trial.lasts)
+        )  # these wait longest
         if len(swept.plan.cells) == 1 and self._options.format == "text":
             self.runner.output = None
         if len(waiting) > 1:
             print(f"{len(waiting)} cells to try", file=sys.stderr, flush=True)
         # Two of these runs are for faults that last.
-        self._most_waiting = math.ceil(sum(trial.is_silent for trial in waiting) / (_WAITING_RUNS - 2)) or 1
+        self._most_waiting = (
+            math.ceil(sum(trial.is_silent for trial in waiting) / (_WAITING_RUNS - 2))
+            or 1
+        )
         pool = ThreadPoolExecutor(self._jobs + _WAITING_RUNS)
         try:
             while waiting or running:
@@ -117,9 +174,13 @@ class _Sweeping:
                     swept.number += 1
                 left_seconds = (self._ends_at_ms - host_elapsed_ms()) / 1000
                 if left_seconds <= 0:
-                    swept.why_stopped = f"since the {self._budget_seconds:g} s of --budget had passed"
+                    swept.why_stopped = (
+                        f"since the {self._budget_seconds:g} s of --budget had passed"
+                    )
                     return
-                for future in wait(running, min(left_seconds, _STEP_SECONDS), FIRST_COMPLETED).done:
+                for future in wait(
+                    running, min(left_seconds, _STEP_SECONDS), FIRST_COMPLETED
+                ).done:
                     del running[future]
                     waiting[:0] = self._take(future.result())
         finally:
@@ -131,16 +192,22 @@ class _Sweeping:
         first = self.runner.first
         for trial, run in runs.items():
             if run is None:
-                if any(runs.values()):  # the run ended with another test; else no test began
+                if any(
+                    runs.values()
+                ):  # the run ended with another test; else no test began
                     yield trial
             elif trial in first or is_sure(run):
-                self.swept.runs[trial] = agreed(first[trial], run) if trial in first else run
+                self.swept.runs[trial] = (
+                    agreed(first[trial], run) if trial in first else run
+                )
                 self._tell(self.swept.runs[trial])
             else:
                 first[trial] = run
                 yield trial
 
-    def _batch(self, waiting: list[Cell], running: Collection[Sequence[Cell]]) -> list[Cell]:
+    def _batch(
+        self, waiting: list[Cell], running: Collection[Sequence[Cell]]
+    ) -> list[Cell]:
         """Take the trials of the next run, one of each test; empty if none may begin beside those that are `running`.
 
         Those whose client waits have runs of their own.
@@ -163,12 +230,27 @@ class _Sweeping:
     def _tell(self, run: Run) -> None:
         """Print a run that shows something to fix, or was asked for."""
         is_shown = self.swept.gate.is_weakness(run) or run.is_flaky
-        is_shown |= bool(self._options.only) and run.outcome not in ("survived", "noticed")
+        is_shown |= bool(self._options.only) and run.outcome not in (
+            "survived",
+            "noticed",
+        )
         if is_shown and self._options.format == "text":
             flaky = ", but not when it was repeated" if run.is_flaky else ""
-            lines = [f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"]
-            lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
-            print(*map(printable, [*lines, f"  {self.swept.line_to_repeat(run.cell, run.test)}"]), sep="\n", flush=True)
+            lines = [
+                f"{run.outcome:8}  {run.cell}  {run.test} ({run.seconds:.1f} s{flaky})"
+            ]
+            lines += dict.fromkeys(
+                f"  {one['severity']} {one['rule']}: {one['message']}"
+                for one in run.findings
+            )
+            print(
+                *map(
+                    printable,
+                    [*lines, f"  {self.swept.line_to_repeat(run.cell, run.test)}"],
+                ),
+                sep="\n",
+                flush=True,
+            )
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -179,7 +261,9 @@ def _shard(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _positive(flag: str, text: str | None, parse: Callable[[str], float], expected: str) -> float | None:
+def _positive(
+    flag: str, text: str | None, parse: Callable[[str], float], expected: str
+) -> float | None:
     """Read an option that may be left out. Raises SettingError."""
     if text is None:
         return None

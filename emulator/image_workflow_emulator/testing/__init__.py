@@ -13,8 +13,27 @@ an emulator's objects, since most run in another process.
 from image_workflow_emulator.client.local_files import EmulatorError
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.examiner.findings import Conduct, Finding
-from image_workflow_emulator.testing.emulator import Emulator, EmulatorApplication, create_app
-from image_workflow_emulator.testing.sandbox import Clock, Explanation, Given, Rule, Sandbox, Team
+from image_workflow_emulator.testing.emulator import (
+    Emulator,
+    EmulatorApplication,
+    create_app,
+)
+from image_workflow_emulator.testing.sandbox import (
+    Clock,
+    Explanation,
+    Given,
+    Rule,
+    Sandbox,
+    Team,
+)
 
-__all__ = ["Clock", "Conduct", "Emulator", "EmulatorApplication", "EmulatorError", "Explanation", "Finding"]
+__all__ = [
+    "Clock",
+    "Conduct",
+    "Emulator",
+    "EmulatorApplication",
+    "EmulatorError",
+    "Explanation",
+    "Finding",
+]
 __all__ += ["Given", "RecordedRequest", "Rule", "Sandbox", "Team", "create_app"]

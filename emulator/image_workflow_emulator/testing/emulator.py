@@ -22,8 +22,18 @@ from weakref import finalize
 
 from image_workflow_emulator import DEFAULT_URL
 from image_workflow_emulator.client import control_client
-from image_workflow_emulator.client.control_client import Answer, ControlClient, lower_names
-from image_workflow_emulator.client.local_files import NO_ANSWER, NOT_STARTED, EmulatorError, is_refusal, unreadable
+from image_workflow_emulator.client.control_client import (
+    Answer,
+    ControlClient,
+    lower_names,
+)
+from image_workflow_emulator.client.local_files import (
+    NO_ANSWER,
+    NOT_STARTED,
+    EmulatorError,
+    is_refusal,
+    unreadable,
+)
 from image_workflow_emulator.documents.complaints import DocumentError
 from image_workflow_emulator.http.requests import Receive, Scope, Send
 from image_workflow_emulator.settings import OPTIONS, UsageError, read_settings
@@ -71,10 +81,14 @@ class Emulator:
         'iwe_demo_read_checkout'
     """
 
-    def __init__(self, plane: ControlClient, close: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, plane: ControlClient, close: Callable[[], None] = lambda: None
+    ) -> None:
         self._plane = plane.of(None)
         self._close = finalize(self, close)
-        self.default = Sandbox(plane.of(control_client.DEFAULT_SANDBOX), control_client.DEFAULT_SANDBOX)
+        self.default = Sandbox(
+            plane.of(control_client.DEFAULT_SANDBOX), control_client.DEFAULT_SANDBOX
+        )
         """The sandbox that always exists."""
 
     @classmethod
@@ -110,7 +124,10 @@ class Emulator:
         try:
             plane = ControlClient(control_client.emulator_address(url), control_token)
         except ValueError:
-            raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
+            raise EmulatorError(
+                NO_ANSWER,
+                f"found the address {url!r}; expected one such as {DEFAULT_URL}",
+            ) from None
         plane.call("GET", "health", seconds=10)
         return cls(plane)
 
@@ -156,7 +173,11 @@ def _start_server(options: Mapping[str, str]) -> tuple[str, Callable[[], None]]:
     Raises EmulatorError if it does not start.
     """
     folder = str(Path(__file__).parents[2])
-    arguments = [f"{option.flag}={options[option.field]}" for option in OPTIONS if option.field in options]
+    arguments = [
+        f"{option.flag}={options[option.field]}"
+        for option in OPTIONS
+        if option.field in options
+    ]
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-P", "-c", _LAUNCHER, folder, "serve", *arguments],
@@ -168,11 +189,20 @@ def _start_server(options: Mapping[str, str]) -> tuple[str, Callable[[], None]]:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith(b"ready "):
-                return line.decode().removeprefix("ready ").rpartition("/")[0], partial(_stop, process)
+                return line.decode().removeprefix("ready ").rpartition("/")[0], partial(
+                    _stop, process
+                )
         _stop(process)
         complaints.seek(0)
-        text = complaints.read().decode(errors="replace").replace("image-workflow-emulator: ", "").strip()
-    raise EmulatorError(NOT_STARTED, text or f"the emulator ended with status {process.returncode}")
+        text = (
+            complaints.read()
+            .decode(errors="replace")
+            .replace("image-workflow-emulator: ", "")
+            .strip()
+        )
+    raise EmulatorError(
+        NOT_STARTED, text or f"the emulator ended with status {process.returncode}"
+    )
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
@@ -223,7 +253,9 @@ class EmulatorApplication:
         """The whole emulator, for more sandboxes."""
         settings = self._application.settings
         url = settings.public_url or ORIGIN
-        return Emulator(ControlClient(url, settings.control_token, transport=self._answer))
+        return Emulator(
+            ControlClient(url, settings.control_token, transport=self._answer)
+        )
 
     @property
     def sandbox(self) -> Sandbox:
@@ -231,10 +263,17 @@ class EmulatorApplication:
         return self.emulator.default
 
     def _answer(
-        self, method: str, url: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | None,
+        seconds: float,
     ) -> Answer:
         target = url.removeprefix(self.emulator.url)
-        return self._run(ask(self._application, method, target, headers, content or b""), seconds)
+        return self._run(
+            ask(self._application, method, target, headers, content or b""), seconds
+        )
 
     def _run(self, coroutine: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
         """Run a coroutine to its end from synchronous code.
@@ -242,9 +281,15 @@ class EmulatorApplication:
         It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
         """
         loop = self._loop
-        if loop is not None and loop.is_running() and self._thread != threading.get_ident():
+        if (
+            loop is not None
+            and loop.is_running()
+            and self._thread != threading.get_ident()
+        ):
             return asyncio.run_coroutine_threadsafe(coroutine, loop).result(seconds)
-        with ThreadPoolExecutor(1) as thread:  # another thread, as this one may have a loop that runs
+        with ThreadPoolExecutor(
+            1
+        ) as thread:  # another thread, as this one may have a loop that runs
             return thread.submit(asyncio.run, coroutine).result()
 
 
@@ -278,7 +323,11 @@ def create_app(**options: Any) -> EmulatorApplication:
 
 
 async def ask(
-    application: "Application", method: str, target: str, headers: Mapping[str, str], content: bytes = b""
+    application: "Application",
+    method: str,
+    target: str,
+    headers: Mapping[str, str],
+    content: bytes = b"",
 ) -> Answer:
     """Send a request to an application, and return its answer. `target` is a path with its query.
 
@@ -295,7 +344,10 @@ async def ask(
         "raw_path": path.encode(),
         "query_string": query.encode(),
         "headers": [
-            (name.lower().encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+            (
+                name.lower().encode("latin-1", "replace"),
+                value.encode("latin-1", "replace"),
+            )
             for name, value in sent.items()
         ],
         "client": None,
@@ -305,21 +357,34 @@ async def ask(
     answered: list[Any] = []
 
     async def receive() -> Any:
-        return pieces.pop() if pieces else await asyncio.Event().wait()  # the client stays
+        return (
+            pieces.pop() if pieces else await asyncio.Event().wait()
+        )  # the client stays
 
     async def send(message: Any) -> None:
         answered.append(message)
 
     await application(scope, receive, send)
-    pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in answered[0]["headers"])
-    return Answer(answered[0]["status"], lower_names(pairs), b"".join(message.get("body", b"") for message in answered))
+    pairs = (
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, value in answered[0]["headers"]
+    )
+    return Answer(
+        answered[0]["status"],
+        lower_names(pairs),
+        b"".join(message.get("body", b"") for message in answered),
+    )
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:
     """Return what a client in this process is to see of a lost answer: with httpx, an error that its users catch."""
-    libraries = filter(None, map(sys.modules.get, ("httpx", "httpx2")))  # TestClient takes either
+    libraries = filter(
+        None, map(sys.modules.get, ("httpx", "httpx2"))
+    )  # TestClient takes either
     bases = (LostAnswerError, *(library.RemoteProtocolError for library in libraries))
-    lost: Exception = type("LostAnswerError", bases, {"__module__": LostAnswerError.__module__})(str(error))
+    lost: Exception = type(
+        "LostAnswerError", bases, {"__module__": LostAnswerError.__module__}
+    )(str(error))
     return lost
 
 
@@ -344,17 +409,24 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
     Raises TypeError for an option that `serve` does not have.
     """
-    names = {option.flag.removeprefix("--").replace("-", "_"): option.field for option in OPTIONS}
+    names = {
+        option.flag.removeprefix("--").replace("-", "_"): option.field
+        for option in OPTIONS
+    }
     fields = {**names, **{field: field for field in names.values()}}
     unknown = sorted(options.keys() - fields.keys())
     if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}")
+        raise TypeError(
+            f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}"
+        )
     with tempfile.TemporaryDirectory() as folder:
         texts = {}
         for name, value in options.items():
             if name in ("world", "scenario") and isinstance(value, Mapping):
                 file = Path(folder, f"{name}.json")
-                file.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")
+                file.write_text(
+                    json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8"
+                )
                 texts[fields[name]] = str(file)
             elif value is not None:
                 texts[fields[name]] = _value_text(value)
@@ -369,7 +441,10 @@ def _value_text(value: Any) -> str:
         case datetime():
             return control_client.timestamp_text(value)
         case Mapping():  # readings by decision
-            return ",".join(f"{decision}={reading}" for decision, reading in value.items()) or "plain"
+            return (
+                ",".join(f"{decision}={reading}" for decision, reading in value.items())
+                or "plain"
+            )
         case list() | tuple():
             return ",".join(map(_value_text, value))
     return str(value)

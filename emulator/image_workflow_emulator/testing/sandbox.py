@@ -13,9 +13,20 @@ import orjson
 from msgspec import Struct, convert
 
 from image_workflow_emulator.client import control_client
-from image_workflow_emulator.client.control_client import STATE_SECONDS, YAML, ZIP, ControlClient
+from image_workflow_emulator.client.control_client import (
+    STATE_SECONDS,
+    YAML,
+    ZIP,
+    ControlClient,
+)
 from image_workflow_emulator.client.exports import saved_sandbox
-from image_workflow_emulator.client.local_files import EmulatorError, is_refusal, read_file, read_state_file, write_file
+from image_workflow_emulator.client.local_files import (
+    EmulatorError,
+    is_refusal,
+    read_file,
+    read_state_file,
+    write_file,
+)
 from image_workflow_emulator.control.recorded_request import RecordedRequest
 from image_workflow_emulator.examiner.findings import Conduct
 from image_workflow_emulator.kernel.timestamps import parse_duration_ms
@@ -114,7 +125,9 @@ class Sandbox:
 
     # The scenario ---------------------------------------------------------------------------------------------------
 
-    def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
+    def use(
+        self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None
+    ) -> None:
         """Run another scenario from now on.
 
         `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as YAML. `team`: the name or
@@ -206,7 +219,9 @@ class Sandbox:
             >>> [finding.rule for finding in app.sandbox.conduct().findings]
             ['credential-in-request']
         """
-        return convert(self._plane.call("GET", "conduct", query={"ended": ended}), Conduct)
+        return convert(
+            self._plane.call("GET", "conduct", query={"ended": ended}), Conduct
+        )
 
     def coverage(self) -> dict[str, Any]:
         """Return the coverage of the contract by the clients of this sandbox, as far as its journal shows it.
@@ -263,7 +278,9 @@ class Sandbox:
         >>> sandbox.team("Demo").credits
         100
         """
-        self._plane.exchange("PUT", "state", read_state_file(path), ZIP, seconds=STATE_SECONDS)
+        self._plane.exchange(
+            "PUT", "state", read_state_file(path), ZIP, seconds=STATE_SECONDS
+        )
 
     def delete(self) -> None:
         """Delete it, with all that it holds. Raises EmulatorError for the default sandbox, which always exists."""
@@ -327,7 +344,13 @@ class Clock:
             seconds = parse_duration_ms(span) / 1000 if isinstance(span, str) else span
         except ValueError as error:
             raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
-        return self._move({"seconds": seconds.total_seconds() if isinstance(seconds, timedelta) else seconds})
+        return self._move(
+            {
+                "seconds": seconds.total_seconds()
+                if isinstance(seconds, timedelta)
+                else seconds
+            }
+        )
 
     def to(self, moment: datetime | str) -> int:
         """Move forward to a `moment`: an aware datetime, or a timestamp.
@@ -338,7 +361,13 @@ class Clock:
             >>> clock.to("2026-01-01T00:15:00.000Z")
             0
         """
-        return self._move({"to": control_client.timestamp_text(moment) if isinstance(moment, datetime) else moment})
+        return self._move(
+            {
+                "to": control_client.timestamp_text(moment)
+                if isinstance(moment, datetime)
+                else moment
+            }
+        )
 
     def next(self) -> int:
         """Move forward to the next event."""
@@ -393,13 +422,21 @@ class Team:
             >>> team.credits, team.subscription
             (5, 'inactive')
         """
-        self._plane.call("PATCH", f"teams/{control_client.path_step(self._name_or_id)}", changes)
+        self._plane.call(
+            "PATCH", f"teams/{control_client.path_step(self._name_or_id)}", changes
+        )
 
     def show(self) -> Mapping[str, Any]:
         """Return all of it, as the control plane shows it."""
-        found = [team for team in self._sandbox.teams() if self._name_or_id in (team["id"], team["name"])]
+        found = [
+            team
+            for team in self._sandbox.teams()
+            if self._name_or_id in (team["id"], team["name"])
+        ]
         if len(found) != 1:
-            many = "more than one Team has this name" if found else "there is no such Team"
+            many = (
+                "more than one Team has this name" if found else "there is no such Team"
+            )
             raise EmulatorError("not_found", f"{self._name_or_id!r}: {many}")
         return found[0]
 
@@ -469,7 +506,11 @@ class Given:
         return self._make("photography_style", name=name, **fields)
 
     def photoshoot(
-        self, *, products: Sequence[str | Mapping[str, Any]], finished: bool = True, **fields: Any
+        self,
+        *,
+        products: Sequence[str | Mapping[str, Any]],
+        finished: bool = True,
+        **fields: Any,
     ) -> Resource:
         """Make a photoshoot, and return its Generation.
 
@@ -479,7 +520,10 @@ class Given:
             >>> given.photoshoot(products=[given.product("Linen shirt")], finished=False)["status"]
             'queued'
         """
-        ids = [product if isinstance(product, str) else product["id"] for product in products]
+        ids = [
+            product if isinstance(product, str) else product["id"]
+            for product in products
+        ]
         return self._make("photoshoot", products=ids, finished=finished, **fields)
 
     def file(self, path: str | Path, *, team: str | None = None) -> list[Resource]:
@@ -501,7 +545,9 @@ class Given:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]
 
     def _send(self, content: bytes, query: Mapping[str, Any]) -> list[Resource]:
-        answer = self._plane.exchange("POST", "given", content, YAML, query=query, seconds=STATE_SECONDS)
+        answer = self._plane.exchange(
+            "POST", "given", content, YAML, query=query, seconds=STATE_SECONDS
+        )
         made: list[Resource] = orjson.loads(answer)["data"]
         return made
 
@@ -558,5 +604,9 @@ class Rule(Struct, frozen=True, kw_only=True):
         >>> create_app(scenario="some-outputs-fail").sandbox.rules[0].never_fired("mine")
         'the rule "slots 2 and 4 fail" of the scenario mine never fired (nothing matched it)'
         """
-        matched = {0: "nothing matched it", 1: "it matched once"}.get(self.matched, f"it matched {self.matched} times")
-        return f'the rule "{self.name}" of the scenario {scenario} never fired ({matched})'
+        matched = {0: "nothing matched it", 1: "it matched once"}.get(
+            self.matched, f"it matched {self.matched} times"
+        )
+        return (
+            f'the rule "{self.name}" of the scenario {scenario} never fired ({matched})'
+        )

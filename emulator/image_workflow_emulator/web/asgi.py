@@ -5,7 +5,15 @@ from typing import Any
 import orjson
 
 from image_workflow_emulator.contract import Contract
-from image_workflow_emulator.http.requests import Body, Message, Receive, Request, Scope, Send, Stop
+from image_workflow_emulator.http.requests import (
+    Body,
+    Message,
+    Receive,
+    Request,
+    Scope,
+    Send,
+    Stop,
+)
 from image_workflow_emulator.http.responses import JSON_TYPE, Response
 from image_workflow_emulator.service.records.journal import Journal
 from image_workflow_emulator.service.records.record import RequestRecord, digest
@@ -32,7 +40,12 @@ class Service:
     """Every path but the control plane's."""
 
     def __init__(
-        self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None, stop: Stop
+        self,
+        contract: Contract,
+        sandboxes: Sandboxes,
+        pictures: PictureWorker,
+        public_url: str | None,
+        stop: Stop,
     ) -> None:
         self._sandboxes = sandboxes
         self._pictures = pictures
@@ -60,7 +73,13 @@ class Service:
             exchange.record.is_unheard = True
 
     async def ask_off_record(
-        self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
+        self,
+        sandbox: Sandbox,
+        scope: Scope,
+        key: str,
+        method: str,
+        path: str,
+        content: bytes,
     ) -> dict[str, Any]:
         """Ask `/v1` with a valid key. The request is not journaled, rate-limited or matched by rules.
 
@@ -68,8 +87,18 @@ class Service:
         """
         request_id = _unrouted_id(sandbox)
         headers = [(name, value) for name, value in scope["headers"] if name == b"host"]
-        headers += (b"authorization", f"Bearer {key}".encode()), (b"idempotency-key", request_id.encode()), JSON_TYPE
-        asked = {"method": method, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}
+        headers += (
+            (b"authorization", f"Bearer {key}".encode()),
+            (b"idempotency-key", request_id.encode()),
+            JSON_TYPE,
+        )
+        asked = {
+            "method": method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": headers,
+        }
         request = Request({**scope, **asked}, self._public_url)
 
         async def receive() -> Message:
@@ -83,15 +112,26 @@ class Service:
         assert response is not None
         return dict(orjson.loads(response.body))
 
-    def _exchange(self, request: Request, body: Body, request_id: str | None = None) -> Exchange:
+    def _exchange(
+        self, request: Request, body: Body, request_id: str | None = None
+    ) -> Exchange:
         """Begin an exchange. Unknown callers get Request-Ids of their own sequence: they change none of a test."""
         find = _SURFACES.get(request.path[: request.path.find("/", 1) + 1])
-        home, caller, route, resource_id = find(self._sandboxes, request) if find else self._v1.find(request)
+        home, caller, route, resource_id = (
+            find(self._sandboxes, request) if find else self._v1.find(request)
+        )
         sandbox = home or self._sandboxes.default
         if request_id is None:
-            request_id = _unrouted_id(sandbox) if home is None else sandbox.identifiers.next("req")
+            request_id = (
+                _unrouted_id(sandbox)
+                if home is None
+                else sandbox.identifiers.next("req")
+            )
         headers, connection = request.headers, request.connection
-        authorization, peer = headers.get(b"authorization"), None if connection is None else connection.peer
+        authorization, peer = (
+            headers.get(b"authorization"),
+            None if connection is None else connection.peer,
+        )
         now = sandbox.clock.now()
         record = RequestRecord(
             at=now,
@@ -101,12 +141,16 @@ class Service:
             query=request.query_string,
             credential=None if caller is None else caller.credential,
             team=None if caller is None else caller.account.team,
-            unknown_credential=digest(authorization) if caller is None and authorization is not None else None,
+            unknown_credential=digest(authorization)
+            if caller is None and authorization is not None
+            else None,
             has_authorization=authorization is not None,
             shows_key=_shows_key(sandbox, caller, route, request),
             key_header=headers.get(b"idempotency-key"),
             user_agent_header=headers.get(b"user-agent"),
-            content_type_header=headers.get(b"content-type", b"") if body.has_more else None,
+            content_type_header=headers.get(b"content-type", b"")
+            if body.has_more
+            else None,
             fault_header=None if route.operation is None else headers.get(FAULT_HEADER),
             connection=peer,
             operation=route.operation,
@@ -136,29 +180,52 @@ def _leave(exchange: Exchange, journal: Journal, response: Response | None) -> b
     """
     record, request, clock = exchange.record, exchange.request, exchange.sandbox.clock
     if response is not None and record.outcome != "lost":
-        record.status, record.response_headers = response.status, (*response.headers, request.embedding)
+        record.status, record.response_headers = (
+            response.status,
+            (*response.headers, request.embedding),
+        )
         if record.byte_surface == "download" and record.problem is None:
             record.response_body_bytes = len(response.body)
         else:
             record.response_body = response.body
-    record.is_unheard = request.connection is not None and request.connection.transport.is_closing()
+    record.is_unheard = (
+        request.connection is not None and request.connection.transport.is_closing()
+    )
     if record.byte_surface == "upload":
         record.request_body_bytes = exchange.body.size_bytes
     return journal.leave(record, clock.now(), is_timed=not clock.skips_waits)
 
 
-def _shows_key(sandbox: Sandbox, caller: Caller | None, route: Route, request: Request) -> bool:
+def _shows_key(
+    sandbox: Sandbox, caller: Caller | None, route: Route, request: Request
+) -> bool:
     """Whether a request shows the key of a credential where none belongs; a short key may be there by chance.
 
     A request with a known caller is searched for the caller's own key, any other for every key of the sandbox.
     """
     is_for_bytes = route.byte_surface is not None
-    if not (is_for_bytes or request.query_string or b"idempotency-key" in request.headers):
+    if not (
+        is_for_bytes or request.query_string or b"idempotency-key" in request.headers
+    ):
         return False
-    keys = sandbox.credentials if is_for_bytes or caller is None else [caller.credential.key]
-    others = request.headers.values() if is_for_bytes else [request.headers.get(b"idempotency-key", b"")]
+    keys = (
+        sandbox.credentials
+        if is_for_bytes or caller is None
+        else [caller.credential.key]
+    )
+    others = (
+        request.headers.values()
+        if is_for_bytes
+        else [request.headers.get(b"idempotency-key", b"")]
+    )
     places = [request.query_string, *others]
-    return any(key.encode() in place for key in keys if len(key) >= MIN_KEY_LENGTH for place in places if place)
+    return any(
+        key.encode() in place
+        for key in keys
+        if len(key) >= MIN_KEY_LENGTH
+        for place in places
+        if place
+    )
 
 
 def _unrouted_id(sandbox: Sandbox) -> str:

@@ -6,7 +6,11 @@ The order of the checks is the order of the errors. The service room has the che
 from collections.abc import Callable, Mapping
 
 from image_workflow_emulator.contract import Contract, OperationContract, QueryParameter
-from image_workflow_emulator.documents.schemas import LARGE_BODY_BYTES, MAX_LISTED_VIOLATIONS, listed
+from image_workflow_emulator.documents.schemas import (
+    LARGE_BODY_BYTES,
+    MAX_LISTED_VIOLATIONS,
+    listed,
+)
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.intents import fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
@@ -23,7 +27,12 @@ def build_steps(
     contract: Contract, operation: OperationContract
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
     """Return an operation's checks: at the entrance, before the wait in admission, and after it."""
-    before, after = [_of_call(Check.PROFILE, admission.check_profile)] if operation.is_write else [], []
+    before, after = (
+        [_of_call(Check.PROFILE, admission.check_profile)]
+        if operation.is_write
+        else [],
+        [],
+    )
     before.append(Step(Check.SHAPE, _check_of_shape(operation)))
     if operation.body is not None:
         before.append(Step(Check.BODY, _check_of_body(contract, operation.body)))
@@ -33,7 +42,10 @@ def build_steps(
         after.append(_of_call(Check.PAUSE, admission.check_pause))
     if operation.takes_key:
         after.append(_of_call(Check.SUBSCRIPTION, admission.check_subscription))
-    entrance = Step(Check.CREDENTIAL, _check_credential), _of_call(Check.RATE, admission.check_rate)
+    entrance = (
+        Step(Check.CREDENTIAL, _check_credential),
+        _of_call(Check.RATE, admission.check_rate),
+    )
     return entrance, tuple(before), tuple(after)
 
 
@@ -64,15 +76,26 @@ def _remedy_for_key(request: Request) -> str:
 
 def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
     """400: query, Idempotency-Key and JSON are well-formed (D02, D03, D44)."""
-    has_key, has_body, method = operation.takes_key, operation.body is not None, operation.method
+    has_key, has_body, method = (
+        operation.takes_key,
+        operation.body is not None,
+        operation.method,
+    )
 
     def check(exchange: Exchange) -> None:
         request, call = exchange.request, exchange.call
         if request.query_string:
             clamps = call.sandbox.readings.page_limit == "clamps"
-            call.query = parse_query(request.query_string, operation.query, clamps=clamps)
+            call.query = parse_query(
+                request.query_string, operation.query, clamps=clamps
+            )
         if has_key:
-            exchange.key_scope = KeyScope(call.caller.credential.id, method, request.path, request.idempotency_key())
+            exchange.key_scope = KeyScope(
+                call.caller.credential.id,
+                method,
+                request.path,
+                request.idempotency_key(),
+            )
         if has_body:
             request.check_encoding()
             call.intent = parse_json(exchange.content, request.content_type())
@@ -83,7 +106,10 @@ def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
 
 
 def parse_query(
-    query_string: bytes, parameters: Mapping[str, QueryParameter], *, clamps: bool = False
+    query_string: bytes,
+    parameters: Mapping[str, QueryParameter],
+    *,
+    clamps: bool = False,
 ) -> dict[str, str]:
     """Read the query of an operation, checked against its parameters (D02). `clamps`: a number above its range is cut.
 
@@ -112,13 +138,21 @@ def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
 
     def check(exchange: Exchange) -> None:
         call, content = exchange.call, exchange.content or b""
-        violations = contract.violations(name, call.intent, len(content) > LARGE_BODY_BYTES)
+        violations = contract.violations(
+            name, call.intent, len(content) > LARGE_BODY_BYTES
+        )
         if violations:
-            remedy = "; ".join(violation.remedy for violation in violations[:MAX_LISTED_VIOLATIONS])
+            remedy = "; ".join(
+                violation.remedy for violation in violations[:MAX_LISTED_VIOLATIONS]
+            )
             raise Problem("invalid_input", listed(violations), remedy=remedy)
         readings, sent = call.sandbox.readings, call.intent
         call.intent = intent_of(name, sent, readings)
-        exchange.fingerprint = json_bytes(sent) if readings.intent == "as-sent" else fingerprint(call.intent)  # D14
+        exchange.fingerprint = (
+            json_bytes(sent)
+            if readings.intent == "as-sent"
+            else fingerprint(call.intent)
+        )  # D14
 
     return check
 

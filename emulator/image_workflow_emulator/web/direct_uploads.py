@@ -7,10 +7,20 @@ more of them are kept than the session declared.
 import hashlib
 import io
 
-from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem, invalid_request
+from image_workflow_emulator.domain.problems import (
+    BYTE_CODES,
+    Check,
+    Problem,
+    invalid_request,
+)
 from image_workflow_emulator.domain.resources import UploadSession
 from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Response, json_bytes
+from image_workflow_emulator.http.responses import (
+    JSON_TYPE,
+    NOSNIFF,
+    Response,
+    json_bytes,
+)
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
@@ -61,7 +71,9 @@ def _check_head(exchange: Exchange) -> None:
             shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
             shown = "more than one" if name in request.repeated else shown
             remedy = "send every header of upload.headers as it is"
-            raise invalid_request(name.decode(), shown, f"{value} as in upload.headers", remedy)
+            raise invalid_request(
+                name.decode(), shown, f"{value} as in upload.headers", remedy
+            )
     request.check_encoding()
     announced = request.announced_bytes()
     if announced and announced != session.size_bytes:
@@ -72,10 +84,13 @@ def _wrong_size(session: UploadSession, found: str) -> Problem:
     """Return the refusal of a wrong size; where bytes were accepted, it is a conflict (D16)."""
     if session.digest is not None:
         return uploads.bytes_conflict(
-            session, f"found {found}; expected those that {session.id} accepted already, or a new session"
+            session,
+            f"found {found}; expected those that {session.id} accepted already, or a new session",
         )
     remedy = f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size"
-    return invalid_request("the body", found, f"size_bytes, {session.size_bytes}", remedy)
+    return invalid_request(
+        "the body", found, f"size_bytes, {session.size_bytes}", remedy
+    )
 
 
 async def _read_bytes(exchange: Exchange) -> None:
@@ -87,12 +102,17 @@ async def _read_bytes(exchange: Exchange) -> None:
     """
     body, session, sandbox = exchange.body, _session(exchange), exchange.sandbox
     images = sandbox.images  # a reset gives the sandbox others
-    hasher, gathered = hashlib.sha256(), io.BytesIO()  # which hands its bytes out without a copy
+    hasher, gathered = (
+        hashlib.sha256(),
+        io.BytesIO(),
+    )  # which hands its bytes out without a copy
     try:
         while body.has_more:
             piece = await body.take()
             if body.size_bytes > session.size_bytes:
-                raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
+                raise _wrong_size(
+                    session, f"more than {count_of(session.size_bytes, 'byte')}"
+                )
             hasher.update(piece)
             if session.digest is None:
                 sandbox.check_memory(len(piece))
@@ -111,12 +131,23 @@ def _check_bytes(exchange: Exchange) -> None:
 
 
 def _commit(exchange: Exchange, _found: None) -> str:
-    return uploads.accept(exchange.sandbox, _session(exchange), exchange.fingerprint.hex(), exchange.content or b"")
+    return uploads.accept(
+        exchange.sandbox,
+        _session(exchange),
+        exchange.fingerprint.hex(),
+        exchange.content or b"",
+    )
 
 
 async def _render(exchange: Exchange, token: object) -> Response:
-    content, request_id = json_bytes({"upload_token": token}), (b"request-id", exchange.request_id.encode())
-    length, added = (b"content-length", b"%d" % len(content)), exchange.fault.headers(exchange, is_refusal=False)
+    content, request_id = (
+        json_bytes({"upload_token": token}),
+        (b"request-id", exchange.request_id.encode()),
+    )
+    length, added = (
+        (b"content-length", b"%d" % len(content)),
+        exchange.fault.headers(exchange, is_refusal=False),
+    )
     status = 201 if exchange.sandbox.readings.upload_status == "created" else 200  # D16
     return Response(status, (JSON_TYPE, NOSNIFF, length, request_id, *added), content)
 

@@ -16,7 +16,13 @@ from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
 from image_workflow_emulator.http.requests import Body, Request, Stop
-from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response, not_allowed, problem_response
+from image_workflow_emulator.http.responses import (
+    JSON_TYPE,
+    Header,
+    Response,
+    not_allowed,
+    problem_response,
+)
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault
 from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision
@@ -85,7 +91,12 @@ class Route(Struct, frozen=True, kw_only=True):
     """Returns the id of the resource in the path."""
 
     def __post_init__(self) -> None:
-        steps = (*self.entrance, *self.before_admission, *self.after_admission, *self.own)
+        steps = (
+            *self.entrance,
+            *self.before_admission,
+            *self.after_admission,
+            *self.own,
+        )
         found = () if self.operation is None else (Check.ROUTE,)
         structs.force_setattr(self, "checks", (*found, *(check for check, _ in steps)))
 
@@ -143,19 +154,25 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     def enter(self, has_waited: bool) -> None:
         """Settle the sandbox; after a wait, find the caller and read the clock again."""
         if has_waited:
-            if self.route.operation is not None and not (self.caller and self.sandboxes.is_current(self.caller)):
+            if self.route.operation is not None and not (
+                self.caller and self.sandboxes.is_current(self.caller)
+            ):
                 self.caller = self.sandboxes.find_caller(self.request.bearer_key())
             if self.caller is not None:
                 self.sandbox = self.caller.sandbox
             self.now = self.sandbox.clock.now()
         engine.settle(self.sandbox, self.now)
         if self.caller is not None:
-            self.call = Call(self.sandbox, self.caller, self.now, self.record, self.resource_id)
+            self.call = Call(
+                self.sandbox, self.caller, self.now, self.record, self.resource_id
+            )
 
     @property
     def home(self) -> Sandbox | None:
         """The sandbox of the request; None once it was deleted or replaced, which may happen while a request waits."""
-        is_there = self.has_home and self.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+        is_there = (
+            self.has_home and self.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+        )
         return self.sandbox if is_there else None
 
     def refresh(self) -> None:
@@ -175,13 +192,19 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     def request_facts(self) -> Facts:
         """Return what a scenario can match of this request."""
         identifier = self.route.resource_of(self.resource_id)
-        return scenarios.request_facts(self.sandbox, self.record, identifier, self.content)
+        return scenarios.request_facts(
+            self.sandbox, self.record, identifier, self.content
+        )
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
-        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self.has_home)
+        is_known = self.route.operation is not None or (
+            self.route.byte_surface is not None and self.has_home
+        )
         if is_known and scenarios.awaits_answer(self.sandbox):
-            scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
+            scenarios.note_answer(
+                self.sandbox, self.request_facts(), engine.enter(self.sandbox)
+            )
 
     def varied(self, response: Response) -> Response:
         """Add what v1 may add (D68), and write it as another reading does, where that is asked for."""
@@ -213,7 +236,11 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
     def rule_header(self) -> tuple[Header, ...]:
         """The header that names the scenario's rule: what is not ASCII is percent-encoded, as UTF-8."""
         rule = self.decision.rule
-        return () if rule is None else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
+        return (
+            ()
+            if rule is None
+            else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
+        )
 
     def fire(self) -> None:
         """Count that the rule fired."""
@@ -228,23 +255,35 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
         """Take back the count of this request against its rate (D41)."""
         admission.forget_request(self.call)
 
-    def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
+    def problem(
+        self, code: str, detail: str | None, retry_after: int | None
+    ) -> Problem:
         """Return the problem that the service itself would answer with."""
         self.fire()
-        return scenarios.injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after, self.is_read)
+        return scenarios.injected_problem(
+            self.sandbox, self.caller, self.now, code, detail, retry_after, self.is_read
+        )
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem; an auto clock then skips the wait that it asks of the client."""
         record, retry_after = self.record, problem.retry_after
         skips_wait = retry_after is not None and self.sandbox.clock.skips_waits
-        is_replaced = problem.is_injected and (record.is_committed or record.replay_of is not None)
+        is_replaced = problem.is_injected and (
+            record.is_committed or record.replay_of is not None
+        )
         record.outcome = "replaced" if is_replaced else "refused"
         record.problem = problem
         if problem.status == 402 and self.caller is not None:
             record.available_credits = self.caller.account.ledger.available
-        headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
+        headers = (
+            self.rule_header
+            if problem.is_injected
+            else self.fault.headers(self, is_refusal=True)
+        )
         shown_retry_after = 0 if skips_wait else retry_after
-        response = self.varied(problem_response(problem, self.request_id, shown_retry_after, headers))
+        response = self.varied(
+            problem_response(problem, self.request_id, shown_retry_after, headers)
+        )
         if skips_wait and retry_after is not None:
             wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
             engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)
@@ -293,7 +332,9 @@ class Exchange(Struct, eq=False, gc=False, kw_only=True):
 # Held admissions: a scenario keeps a request in admission for a span of emulator time (D13) ---------------------------
 
 
-async def _hold(sandbox: Sandbox, scope: KeyScope | None, now: int, duration_ms: int) -> None:
+async def _hold(
+    sandbox: Sandbox, scope: KeyScope | None, now: int, duration_ms: int
+) -> None:
     """Keep a request waiting for a span of emulator time, however the sandbox's clock runs."""
     held = HeldAdmission(now + duration_ms, scope)
     name = sandbox.identifiers.next("hold")
@@ -304,7 +345,9 @@ async def _hold(sandbox: Sandbox, scope: KeyScope | None, now: int, duration_ms:
     while not held.ended.is_set():
         setting, seconds = sandbox.clock.setting, _REFRESH_SECONDS
         if setting.mode == "real":
-            seconds = min(max(held.due - sandbox.clock.now(), 1) / 1000 / setting.rate, seconds)
+            seconds = min(
+                max(held.due - sandbox.clock.now(), 1) / 1000 / setting.rate, seconds
+            )
         elif setting.mode == "auto":
             seconds = min(gives_up_at - loop.time(), seconds)
             if seconds <= 0:

@@ -30,10 +30,16 @@ def _check_link(exchange: Exchange) -> None:
     stem, _, extension = name.rpartition(".")
     key, _, secret = stem.rpartition("-")
     picture = None if sandbox is None else sandbox.images.public(key)
-    if sandbox is None or picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
+    if (
+        sandbox is None
+        or picture is None
+        or not compare_digest(secret.encode(), picture.secret.encode())
+    ):
         raise _no_such_file(name)
     asset = sandbox.store.assets.items.get(key)
-    if extension != EXTENSIONS[asset.format if asset else "png"]:  # pictures of ingredients are PNG
+    if (
+        extension != EXTENSIONS[asset.format if asset else "png"]
+    ):  # pictures of ingredients are PNG
         raise _no_such_file(name)
 
 
@@ -45,7 +51,10 @@ async def _render(exchange: Exchange, key: object) -> Response:
     """Answer with the file, a part of it, or that the client's copy is still good."""
     assert isinstance(key, str)
     images, request = exchange.sandbox.images, exchange.request
-    if exchange.sandbox.readings.file_delivery == "redirects" and not request.query_string:
+    if (
+        exchange.sandbox.readings.file_delivery == "redirects"
+        and not request.query_string
+    ):
         return _redirect(exchange)
     etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
     headers: tuple[Header, ...] = (
@@ -53,7 +62,10 @@ async def _render(exchange: Exchange, key: object) -> Response:
         (b"etag", etag),
         (b"accept-ranges", b"bytes"),
     )
-    known = [tag.strip().removeprefix(b"W/") for tag in request.headers.get(b"if-none-match", b"").split(b",")]
+    known = [
+        tag.strip().removeprefix(b"W/")
+        for tag in request.headers.get(b"if-none-match", b"").split(b",")
+    ]
     if etag in known or known == [b"*"]:
         return Response(304, headers, b"")
     data = images.pictures[key].data or await exchange.pictures.data(images, key)
@@ -61,9 +73,14 @@ async def _render(exchange: Exchange, key: object) -> Response:
     status, size, part = 200, len(data), _find_part(request, len(data), etag)
     if part is not None:
         status, data = 206, data[part.start : part.stop]
-        headers = (*headers, (b"content-range", b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)))
+        headers = (
+            *headers,
+            (b"content-range", b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)),
+        )
     length = (b"content-length", b"%d" % len(data))
-    return Response(status, ((b"content-type", media_type), NOSNIFF, *headers, length), data)
+    return Response(
+        status, ((b"content-type", media_type), NOSNIFF, *headers, length), data
+    )
 
 
 def _redirect(exchange: Exchange) -> Response:
@@ -72,16 +89,25 @@ def _redirect(exchange: Exchange) -> Response:
     signature = exchange.sandbox.signer.sign("target", exchange.resource_id, until)
     target = f"{exchange.request.origin}{exchange.request.path}?until={until}&signature={signature}"
     request_id = (b"request-id", exchange.request_id.encode())
-    return Response(302, ((b"location", target.encode()), (b"content-length", b"0"), request_id), b"")
+    return Response(
+        302,
+        ((b"location", target.encode()), (b"content-length", b"0"), request_id),
+        b"",
+    )
 
 
 def _check_target(exchange: Exchange) -> None:
     """404: the address that a redirect gave is alive."""
-    if exchange.sandbox.readings.file_delivery == "plain" or not exchange.request.query_string:
+    if (
+        exchange.sandbox.readings.file_delivery == "plain"
+        or not exchange.request.query_string
+    ):
         return
     asked = dict(parse_qsl(exchange.request.query_string.decode("latin-1")))
     until, signature = asked.get("until", ""), asked.get("signature", "")
-    is_signed = until.isdecimal() and exchange.sandbox.signer.verify(signature, "target", exchange.resource_id, until)
+    is_signed = until.isdecimal() and exchange.sandbox.signer.verify(
+        signature, "target", exchange.resource_id, until
+    )
     if not is_signed or exchange.now >= int(until):
         raise _no_such_file(exchange.resource_id)
 
@@ -89,7 +115,11 @@ def _check_target(exchange: Exchange) -> None:
 _DOWNLOAD = Route(
     byte_surface="download",
     codes=BYTE_CODES,
-    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), allowing("GET", "HEAD")),
+    entrance=(
+        Step(Check.RESOURCE, _check_link),
+        Step(Check.RESOURCE, _check_target),
+        allowing("GET", "HEAD"),
+    ),
     after_admission=(Step(Check.RESOURCE, _check_link),),
     commit=lambda exchange, _: _key_of(exchange.resource_id),
     render=_render,
@@ -115,7 +145,11 @@ def _find_part(request: Request, size: int, etag: bytes) -> range | None:
     match = _RANGE.fullmatch(asked.replace(" ", ""))
     first, last = match.groups() if match else ("", "")
     is_backwards = first and last and int(last) < int(first)
-    if not (first or last) or is_backwards or request.headers.get(b"if-range", etag).strip() != etag:
+    if (
+        not (first or last)
+        or is_backwards
+        or request.headers.get(b"if-range", etag).strip() != etag
+    ):
         return None
     start = int(first) if first else max(size - int(last), 0)
     part = range(start, min(int(last) + 1, size) if first and last else size)

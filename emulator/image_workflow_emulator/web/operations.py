@@ -19,9 +19,18 @@ from image_workflow_emulator.domain.resources import (
 )
 from image_workflow_emulator.kernel.timestamps import seconds_up
 from image_workflow_emulator.service import engine
-from image_workflow_emulator.service.resources import authoring, generations, lookups, uploads
+from image_workflow_emulator.service.resources import (
+    authoring,
+    generations,
+    lookups,
+    uploads,
+)
 from image_workflow_emulator.service.resources import products as library
-from image_workflow_emulator.service.resources.lookups import Lookup, find, found_by_path
+from image_workflow_emulator.service.resources.lookups import (
+    Lookup,
+    find,
+    found_by_path,
+)
 from image_workflow_emulator.service.sandbox.calls import Call, Handler, found
 from image_workflow_emulator.service.sandbox.store import Collection
 from image_workflow_emulator.web.exchange import Exchange
@@ -62,7 +71,12 @@ def _poll(lookup: Lookup[Work]) -> Handler:
             return Poll(work, _hint(call, max(seconds_up(wait_ms), 1)))
         engine.advance(call.sandbox, call.now + wait_ms)
         work = find(call, lookup)
-        return Poll(work, None if engine.next_change_ms(call.sandbox, work, call.now) is None else _hint(call, 0))
+        return Poll(
+            work,
+            None
+            if engine.next_change_ms(call.sandbox, work, call.now) is None
+            else _hint(call, 0),
+        )
 
     return Handler(checks=(found_by_path(lookup),), commit=poll)
 
@@ -70,7 +84,13 @@ def _poll(lookup: Lookup[Work]) -> Handler:
 def _hint(call: Call, seconds: int) -> int | None:
     """Return the Retry-After of a poll: the truth, half of it, or none (D42)."""
     reading = call.sandbox.readings.poll_hint
-    return None if reading == "no-hint" else -(-seconds // 2) if reading == "rough" else seconds
+    return (
+        None
+        if reading == "no-hint"
+        else -(-seconds // 2)
+        if reading == "rough"
+        else seconds
+    )
 
 
 # Lists ----------------------------------------------------------------------------------------------------------------
@@ -81,7 +101,13 @@ def _list(name: str) -> Handler:
 
     def check_cursor(call: Call, _found: None) -> Page[Any]:
         store = call.sandbox.store
-        return _page(call, name, store.ingredients[name] if name in INGREDIENT_KINDS else getattr(store, name))
+        return _page(
+            call,
+            name,
+            store.ingredients[name]
+            if name in INGREDIENT_KINDS
+            else getattr(store, name),
+        )
 
     return Handler(checks=((Check.SHAPE, check_cursor),), commit=found)
 
@@ -93,21 +119,36 @@ def _page(call: Call, name: str, collection: Collection[Any]) -> Page[Any]:
     page: Page[Any] | None = shown.get(asked)
     if page is not None and not is_late:
         return page
-    filters = {key: value for key, value in query.items() if key not in ("limit", "after")}
+    filters = {
+        key: value for key, value in query.items() if key not in ("limit", "after")
+    }
     if filters.get("scope") == "all":
         del filters["scope"]  # the meaning of an absent scope
     words = sorted(f"{key}={value}" for key, value in filters.items())
-    binding, limit = (call.team_id, name, *words), int(query.get("limit", DEFAULT_LIMIT))
+    binding, limit = (
+        (call.team_id, name, *words),
+        int(query.get("limit", DEFAULT_LIMIT)),
+    )
     scope = filters.pop("scope", "all")
-    owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
+    owners = [
+        owner
+        for owner in (None, call.team_id)
+        if scope == "all" or (owner is None) == (scope == "global")
+    ]
     sections = [collection.ids(owner, filters) for owner in owners]
     if is_late:  # D74; what no Team owns was there before
         items, seen_until = collection.items, call.now - LIST_LAG_MS
         sections = [
-            ids if owner is None else [name for name in ids if items[name].created_at <= seen_until]
+            ids
+            if owner is None
+            else [name for name in ids if items[name].created_at <= seen_until]
             for owner, ids in zip(owners, sections, strict=True)
         ]
-    load, signer, always = collection.items.__getitem__, call.sandbox.signer, readings.last_page == "always-a-cursor"
+    load, signer, always = (
+        collection.items.__getitem__,
+        call.sandbox.signer,
+        readings.last_page == "always-a-cursor",
+    )
     page = paginate(sections, load, signer, binding, limit, query.get("after"), always)
     if len(shown) >= _MAX_KEPT_PAGES:
         shown.clear()
@@ -141,12 +182,19 @@ OPERATIONS: Mapping[str, Handler] = {
     "getProduct": _read(lookups.PRODUCT),
     "updateProduct": library.UPDATE_PRODUCT,
     "deleteProduct": library.DELETE_PRODUCT,
-    **{name: handler for kind in INGREDIENT_KINDS for name, handler in _ingredient_handlers(kind).items()},
+    **{
+        name: handler
+        for kind in INGREDIENT_KINDS
+        for name, handler in _ingredient_handlers(kind).items()
+    },
     "listOperations": _list("operations"),
     "getOperation": _poll(lookups.OPERATION),
     "listGenerations": _list("generations"),
     "getGeneration": _poll(lookups.GENERATION),
-    **{operation_admitting(workflow): handler for workflow, handler in generations.BY_WORKFLOW.items()},
+    **{
+        operation_admitting(workflow): handler
+        for workflow, handler in generations.BY_WORKFLOW.items()
+    },
 }
 """The behaviours by operation id; the contract must name exactly these."""
 
@@ -157,7 +205,9 @@ async def _decode_upload(exchange: Exchange) -> None:
     """Decode the session's bytes, if the completion is going to get that far."""
     found = uploads.to_decode(exchange.call)
     if found is not None:
-        exchange.call.decoded = await exchange.pictures.decode(*found, exchange.sandbox.readings)
+        exchange.call.decoded = await exchange.pictures.decode(
+            *found, exchange.sandbox.readings
+        )
 
 
 async def _examine_background(exchange: Exchange) -> None:

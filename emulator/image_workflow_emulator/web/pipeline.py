@@ -12,8 +12,15 @@ Must not know what an operation does, nor any single fault or surface.
 """
 
 from image_workflow_emulator.domain.idempotency import StoredAnswer
-from image_workflow_emulator.domain.problems import Problem, invalid_request, key_binding_codes
-from image_workflow_emulator.http.requests import MAX_BODY_BYTES, ClientDisconnectedError
+from image_workflow_emulator.domain.problems import (
+    Problem,
+    invalid_request,
+    key_binding_codes,
+)
+from image_workflow_emulator.http.requests import (
+    MAX_BODY_BYTES,
+    ClientDisconnectedError,
+)
 from image_workflow_emulator.http.responses import Response
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.faults import NO_FAULT, Fault, ProblemFault
@@ -47,13 +54,17 @@ async def answer(exchange: Exchange) -> Response | None:
                 exchange.fault, exchange.decision = NO_FAULT, NOTHING_HAPPENS
     except Problem as problem:
         response = exchange.refuse(problem)
-        is_binding = problem.code in key_binding_codes(exchange.sandbox.readings.key_binding)
+        is_binding = problem.code in key_binding_codes(
+            exchange.sandbox.readings.key_binding
+        )
         return _bind(exchange, response) if is_binding else response
     except ClientDisconnectedError:
         exchange.record.outcome = "abandoned"
         return None
     except Exception as error:
-        response = exchange.refuse(exchange.request.internal_error(error, exchange.request_id))
+        response = exchange.refuse(
+            exchange.request.internal_error(error, exchange.request_id)
+        )
         exchange.record.outcome = "failed"
         return response
 
@@ -90,7 +101,9 @@ async def _carry_out(exchange: Exchange) -> Response:
 async def _read_body(exchange: Exchange) -> None:
     """Read the body of an operation: the last wait. One that is too large is not read."""
     announced, record = exchange.request.announced_bytes(), exchange.record
-    exchange.content = record.request_body = None if announced > MAX_BODY_BYTES else await exchange.body.read()
+    exchange.content = record.request_body = (
+        None if announced > MAX_BODY_BYTES else await exchange.body.read()
+    )
     if exchange.content is None:
         record.request_body_bytes = announced or exchange.body.size_bytes
 
@@ -113,15 +126,24 @@ def _ask_scenario(exchange: Exchange) -> None:
     if header is not None:
         decision = Decision(_requested_fault(header, exchange.route.codes))
     else:
-        decision = scenarios.decide(exchange.sandbox, exchange.request_facts(), exchange.now)
-    exchange.decision, exchange.fault, exchange.record.rule = decision, decision.fault, decision.rule
+        decision = scenarios.decide(
+            exchange.sandbox, exchange.request_facts(), exchange.now
+        )
+    exchange.decision, exchange.fault, exchange.record.rule = (
+        decision,
+        decision.fault,
+        decision.rule,
+    )
 
 
 def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
     """Read the header Emulator-Fault. Raises Problem invalid_request for a code that the operation cannot return."""
     code = header.decode("latin-1").strip()
     if code not in codes:
-        expected, remedy = f"one of {', '.join(sorted(codes))}", "ask for a code that this operation can return"
+        expected, remedy = (
+            f"one of {', '.join(sorted(codes))}",
+            "ask for a code that this operation can return",
+        )
         raise invalid_request("Emulator-Fault", excerpt(code), expected, remedy)
     return ProblemFault(code)
 
@@ -144,6 +166,12 @@ async def _wait_in_admission(exchange: Exchange) -> None:
 def _bind(exchange: Exchange, response: Response) -> Response:
     """Bind the key, where there is one, to the answer (D10)."""
     if exchange.key_scope is not None and not exchange.is_off_record:
-        record = StoredAnswer(exchange.now, exchange.fingerprint, response.status, response.headers, response.body)
+        record = StoredAnswer(
+            exchange.now,
+            exchange.fingerprint,
+            response.status,
+            response.headers,
+            response.body,
+        )
         exchange.sandbox.idempotency.bind(exchange.key_scope, record)
     return response

@@ -14,8 +14,17 @@ from image_workflow_emulator.domain import resources
 from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response, json_bytes
-from image_workflow_emulator.kernel.timestamps import format_timestamp, timestamp_or_none
+from image_workflow_emulator.http.responses import (
+    JSON_TYPE,
+    NOSNIFF,
+    Header,
+    Response,
+    json_bytes,
+)
+from image_workflow_emulator.kernel.timestamps import (
+    format_timestamp,
+    timestamp_or_none,
+)
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.resources.products import AssetDeletion
 from image_workflow_emulator.service.sandbox.calls import Caller
@@ -39,7 +48,9 @@ class Links:
     def resource(self, path: str) -> str:
         """Return the address under which the API has a resource, as a whole URL (D70)."""
         is_relative = self.sandbox.readings.location == "relative"
-        return BASE_PATH + path if is_relative else self._request.origin + BASE_PATH + path
+        return (
+            BASE_PATH + path if is_relative else self._request.origin + BASE_PATH + path
+        )
 
     def picture(self, key: str, image_format: PictureFormat = "png") -> str:
         """Return the public address of a picture: unguessable, and found without a credential."""
@@ -53,14 +64,28 @@ class Links:
 
 
 def json_response(
-    status: int, value: object, request_id: str, links: Links, headers: tuple[Header, ...] = ()
+    status: int,
+    value: object,
+    request_id: str,
+    links: Links,
+    headers: tuple[Header, ...] = (),
 ) -> Response:
     """Render a resource, a page of them, or nothing (204)."""
     identified = (b"request-id", request_id.encode())
     if value is None:
         return Response(status, (identified, *headers), b"")
     body = _page(value, links) if isinstance(value, Page) else _to_bytes(value, links)
-    return Response(status, (JSON_TYPE, NOSNIFF, (b"content-length", b"%d" % len(body)), identified, *headers), body)
+    return Response(
+        status,
+        (
+            JSON_TYPE,
+            NOSNIFF,
+            (b"content-length", b"%d" % len(body)),
+            identified,
+            *headers,
+        ),
+        body,
+    )
 
 
 def _page(page: Page[Any], links: Links) -> bytes:
@@ -89,14 +114,20 @@ def _to_bytes(value: object, links: Links) -> bytes:
             members[name] = getattr(value, name)
     rendered = json_bytes(members | others)
     # There are no links in what is rendered once.
-    return value.keep(rendered) if isinstance(value, resources.RenderedOnce) else rendered
+    return (
+        value.keep(rendered) if isinstance(value, resources.RenderedOnce) else rendered
+    )
 
 
 # Members that are no field of the resource, or have another form -----------------------------------------------------
 
 
 def _team(caller: Caller, links: Links) -> Object:
-    team, credential, ledger = caller.account.team, caller.credential, caller.account.ledger
+    team, credential, ledger = (
+        caller.account.team,
+        caller.credential,
+        caller.account.ledger,
+    )
     is_gross = caller.sandbox.readings.team_credits == "gross"  # D29
     return {
         "id": team.id,
@@ -113,8 +144,12 @@ def _team(caller: Caller, links: Links) -> Object:
         "capabilities": {
             "api_access": True,  # D20
             "subscription_active": team.subscription_active,
-            "creative_writes_allowed": team.subscription_active and credential.profile == "full",
-            "api_concurrency": {"limit": team.concurrency_limit, "used": caller.account.budget.used},
+            "creative_writes_allowed": team.subscription_active
+            and credential.profile == "full",
+            "api_concurrency": {
+                "limit": team.concurrency_limit,
+                "used": caller.account.budget.used,
+            },
         },
     }
 
@@ -125,19 +160,28 @@ def _upload(session: resources.UploadSession, links: Links) -> Object:
         "url": links.upload(session),
         "headers": uploads.headers(links.sandbox, session),
         "expires_at": format_timestamp(session.expires_at),
-        "response": {"content_type": "application/json", "body": {"upload_token": "string"}},
+        "response": {
+            "content_type": "application/json",
+            "body": {"upload_token": "string"},
+        },
     }
     return {"status": "awaiting_upload", "upload": recipe}
 
 
 def _asset(asset: resources.Asset, links: Links) -> Object:
     size_bytes = links.sandbox.images.size_bytes(asset.id)
-    return {"media_type": "image", "size_bytes": size_bytes, "url": links.picture(asset.id, asset.format)}
+    return {
+        "media_type": "image",
+        "size_bytes": size_bytes,
+        "url": links.picture(asset.id, asset.format),
+    }
 
 
 def _product(product: resources.Product, links: Links) -> Object:
     texts = {"description": product.description, "dimensions": product.dimensions}
-    return {name: text for name, text in texts.items() if text is not None}  # D22: texts never given are left out
+    return {
+        name: text for name, text in texts.items() if text is not None
+    }  # D22: texts never given are left out
 
 
 def _style(style: resources.PhotographyStyle, links: Links) -> Object:
@@ -153,12 +197,23 @@ def _background(background: resources.Background, links: Links) -> Object:
 
 
 def _work(work: resources.Operation | resources.Generation, links: Links) -> Object:
-    own = _operation(work, links) if isinstance(work, resources.Operation) else _generation(work, links)
-    return {"credits": {"reserved": work.reserved_credits, "charged": work.charged_credits}, **own}
+    own = (
+        _operation(work, links)
+        if isinstance(work, resources.Operation)
+        else _generation(work, links)
+    )
+    return {
+        "credits": {"reserved": work.reserved_credits, "charged": work.charged_credits},
+        **own,
+    }
 
 
 def _operation(operation: resources.Operation, links: Links) -> Object:
-    kind, target, result = operation.ingredient_kind, operation.target_id, operation.result_id
+    kind, target, result = (
+        operation.ingredient_kind,
+        operation.target_id,
+        operation.result_id,
+    )
     return {
         "target": {"object": kind, "id": target} if target else None,
         "result": {"object": kind, "id": result} if result else None,
@@ -167,13 +222,29 @@ def _operation(operation: resources.Operation, links: Links) -> Object:
 
 
 def _generation(generation: resources.Generation, links: Links) -> Object:
-    summary = {"total": len(generation.outputs), "pending": 0, "processing": 0, "completed": 0, "failed": 0}
+    summary = {
+        "total": len(generation.outputs),
+        "pending": 0,
+        "processing": 0,
+        "completed": 0,
+        "failed": 0,
+    }
     outputs = []
     for output in generation.outputs:
         summary[output.status] += 1
         asset = {"id": output.asset_id} if output.asset_id else None
-        outputs.append({"status": output.status, "asset": asset, "error": _error(output.error, links)})
-    credential = {"object": "api_credential", "id": generation.credential_id, "name": generation.credential_name}
+        outputs.append(
+            {
+                "status": output.status,
+                "asset": asset,
+                "error": _error(output.error, links),
+            }
+        )
+    credential = {
+        "object": "api_credential",
+        "id": generation.credential_id,
+        "name": generation.credential_name,
+    }
     return {"initiated_by": credential, "output_summary": summary, "outputs": outputs}
 
 
@@ -191,7 +262,9 @@ def _error(error: resources.WorkError | None, links: Links) -> Object | None:
 Exceptions = Callable[[Any, Links], Object]
 
 
-def _form(kind: str, names: str, exceptions: Exceptions = lambda value, links: {}) -> tuple[str, list[str], Exceptions]:
+def _form(
+    kind: str, names: str, exceptions: Exceptions = lambda value, links: {}
+) -> tuple[str, list[str], Exceptions]:
     return kind, names.split(), exceptions
 
 
@@ -202,20 +275,40 @@ _FORMS: Mapping[type, tuple[str, list[str], Exceptions]] = {
     Caller: _form("team", "", _team),
     resources.UploadSession: _form("upload", "id status upload", _upload),
     resources.Asset: _form(
-        "asset", "id media_type source source_generation_id format width height size_bytes url created_at", _asset
+        "asset",
+        "id media_type source source_generation_id format width height size_bytes url created_at",
+        _asset,
     ),
     AssetDeletion: _form(
-        "asset_deletion", "id removed_product_memberships reassigned_primary_product_ids deleted_product_ids"
+        "asset_deletion",
+        "id removed_product_memberships reassigned_primary_product_ids deleted_product_ids",
     ),
-    resources.Product: _form("product", "id name asset_ids primary_asset_id created_at updated_at", _product),
-    resources.PhotographyStyle: _form("photography_style", _INGREDIENT + "description preview_image_urls", _style),
-    resources.Background: _form("background", _INGREDIENT + "description kind card_image_url", _background),
-    resources.Pose: _form("pose", _INGREDIENT + "description card_image_url supported_camera_distances", _card),
-    resources.FashionModel: _form("fashion_model", _INGREDIENT + "age_range gender card_image_url", _card),
-    resources.Operation: _form("operation", "id type status request target result error credits" + _TIMES, _work),
+    resources.Product: _form(
+        "product", "id name asset_ids primary_asset_id created_at updated_at", _product
+    ),
+    resources.PhotographyStyle: _form(
+        "photography_style", _INGREDIENT + "description preview_image_urls", _style
+    ),
+    resources.Background: _form(
+        "background", _INGREDIENT + "description kind card_image_url", _background
+    ),
+    resources.Pose: _form(
+        "pose",
+        _INGREDIENT + "description card_image_url supported_camera_distances",
+        _card,
+    ),
+    resources.FashionModel: _form(
+        "fashion_model", _INGREDIENT + "age_range gender card_image_url", _card
+    ),
+    resources.Operation: _form(
+        "operation",
+        "id type status request target result error credits" + _TIMES,
+        _work,
+    ),
     resources.Generation: _form(
         "generation",
-        "id workflow status initiated_by resolved_asset_ids output_summary outputs credits request" + _TIMES,
+        "id workflow status initiated_by resolved_asset_ids output_summary outputs credits request"
+        + _TIMES,
         _work,
     ),
 }

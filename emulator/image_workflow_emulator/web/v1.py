@@ -16,7 +16,11 @@ from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
 from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Poll
 from image_workflow_emulator.web.rendering import Links, json_response
 
-_COLLECTIONS: Mapping[type, str] = {Asset: "assets", Product: "products", Operation: "operations"}
+_COLLECTIONS: Mapping[type, str] = {
+    Asset: "assets",
+    Product: "products",
+    Operation: "operations",
+}
 """The resources whose creation is answered with a Location (D38)."""
 
 
@@ -31,18 +35,25 @@ class V1:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
         refuse = self._refuse_unrouted
-        self._unrouted = Route(commit=refuse, render=_render, entrance=(Step(Check.ROUTE, refuse),))
+        self._unrouted = Route(
+            commit=refuse, render=_render, entrance=(Step(Check.ROUTE, refuse),)
+        )
 
     def find(self, request: Request) -> Found:
         """Find the caller, the operation, and the id in the path (D06). Unknown paths get a route that refuses."""
         caller = self._sandboxes.find_caller(request.bearer_key())
         methods, resource_id = self._find_path(request.path)
         route = methods.get(request.method, self._unrouted)
-        return Found(None if caller is None else caller.sandbox, caller, route, resource_id)
+        return Found(
+            None if caller is None else caller.sandbox, caller, route, resource_id
+        )
 
     def _find_path(self, path: str) -> tuple[Mapping[str, Route], str]:
         """Return the routes of a path by method, and the id in it; no routes if there is no such path."""
-        methods, steps = self._routes.get(path), path.split("/")  # "", "v1", collection, id, act
+        methods, steps = (
+            self._routes.get(path),
+            path.split("/"),
+        )  # "", "v1", collection, id, act
         if methods is None and len(steps) in (4, 5) and steps[3]:
             resource_id, steps[3] = steps[3], "{}"
             return self._routes.get("/".join(steps), {}), resource_id
@@ -58,7 +69,9 @@ class V1:
         remedy = "use a path of the contract, which GET /_emulator/contract shows"
         if not path.startswith(BASE_PATH + "/"):
             found = f"{found}; the API is under {BASE_PATH}"
-            remedy = f"put {BASE_PATH} before the path, or use one that the contract has"
+            remedy = (
+                f"put {BASE_PATH} before the path, or use one that the contract has"
+            )
         elif path.rstrip("/") in self._routes:
             remedy = "remove the slash at the end of the path"
         raise Problem("not_found", found, check=Check.ROUTE, remedy=remedy)
@@ -72,11 +85,17 @@ def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
     """
     differing = contract.operations.keys() ^ OPERATIONS.keys()
     if differing:
-        raise RoutingError(f"only one of the contract and the code has: {', '.join(sorted(differing))}")
+        raise RoutingError(
+            f"only one of the contract and the code has: {', '.join(sorted(differing))}"
+        )
     routes: dict[str, dict[str, Route]] = {}
     for operation in contract.operations.values():
-        steps = ["{}" if step.startswith("{") else step for step in operation.path.split("/")]
-        routes.setdefault(BASE_PATH + "/".join(steps), {})[operation.method] = _build_route(contract, operation)
+        steps = [
+            "{}" if step.startswith("{") else step for step in operation.path.split("/")
+        ]
+        routes.setdefault(BASE_PATH + "/".join(steps), {})[operation.method] = (
+            _build_route(contract, operation)
+        )
     return routes
 
 
@@ -100,10 +119,16 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
 
 async def _render(exchange: Exchange, result: Any) -> Response:
     """Answer with a resource, a page of them, or nothing."""
-    resource, retry_after = (result.work, result.retry_after) if isinstance(result, Poll) else (result, None)
+    resource, retry_after = (
+        (result.work, result.retry_after)
+        if isinstance(result, Poll)
+        else (result, None)
+    )
     items: Sequence[Any] = resource.items if isinstance(resource, Page) else (resource,)
     images = exchange.sandbox.images
-    assets = [item.id for item in items] if items and isinstance(items[0], Asset) else []
+    assets = (
+        [item.id for item in items] if items and isinstance(items[0], Asset) else []
+    )
     if not (assets and images.undeveloped(assets)):
         return _respond(exchange, resource, retry_after)
     with images.held(assets):  # their sizes are shown

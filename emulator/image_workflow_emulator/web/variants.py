@@ -14,12 +14,17 @@ import orjson
 from image_workflow_emulator.domain.readings import Readings
 from image_workflow_emulator.http.responses import Header, Response, json_bytes
 
-HEADERS: Final[tuple[Header, ...]] = ((b"service-region", b"local-1"), (b"server-timing", b"admission;dur=1"))
+HEADERS: Final[tuple[Header, ...]] = (
+    (b"service-region", b"local-1"),
+    (b"server-timing", b"admission;dur=1"),
+)
 ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note": None}}
 """The first field of every object: one that no client knows, with every kind of value inside."""
 _AS_IT_IS: Final = frozenset({"request", "headers", "body"})
 """Fields whose objects repeat what the client sent, or say what it is to send: nothing may be added there."""
-_TIMESTAMP: Final = re.compile(rb'("(?:created|updated|started|finished|expires)_at":"[0-9T:.-]{23})Z"')
+_TIMESTAMP: Final = re.compile(
+    rb'("(?:created|updated|started|finished|expires)_at":"[0-9T:.-]{23})Z"'
+)
 """A member that holds an instant. No text has this form: in a text, the quotes are escaped."""
 
 
@@ -35,7 +40,9 @@ def varied(response: Response, readings: Readings, is_evolved: bool) -> Response
         if readings.media_types == "charset":
             headers[b"content-type"] = media_type + b"; charset=utf-8"
         headers[b"content-length"] = b"%d" % len(body)
-    return Response(response.status, (*headers.items(), *(HEADERS if is_evolved else ())), body)
+    return Response(
+        response.status, (*headers.items(), *(HEADERS if is_evolved else ())), body
+    )
 
 
 def _evolved_value(value: Any) -> Any:
@@ -43,5 +50,8 @@ def _evolved_value(value: Any) -> Any:
         return [_evolved_value(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {name: inner if name in _AS_IT_IS else _evolved_value(inner) for name, inner in value.items()}
+    kept = {
+        name: inner if name in _AS_IT_IS else _evolved_value(inner)
+        for name, inner in value.items()
+    }
     return {**ADDED, **kept}

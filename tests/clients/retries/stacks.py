@@ -35,7 +35,9 @@ Send = Callable[[str, str, Any, dict[str, str]], Answer]
 
 def named(name: str, key: str) -> Any:
     """Evaluate what a remedy says of a library."""
-    return eval(REMEDIES[key].partition("; ")[0], {**vars(sys.modules[name]), **globals()})
+    return eval(
+        REMEDIES[key].partition("; ")[0], {**vars(sys.modules[name]), **globals()}
+    )
 
 
 def with_urllib3() -> Send:
@@ -43,9 +45,19 @@ def with_urllib3() -> Send:
     pool = urllib3.PoolManager(retries=retries, timeout=LIMIT)
 
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
-        kind = {"body": body} if isinstance(body, bytes) or body is None else {"json": body}
-        answer = pool.request(method, url, headers=headers | {"User-Agent": "python-urllib3/2"}, **kind)
-        return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.data
+        kind = (
+            {"body": body}
+            if isinstance(body, bytes) or body is None
+            else {"json": body}
+        )
+        answer = pool.request(
+            method, url, headers=headers | {"User-Agent": "python-urllib3/2"}, **kind
+        )
+        return (
+            answer.status,
+            {name.lower(): value for name, value in answer.headers.items()},
+            answer.data,
+        )
 
     return send
 
@@ -59,7 +71,11 @@ def with_requests() -> Send:
     def send(method: str, url: str, body: Any, headers: dict[str, str]) -> Answer:
         kind = {"data": body} if isinstance(body, bytes) else {"json": body}
         answer = session.request(method, url, headers=headers, timeout=LIMIT, **kind)
-        return answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content
+        return (
+            answer.status_code,
+            {name.lower(): value for name, value in answer.headers.items()},
+            answer.content,
+        )
 
     return send
 
@@ -79,7 +95,9 @@ def with_httpx_retries() -> Send:
 class Heeding(aiohttp_retry.JitterRetry):
     """What the remedy calls its get_timeout."""
 
-    def get_timeout(self, attempt: int, response: aiohttp.ClientResponse | None = None) -> float:
+    def get_timeout(
+        self, attempt: int, response: aiohttp.ClientResponse | None = None
+    ) -> float:
         told = response is not None and response.headers.get("Retry-After")
         return float(told) if told else super().get_timeout(attempt, response)
 
@@ -96,7 +114,9 @@ def with_aiohttp_retry() -> Send:
             return answer.status, told, await answer.read()
 
     async def begin() -> aiohttp_retry.RetryClient:
-        return aiohttp_retry.RetryClient(retry_options=options, timeout=aiohttp.ClientTimeout(LIMIT))
+        return aiohttp_retry.RetryClient(
+            retry_options=options, timeout=aiohttp.ClientTimeout(LIMIT)
+        )
 
     clients = [runner.run(begin())]
     return lambda *request: runner.run(ask(*request))
@@ -118,9 +138,21 @@ class Client:
     """Does what a program would do, on one of the libraries."""
 
     def __init__(self, send: Send, base_url: str, key: str) -> None:
-        self.send, self.base_url, self.authorization = send, base_url, {"Authorization": f"Bearer {key}"}
+        self.send, self.base_url, self.authorization = (
+            send,
+            base_url,
+            {"Authorization": f"Bearer {key}"},
+        )
 
-    def persist(self, method: str, url: str, body: Any, headers: dict[str, str], *, is_json: bool = True) -> Answer:
+    def persist(
+        self,
+        method: str,
+        url: str,
+        body: Any,
+        headers: dict[str, str],
+        *,
+        is_json: bool = True,
+    ) -> Answer:
         """Ask, and ask again what was lost or is not readable: the libraries differ in what they repeat."""
         for attempt in range(3):
             try:
@@ -139,15 +171,25 @@ class Client:
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Call an operation; a write has a key of its own."""
-        headers = self.authorization | ({} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())})
+        headers = self.authorization | (
+            {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
+        )
         return json.loads(self.persist(method, self.base_url + path, body, headers)[2])
 
     def upload(self, photo: bytes) -> str:
         """Upload a picture, and return the id of its Asset."""
-        opened = self.ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)})
+        opened = self.ask(
+            "POST", "/uploads", {"content_type": "image/png", "size_bytes": len(photo)}
+        )
         target = opened["upload"]
-        token = json.loads(self.persist(target["method"], target["url"], photo, target["headers"])[2])["upload_token"]
-        return str(self.ask("POST", f"/uploads/{opened['id']}/complete", {"upload_token": token})["id"])
+        token = json.loads(
+            self.persist(target["method"], target["url"], photo, target["headers"])[2]
+        )["upload_token"]
+        return str(
+            self.ask(
+                "POST", f"/uploads/{opened['id']}/complete", {"upload_token": token}
+            )["id"]
+        )
 
     def errand(self) -> None:
         """Upload a picture, have it enlarged, wait for it, and fetch the result; stop where something is refused."""

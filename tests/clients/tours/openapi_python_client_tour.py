@@ -15,8 +15,15 @@ from typing import TypeVar
 
 from service_client import AuthenticatedClient, models
 from service_client.api.assets import get_asset
-from service_client.api.fashion_models import create_fashion_model, get_fashion_model, update_fashion_model
-from service_client.api.generations import create_product_photography_generation, get_generation
+from service_client.api.fashion_models import (
+    create_fashion_model,
+    get_fashion_model,
+    update_fashion_model,
+)
+from service_client.api.generations import (
+    create_product_photography_generation,
+    get_generation,
+)
 from service_client.api.operations import get_operation
 from service_client.api.products import create_product
 from service_client.api.team import get_team
@@ -52,7 +59,9 @@ def wait_for(look: Callable[[], tuple[SomeWork, str | None]]) -> tuple[SomeWork,
         work, retry_after = look()
         if work.status.value == "completed":
             return work, polls
-        assert retry_after is not None, "unfinished work does not say when to look again"
+        assert retry_after is not None, (
+            "unfinished work does not say when to look again"
+        )
         time.sleep(int(retry_after))
     raise AssertionError("the work does not end")
 
@@ -74,32 +83,49 @@ def result_of(ordered: models.Operation) -> models.FashionModel:
 
 
 # Upload a photo, and group it.
-announced = models.CreateUpload(content_type=models.UploadContentType("image/jpeg"), size_bytes=len(PHOTO))
+announced = models.CreateUpload(
+    content_type=models.UploadContentType("image/jpeg"), size_bytes=len(PHOTO)
+)
 session = create_upload.sync(client=client, body=announced, idempotency_key="upload")
 assert isinstance(session, models.UploadSession)
 recipe = session.upload
-token = send_bytes(recipe.method, recipe.url, recipe.headers.additional_properties, PHOTO)
+token = send_bytes(
+    recipe.method, recipe.url, recipe.headers.additional_properties, PHOTO
+)
 exchange = models.CompleteUpload(upload_token=token)
-photo = complete_upload.sync(session.id, client=client, body=exchange, idempotency_key="complete")
+photo = complete_upload.sync(
+    session.id, client=client, body=exchange, idempotency_key="complete"
+)
 assert isinstance(photo, models.Asset)
 assert photo.created_at.utcoffset() == timedelta(0)
-shirt = models.ProductWrite(name="Shirt", asset_ids=[photo.id], primary_asset_id=photo.id)
+shirt = models.ProductWrite(
+    name="Shirt", asset_ids=[photo.id], primary_asset_id=photo.id
+)
 product = create_product.sync(client=client, body=shirt, idempotency_key="product")
 assert isinstance(product, models.Product)
 
 # Have a fashion model made, and change it at once and by an Operation.
 kim = models.FashionModelWrite(
-    name="Kim", age_range=models.AgeRange("25-35"), gender=models.Gender.FEMALE, asset_ids=[photo.id]
+    name="Kim",
+    age_range=models.AgeRange("25-35"),
+    gender=models.Gender.FEMALE,
+    asset_ids=[photo.id],
 )
-operation = create_fashion_model.sync(client=client, body=kim, idempotency_key="fashion model")
+operation = create_fashion_model.sync(
+    client=client, body=kim, idempotency_key="fashion model"
+)
 assert isinstance(operation, models.Operation)
 assert operation.started_at is None
 model = result_of(operation)
 rename = models.FashionModelPatch(name="Kim Lee")
-renamed = update_fashion_model.sync(model.id, client=client, body=rename, idempotency_key="rename")
+renamed = update_fashion_model.sync(
+    model.id, client=client, body=rename, idempotency_key="rename"
+)
 assert isinstance(renamed, models.FashionModel)
 remake = models.FashionModelPatch(asset_ids=[photo.id])
-admitted = update_fashion_model.sync(model.id, client=client, body=remake, idempotency_key="remake")
+admitted = update_fashion_model.sync(
+    model.id, client=client, body=remake, idempotency_key="remake"
+)
 assert isinstance(admitted, models.Operation)
 model = result_of(admitted)
 
@@ -107,14 +133,20 @@ model = result_of(admitted)
 order = models.ProductPhotography(
     output_mode=models.OutputMode.PHOTOSHOOT,
     product_ids=[product.id],
-    fashion_model=models.SelectedFashionModel(type_="selected", fashion_model_id=model.id),
+    fashion_model=models.SelectedFashionModel(
+        type_="selected", fashion_model_id=model.id
+    ),
     background=models.TransparentBackground(type_="transparent"),
     aspect_ratio=models.AspectRatio("4:5"),
     output_format=models.ImageFormat.WEBP,
 )
-ordered = create_product_photography_generation.sync(client=client, body=order, idempotency_key="photoshoot")
+ordered = create_product_photography_generation.sync(
+    client=client, body=order, idempotency_key="photoshoot"
+)
 assert isinstance(ordered, models.Generation)
-again = create_product_photography_generation.sync(client=client, body=order, idempotency_key="photoshoot")
+again = create_product_photography_generation.sync(
+    client=client, body=order, idempotency_key="photoshoot"
+)
 assert again == ordered
 generation_id = ordered.id
 
@@ -132,11 +164,20 @@ for output in generation.outputs:
     assert output.asset is not None
     asset = get_asset.sync(output.asset.id, client=client)
     assert isinstance(asset, models.Asset)
-    pictures.append([asset.format_.value, asset.width, asset.height, is_whole(asset.url, asset.size_bytes)])
+    pictures.append(
+        [
+            asset.format_.value,
+            asset.width,
+            asset.height,
+            is_whole(asset.url, asset.size_bytes),
+        ]
+    )
 
 # Order what cannot be.
 order.image_count = 3
-problem = create_product_photography_generation.sync(client=client, body=order, idempotency_key="too few")
+problem = create_product_photography_generation.sync(
+    client=client, body=order, idempotency_key="too few"
+)
 assert isinstance(problem, models.UnprocessableWriteProblem)
 assert problem.code is models.UnprocessableWriteCode.INVALID_INPUT
 

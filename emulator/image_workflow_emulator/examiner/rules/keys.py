@@ -39,7 +39,9 @@ def double_spend(history: History) -> Verdicts:
     It is a write that was sent again under another key, and at least two of the keys admitted work whose Credits were
     not given back. An order of unknown effect that is repeated under its key is an occasion.
     """
-    yield from [KEPT] * sum(any(map(history.is_paid, attempts)) for attempts in _repeated(history))
+    yield from [KEPT] * sum(
+        any(map(history.is_paid, attempts)) for attempts in _repeated(history)
+    )
     for chain in _chains(history):
         times = _times_paid(history, chain)
         if times > 1:
@@ -52,15 +54,24 @@ def _repeated(history: History) -> list[Records]:
     return [
         attempts
         for attempts in history.requests
-        if attempts[0].method != "GET" and attempts[0].idempotency_key and any(map(_leaves_open, attempts[:-1]))
+        if attempts[0].method != "GET"
+        and attempts[0].idempotency_key
+        and any(map(_leaves_open, attempts[:-1]))
     ]
 
 
 def _chains(history: History) -> Iterator[Sequence[Records]]:
     """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
     failed = history.by_intent
-    for records in (*failed.values(), *(orders for intent, orders in history.orders.items() if intent not in failed)):
-        has_key = [record for record in records if record.method != "GET" and record.idempotency_key is not None]
+    for records in (
+        *failed.values(),
+        *(orders for intent, orders in history.orders.items() if intent not in failed),
+    ):
+        has_key = [
+            record
+            for record in records
+            if record.method != "GET" and record.idempotency_key is not None
+        ]
         by_key = list(facts.grouped(has_key, attrgetter("idempotency_key")).values())
         chain: list[Records] = []
         for attempts, following in zip_longest(by_key, by_key[1:]):
@@ -77,36 +88,66 @@ def _is_replaced(history: History, attempts: Records, following: RequestRecord) 
     if _is_timed_out(history, last, following):
         return True
     # What was sent at once with the last may have had the answer to rely on.
-    twins = [one for one in attempts[:-1] if not (facts.is_success(one) or history.knows(last, one))]
+    twins = [
+        one
+        for one in attempts[:-1]
+        if not (facts.is_success(one) or history.knows(last, one))
+    ]
     is_open = all(map(_leaves_open, [*twins, last]))
     is_known = facts.lost_how(last) == HUNG_UP or history.knows(following, last)
-    is_unheard = all(record.last_arrival >= following.sequence for record in attempts[:-1] if facts.is_success(record))
+    is_unheard = all(
+        record.last_arrival >= following.sequence
+        for record in attempts[:-1]
+        if facts.is_success(record)
+    )
     is_same = len(attempts) == 1 or (is_unheard and _follows(history, last, following))
     return len(attempts) < _GIVEN_UP_AFTER and is_open and is_known and is_same
 
 
 def _leaves_open(record: RequestRecord) -> bool:
     """Whether an answer leaves open if the write was carried out, or will be."""
-    return facts.lost_how(record) is not None or record.status in (500, 503) or record.code == "idempotency_in_progress"
+    return (
+        facts.lost_how(record) is not None
+        or record.status in (500, 503)
+        or record.code == "idempotency_in_progress"
+    )
 
 
-def _is_timed_out(history: History, record: RequestRecord, following: RequestRecord) -> bool:
+def _is_timed_out(
+    history: History, record: RequestRecord, following: RequestRecord
+) -> bool:
     """Whether a client did not wait for the answer to its order, although it let it come: it reads another of these
     works.
     """
-    is_in_flight = facts.is_answered(record, 202) and following.sequence <= record.last_arrival
+    is_in_flight = (
+        facts.is_answered(record, 202) and following.sequence <= record.last_arrival
+    )
     work = history.work(facts.work_id(record)) if is_in_flight else None
     if work is None or following.arrived_ms - record.arrived_ms < AT_ONCE_MS:
         return False
-    client, orders = history.client(record), history.orders.get(history.intent(record), ())
-    read = {order.sequence for order in orders if (client, str(facts.work_id(order))) in history.polls}
-    return bool(read) and record.sequence not in read and history.is_over(work.finished_at or record.left_at)
+    client, orders = (
+        history.client(record),
+        history.orders.get(history.intent(record), ()),
+    )
+    read = {
+        order.sequence
+        for order in orders
+        if (client, str(facts.work_id(order))) in history.polls
+    }
+    return (
+        bool(read)
+        and record.sequence not in read
+        and history.is_over(work.finished_at or record.left_at)
+    )
 
 
 def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
     """Whether the client sent no other write in between: else it may have given up, and what follows is a new wish."""
     records = history.by_client[history.client(last)]
-    return not any(last.sequence < one.sequence < following.sequence and one.method != "GET" for one in records)
+    return not any(
+        last.sequence < one.sequence < following.sequence and one.method != "GET"
+        for one in records
+    )
 
 
 def _retried(chain: Sequence[Records]) -> str:
@@ -130,12 +171,24 @@ def hedged(history: History) -> Verdicts:
     meant, as for two pictures of one kind, so it is a note; where one of the answers was lost or not waited for, it is
     `double-spend`.
     """
-    replaced = {record.sequence for chain in _chains(history) for record in joined.from_iterable(chain)}
+    replaced = {
+        record.sequence
+        for chain in _chains(history)
+        for record in joined.from_iterable(chain)
+    }
     for records in history.orders.values():
-        orders = [one for one in records if facts.is_answered(one, 202) and one.sequence not in replaced]
+        orders = [
+            one
+            for one in records
+            if facts.is_answered(one, 202) and one.sequence not in replaced
+        ]
         for earlier, later in pairwise(filter(history.is_paid, orders)):
             message = f"{facts.title(later)} was sent under two keys at once, and each reserved Credits"
-            yield breach(message, earlier, later) if later.sequence <= earlier.last_arrival else KEPT
+            yield (
+                breach(message, earlier, later)
+                if later.sequence <= earlier.last_arrival
+                else KEPT
+            )
 
 
 def key_not_sent_again(history: History) -> Verdicts:
@@ -149,29 +202,49 @@ def key_not_sent_again(history: History) -> Verdicts:
     """
     if not history.requests:  # nothing failed
         return
-    times_sent = Counter((history.client(record)[0], record.idempotency_key) for record in history.records)
+    times_sent = Counter(
+        (history.client(record)[0], record.idempotency_key)
+        for record in history.records
+    )
     for record, *_ in history.requests:
         has_hung_up = facts.lost_how(record) == HUNG_UP
-        is_unknown = record.is_committed if has_hung_up else facts.lost_how(record) is not None or record.status == 500
+        is_unknown = (
+            record.is_committed
+            if has_hung_up
+            else facts.lost_how(record) is not None or record.status == 500
+        )
         is_write = record.operation is not None and record.method != "GET"
         if record.idempotency_key is None or not is_write or not is_unknown:
             continue
         if times_sent[history.client(record)[0], record.idempotency_key] > 1:
             yield KEPT
-        elif history.is_over(record.left_at) and not (history.was_shut_out(record) or _has_other_key(history, record)):
+        elif history.is_over(record.left_at) and not (
+            history.was_shut_out(record) or _has_other_key(history, record)
+        ):
             title = facts.title(record)
             unknown = f"the answer to {title} left open if it was carried out"
-            unheard = f"{title} was carried out, but its client hung up before the answer"
+            unheard = (
+                f"{title} was carried out, but its client hung up before the answer"
+            )
             left = unheard if has_hung_up else unknown
-            yield breach(f"{left}, and its key was never sent again", record, severity="note" if has_hung_up else None)
+            yield breach(
+                f"{left}, and its key was never sent again",
+                record,
+                severity="note" if has_hung_up else None,
+            )
 
 
 def _has_other_key(history: History, record: RequestRecord) -> bool:
     """Whether the same intent came later under another key."""
-    known_after = record.sequence if facts.lost_how(record) == HUNG_UP else record.last_arrival
+    known_after = (
+        record.sequence if facts.lost_how(record) == HUNG_UP else record.last_arrival
+    )
     same = history.by_intent[history.intent(record)]
     later = next((one for one in same if one.sequence > known_after), None)
-    return later is not None and later.idempotency_key not in (None, record.idempotency_key)
+    return later is not None and later.idempotency_key not in (
+        None,
+        record.idempotency_key,
+    )
 
 
 def key_reused(history: History) -> Verdicts:
@@ -193,12 +266,23 @@ def key_after_retention(history: History) -> Verdicts:
     """
     done: dict[tuple[str | None, str, str, str | None], RequestRecord] = {}
     for record in history.with_key:
-        place = history.client(record)[0], record.method, record.path, record.idempotency_key
+        place = (
+            history.client(record)[0],
+            record.method,
+            record.path,
+            record.idempotency_key,
+        )
         earlier = done.get(place)
         if earlier is not None:
-            is_done_again = record.is_committed and record.at - earlier.at >= _RETENTION_MS
+            is_done_again = (
+                record.is_committed and record.at - earlier.at >= _RETENTION_MS
+            )
             again = f"{facts.title(record)} came again with the same key after more than 24 hours"
-            yield breach(f"{again}, and was carried out again", earlier, record) if is_done_again else KEPT
+            yield (
+                breach(f"{again}, and was carried out again", earlier, record)
+                if is_done_again
+                else KEPT
+            )
         if record.is_committed:
             done[place] = record
 
@@ -215,10 +299,20 @@ def credential_sent_to_bytes(history: History) -> Verdicts:
     """
     for record in history.by_operation.get(None, ()):
         if record.byte_surface is not None:
-            how = "in the header Authorization" if record.has_authorization else "in another header or the query"
-            where = "upload.url" if record.byte_surface == "upload" else "the url of a file"
+            how = (
+                "in the header Authorization"
+                if record.has_authorization
+                else "in another header or the query"
+            )
+            where = (
+                "upload.url" if record.byte_surface == "upload" else "the url of a file"
+            )
             is_sent = record.has_authorization or record.shows_key
-            yield breach(f"the credential was sent to {where}, {how}", record) if is_sent else KEPT
+            yield (
+                breach(f"the credential was sent to {where}, {how}", record)
+                if is_sent
+                else KEPT
+            )
 
 
 def credential_in_request(history: History) -> Verdicts:

@@ -9,7 +9,13 @@ from urllib.parse import parse_qsl
 from image_workflow_emulator.examiner import facts
 from image_workflow_emulator.examiner.facts import MAX_PROGRAMS, Records
 from image_workflow_emulator.examiner.history import History
-from image_workflow_emulator.examiner.rules.rule import KEPT, Verdicts, breach, is_refused_alike, rows_of
+from image_workflow_emulator.examiner.rules.rule import (
+    KEPT,
+    Verdicts,
+    breach,
+    is_refused_alike,
+    rows_of,
+)
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from image_workflow_emulator.service.records.record import RequestRecord
 
@@ -32,14 +38,16 @@ def retry_of_the_hopeless(history: History) -> Verdicts:
     pause of ten minutes of emulator time is a new attempt.
     """
     for records in history.by_intent.values():
-        rows = rows_of(records, _is_hopeless, lambda last, one: not (_is_hopeless(one) and is_refused_alike(last, one)))
+        rows = rows_of(
+            records,
+            _is_hopeless,
+            lambda last, one: not (_is_hopeless(one) and is_refused_alike(last, one)),
+        )
         for row, _ in rows:
             found = _repetitions(history, row)
             yield from [KEPT] * (len(row) - len(found))
             if found:
-                message = (
-                    f"{facts.title(row[0])} was repeated though {row[0].status} {row[0].code} cannot change by itself"
-                )
+                message = f"{facts.title(row[0])} was repeated though {row[0].status} {row[0].code} cannot change by itself"
                 yield breach(message, row[0], *found, times=len(found))
 
 
@@ -54,23 +62,45 @@ def _repetitions(history: History, row: Records) -> Records:
     workers, is_sure = facts.workers_of(row)
     harmless = _HARMLESS if is_sure else MAX_PROGRAMS - 1
     followers = [
-        record for worker in workers for last, record in pairwise(worker) if _follows_directly(history, last, record)
+        record
+        for worker in workers
+        for last, record in pairwise(worker)
+        if _follows_directly(history, last, record)
     ]
-    named = [record for record in row if record.idempotency_key is not None or record.byte_surface == "upload"]
-    by_name = facts.grouped(named, lambda record: (record.idempotency_key, record.path)).values()
-    namesakes = [record for same in by_name for last, record in pairwise(same) if history.knows(record, last)]
+    named = [
+        record
+        for record in row
+        if record.idempotency_key is not None or record.byte_surface == "upload"
+    ]
+    by_name = facts.grouped(
+        named, lambda record: (record.idempotency_key, record.path)
+    ).values()
+    namesakes = [
+        record
+        for same in by_name
+        for last, record in pairwise(same)
+        if history.knows(record, last)
+    ]
     if is_sure:
-        followers = sorted({one.sequence: one for one in (*followers, *namesakes)}.values(), key=attrgetter("sequence"))
-    attempts: list[RequestRecord] = []  # what was sent at once, on two connections, is one
+        followers = sorted(
+            {one.sequence: one for one in (*followers, *namesakes)}.values(),
+            key=attrgetter("sequence"),
+        )
+    attempts: list[
+        RequestRecord
+    ] = []  # what was sent at once, on two connections, is one
     for record in followers:
         if not attempts or history.knows(record, attempts[-1]):
             attempts.append(record)
     return attempts[harmless:] or namesakes[_HARMLESS:]
 
 
-def _follows_directly(history: History, last: RequestRecord, record: RequestRecord) -> bool:
+def _follows_directly(
+    history: History, last: RequestRecord, record: RequestRecord
+) -> bool:
     return history.knows(record, last) and all(
-        _is_hopeless(one) or (last.method != "GET" and one.method == "GET" and facts.is_success(one))
+        _is_hopeless(one)
+        or (last.method != "GET" and one.method == "GET" and facts.is_success(one))
         for one in history.between(last, record)[:_MAX_BETWEEN]
     )
 
@@ -89,16 +119,28 @@ def goes_on_after_refusal(history: History) -> Verdicts:
         return facts.is_answered(record, *_OF_ALL_WRITES)
 
     def ends(last: RequestRecord, record: RequestRecord) -> bool:
-        return facts.is_success(record) or (is_refused(record) and not is_refused_alike(last, record))
+        return facts.is_success(record) or (
+            is_refused(record) and not is_refused_alike(last, record)
+        )
 
-    for records in history.by_client.values() if any(map(is_refused, history.records)) else ():
-        writes = [record for record in records if record.operation and record.method != "GET"]
+    for records in (
+        history.by_client.values() if any(map(is_refused, history.records)) else ()
+    ):
+        writes = [
+            record for record in records if record.operation and record.method != "GET"
+        ]
         for row, _ in rows_of(writes, is_refused, ends):
             yield KEPT
             first, going_on = row[0], _going_on(history, row)
             if going_on:
-                refused = f"{facts.title(first)} was refused with {first.status} {first.code}"
-                yield breach(f"{refused}, and {len(going_on)} other writes were sent on", first, *going_on)
+                refused = (
+                    f"{facts.title(first)} was refused with {first.status} {first.code}"
+                )
+                yield breach(
+                    f"{refused}, and {len(going_on)} other writes were sent on",
+                    first,
+                    *going_on,
+                )
 
 
 def _going_on(history: History, row: Records) -> Records:
@@ -125,12 +167,18 @@ def upload_after_window(history: History) -> Verdicts:
     """
     in_time: set[tuple[str, str | None]] = set()
     for record in history.records:
-        identifier = None if record.operation == "createUpload" else facts.upload_id(record)
+        identifier = (
+            None if record.operation == "createUpload" else facts.upload_id(record)
+        )
         session = history.works.find_upload(identifier or "")
         if session is None:
             continue
         attempts = (session.id, record.operation)
-        if record.code != "upload_expired" or record.is_injected or record.at < session.expires_at:
+        if (
+            record.code != "upload_expired"
+            or record.is_injected
+            or record.at < session.expires_at
+        ):
             in_time.add(attempts)
         late = "bytes" if record.byte_surface else "completion"
         message = f"the window of {session.id} had passed when its {late} came"
@@ -151,16 +199,26 @@ def cursor_with_other_filters(history: History) -> Verdicts:
         cursor = facts.next_cursor(record)
         if cursor is not None:
             given[operation, cursor] = record
-        after = dict(parse_qsl(facts.query(record))).get("after", "") if b"after=" in record.query else ""
+        after = (
+            dict(parse_qsl(facts.query(record))).get("after", "")
+            if b"after=" in record.query
+            else ""
+        )
         if (operation, after) in given:
             is_earned = record.code == "invalid_cursor" and not record.is_injected
             message = f"{facts.title(record)} was sent with a cursor that it gave for other filters"
-            is_other = is_earned and _filters(record) != _filters(given[operation, after])
+            is_other = is_earned and _filters(record) != _filters(
+                given[operation, after]
+            )
             yield breach(message, record) if is_other else KEPT
 
 
 def _filters(record: RequestRecord) -> list[tuple[str, str]]:
-    return [pair for pair in parse_qsl(facts.query(record), keep_blank_values=True) if pair[0] not in _PAGING]
+    return [
+        pair
+        for pair in parse_qsl(facts.query(record), keep_blank_values=True)
+        if pair[0] not in _PAGING
+    ]
 
 
 def use_after_sunset(history: History) -> Verdicts:
@@ -172,6 +230,9 @@ def use_after_sunset(history: History) -> Verdicts:
     for record in history.records:
         is_plain = record.rule is None and record.outcome == "answered"
         if not is_plain and (date := facts.header(record, b"sunset")):
-            sunset = int(parsedate_to_datetime(date.decode("latin-1")).timestamp()) * SECOND_MS
+            sunset = (
+                int(parsedate_to_datetime(date.decode("latin-1")).timestamp())
+                * SECOND_MS
+            )
             message = f"{facts.title(record)} was called after its Sunset, {format_timestamp(sunset)}"
             yield breach(message, record) if record.at > sunset else KEPT

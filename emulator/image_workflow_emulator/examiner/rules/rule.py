@@ -48,7 +48,12 @@ class ConductRule(Struct, frozen=True):
     """Whether it measures how long a client waited, which an auto clock does not tell."""
 
 
-def breach(message: str, *records: RequestRecord, severity: Severity | None = None, times: int = 1) -> Breach:
+def breach(
+    message: str,
+    *records: RequestRecord,
+    severity: Severity | None = None,
+    times: int = 1,
+) -> Breach:
     """Return the breach that some requests are."""
     return Breach(message, records, severity, times)
 
@@ -60,7 +65,10 @@ def follows_soon(earlier: RequestRecord, later: RequestRecord) -> bool:
 
 def is_refused_alike(earlier: RequestRecord, later: RequestRecord) -> bool:
     """Whether nothing has changed between two refusals that follow each other."""
-    is_same = (earlier.code, earlier.available_credits) == (later.code, later.available_credits)
+    is_same = (earlier.code, earlier.available_credits) == (
+        later.code,
+        later.available_credits,
+    )
     return is_same and follows_soon(earlier, later)
 
 

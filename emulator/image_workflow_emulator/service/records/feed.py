@@ -10,7 +10,9 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["arrived", "left", "work", "clock", "team", "scenario", "cleared", "reset"]
+Kind: TypeAlias = Literal[
+    "arrived", "left", "work", "clock", "team", "scenario", "cleared", "reset"
+]
 Change: TypeAlias = tuple[Kind, Any]
 """A kind and its subject: for a request that arrived its sequence number, for one that left its record, for work its
 id and status, for the clock its instant and setting, for a Team its id, for a scenario the id of the Team that it is
@@ -49,7 +51,9 @@ class Feed:
         """Return the recorded changes after a number, oldest first, at most `count`."""
         first = max(number + 1, self.first_number)
         skipped = first - self.first_number
-        return list(enumerate(islice(self._changes, skipped, skipped + count), start=first))
+        return list(
+            enumerate(islice(self._changes, skipped, skipped + count), start=first)
+        )
 
     def missed_after(self, number: int) -> int:
         """Count the changes after a number that are no longer known; those before a reset are not counted."""

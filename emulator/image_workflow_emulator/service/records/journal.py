@@ -44,12 +44,18 @@ class Journal:
         """Complete the record of a request that has left, within the bounds; tell whether it was not cleared
         meanwhile.
         """
-        request.left_at, request.is_timed, request.last_arrival = left_at, is_timed, self.last_sequence
+        request.left_at, request.is_timed, request.last_arrival = (
+            left_at,
+            is_timed,
+            self.last_sequence,
+        )
         request.duration_ms = host_elapsed_ms() - request.arrived_ms
         request.complete()
         if request.sequence >= self._first_sequence:
             self.held_bytes += request.held_bytes
-            while self.held_bytes > max(MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests):
+            while self.held_bytes > max(
+                MAX_BYTES, MAX_BYTES // MAX_REQUESTS * self.max_requests
+            ):
                 self._drop_oldest()
         is_known = request.sequence > self._cleared_up_to
         if is_known:
@@ -78,7 +84,11 @@ class Journal:
         So of a request and its replays, which all carry the same one, the last replay is found; the first answer, and
         every other, has a sequence number of its own.
         """
-        ids = (record for record in self.newest_first() if identifier in (record.request_id, record.replay_of))
+        ids = (
+            record
+            for record in self.newest_first()
+            if identifier in (record.request_id, record.replay_of)
+        )
         return next(ids, None)
 
     def at_sequence(self, sequence: int) -> RequestRecord | None:
@@ -88,7 +98,14 @@ class Journal:
 
     def original_of(self, replay: RequestRecord) -> RequestRecord | None:
         """Return the request whose stored answer a replay sent again, or None if it was dropped."""
-        return next((record for record in self.newest_first() if record.request_id == replay.replay_of), None)
+        return next(
+            (
+                record
+                for record in self.newest_first()
+                if record.request_id == replay.replay_of
+            ),
+            None,
+        )
 
     def newest_first(self, since: int = 0) -> Iterator[RequestRecord]:
         """Go through the requests from the newest on, down to those later than a sequence number."""

@@ -24,7 +24,16 @@ MAX_KEPT_BODY_BYTES = 64 * 1024
 _KEPT_END_BYTES = 512
 """How much is kept of the end of a long answer, where a list has its cursor."""
 
-RequestOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
+RequestOutcome = Literal[
+    "in flight",
+    "answered",
+    "replayed",
+    "refused",
+    "replaced",
+    "failed",
+    "lost",
+    "abandoned",
+]
 """How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
 anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
 
@@ -127,8 +136,12 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
         """Make the record of a request that has left fit to be kept: without long bodies and the frames of a
         traceback.
         """
-        if self.problem is not None:  # the frames of its traceback would keep all local values alive
-            self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
+        if (
+            self.problem is not None
+        ):  # the frames of its traceback would keep all local values alive
+            self.problem.__traceback__ = self.problem.__context__ = (
+                self.problem.__cause__
+            ) = None
         self.held_bytes = self._size_bytes()
         if self.held_bytes > MAX_KEPT_BODY_BYTES:
             self._leave_out_long_bodies()
@@ -149,7 +162,11 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     def _leave_out_long_bodies(self) -> None:
         request, response = self.request_body, self.response_body
         if request is not None and len(request) > MAX_KEPT_BODY_BYTES:
-            self.request_body, self.request_body_bytes, self.request_digest = None, len(request), digest(request)
+            self.request_body, self.request_body_bytes, self.request_digest = (
+                None,
+                len(request),
+                digest(request),
+            )
         if response is not None and len(response) > MAX_KEPT_BODY_BYTES:
             self.response_body, self.response_body_bytes = None, len(response)
             self.response_end = response[-_KEPT_END_BYTES:]
@@ -157,7 +174,9 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     @property
     def as_arrived(self) -> "RequestRecord":
         """The record as it was when the request arrived."""
-        return RequestRecord(**{name: getattr(self, name) for name in Arrival.__struct_fields__})
+        return RequestRecord(
+            **{name: getattr(self, name) for name in Arrival.__struct_fields__}
+        )
 
     # What is read when somebody asks ----------------------------------------------------------------------------------
 
@@ -169,7 +188,11 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     @property
     def idempotency_key(self) -> str | None:
         """The Idempotency-Key that it came with, whatever became of it."""
-        return None if self.key_header is None else self.key_header.strip().decode("latin-1")
+        return (
+            None
+            if self.key_header is None
+            else self.key_header.strip().decode("latin-1")
+        )
 
     @property
     def user_agent(self) -> str | None:
@@ -199,7 +222,11 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     @property
     def loss(self) -> str | None:
         """How a scenario lost its answer on the wire, whatever was done; None if it did not."""
-        return self.rule.fault.loss if self.rule is not None and self.has_rule_acted else None
+        return (
+            self.rule.fault.loss
+            if self.rule is not None and self.has_rule_acted
+            else None
+        )
 
     @property
     def answered_id(self) -> str:

@@ -14,11 +14,26 @@ from image_workflow_emulator.domain.intents import Intent
 from image_workflow_emulator.domain.orders import AUTHORING_PRICES
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.recipes import CardRecipe
-from image_workflow_emulator.domain.resources import INGREDIENT_TYPES, Ingredient, Operation, OperationOutcome
+from image_workflow_emulator.domain.resources import (
+    INGREDIENT_TYPES,
+    Ingredient,
+    Operation,
+    OperationOutcome,
+)
 from image_workflow_emulator.scenario.scenario import WorkOutcome
 from image_workflow_emulator.service.resources import work
-from image_workflow_emulator.service.resources.lookups import ASSET, INGREDIENTS, found_by_path, refer, refer_to_all
-from image_workflow_emulator.service.sandbox.admission import Order, check_budget, check_credits
+from image_workflow_emulator.service.resources.lookups import (
+    ASSET,
+    INGREDIENTS,
+    found_by_path,
+    refer,
+    refer_to_all,
+)
+from image_workflow_emulator.service.sandbox.admission import (
+    Order,
+    check_budget,
+    check_credits,
+)
 from image_workflow_emulator.service.sandbox.calls import Call, Handler
 from image_workflow_emulator.service.sandbox.premade import plan_pictures
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
@@ -51,7 +66,9 @@ def _check_state(call: Call, ingredient: Ingredient) -> Ingredient:
     for operation in work.unfinished_operations(call):
         if operation.target_id == ingredient.id:
             replaces = f"the unfinished Operation {operation.id} replaces the sources of {ingredient.id}"
-            raise work.operation_in_progress(f"{ingredient.kind}_id", replaces, operation)
+            raise work.operation_in_progress(
+                f"{ingredient.kind}_id", replaces, operation
+            )
     return ingredient
 
 
@@ -60,7 +77,12 @@ def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
     if "asset_id" in call.intent:
         source_ids = [refer(call, ASSET, "/asset_id", call.intent["asset_id"]).id]
     else:
-        source_ids = [asset.id for asset in refer_to_all(call, ASSET, "/asset_ids", call.intent.get("asset_ids", ()))]
+        source_ids = [
+            asset.id
+            for asset in refer_to_all(
+                call, ASSET, "/asset_ids", call.intent.get("asset_ids", ())
+            )
+        ]
     price, places = (AUTHORING_PRICES[kind], 1) if source_ids else (0, 0)
     return Change(price, places, kind, target, tuple(source_ids))
 
@@ -68,7 +90,9 @@ def _check_sources(kind: str, call: Call, target: Ingredient | None) -> Change:
 def _metadata(intent: Intent) -> dict[str, Any]:
     """Return the attributes that a body sets: its fields, the sources aside."""
     return {
-        "background_kind" if field == "kind" else field: tuple(value) if isinstance(value, list) else value
+        "background_kind" if field == "kind" else field: tuple(value)
+        if isinstance(value, list)
+        else value
         for field, value in intent.items()
         if field not in ("asset_id", "asset_ids")
     }
@@ -77,7 +101,10 @@ def _metadata(intent: Intent) -> dict[str, Any]:
 def source_to_examine(call: Call) -> str | None:
     """Return the Asset whose scene a Background's admission must know (D30), if it is not known yet."""
     asset_id = call.intent.get("asset_id")
-    if asset_id is None or call.sandbox.store.assets.visible(call.team_id, asset_id) is None:
+    if (
+        asset_id is None
+        or call.sandbox.store.assets.visible(call.team_id, asset_id) is None
+    ):
         return None
     return None if call.sandbox.images.pictures[asset_id].scene else str(asset_id)
 
@@ -86,7 +113,9 @@ def _change(call: Call, change: Change) -> Ingredient | Operation:
     """Change metadata at once, or admit the replacement of the sources (section 4; metadata sent along waits, D25)."""
     if change.source_ids or change.target is None:
         return _admit(call, change)
-    changed = structs.replace(change.target, updated_at=call.now, **_metadata(call.intent))
+    changed = structs.replace(
+        change.target, updated_at=call.now, **_metadata(call.intent)
+    )
     call.sandbox.store.ingredients[change.kind].replace(changed)
     return changed
 
@@ -119,7 +148,9 @@ def _admit(call: Call, change: Change) -> Operation:
     if work.skips_queue(sandbox) and outcome.finishes_at == call.now:
         finish_operation(sandbox, operation.id, call.now)
     elif outcome.finishes_at is not None:
-        sandbox.timeline.schedule(outcome.finishes_at, "operation_finished", operation.id)
+        sandbox.timeline.schedule(
+            outcome.finishes_at, "operation_finished", operation.id
+        )
     return sandbox.store.operations.items[operation.id]
 
 
@@ -132,15 +163,27 @@ def _target_of_create(sandbox: Sandbox, kind: str) -> str | None:
 def _plan(call: Call, change: Change, planned: WorkOutcome) -> OperationOutcome:
     """Decide the outcome of the work at admission, from the scenario and the scene of the source (D30)."""
     sandbox, kind, charge = call.sandbox, change.kind, change.price
-    if kind == "background" and (planned.scene or sandbox.images.pictures[change.source_ids[0]].scene) != "foreground":
+    if (
+        kind == "background"
+        and (planned.scene or sandbox.images.pictures[change.source_ids[0]].scene)
+        != "foreground"
+    ):
         charge = 0
-    duration_ms = getattr(sandbox.timings, f"{kind}_ms") if planned.duration_ms is None else planned.duration_ms
-    if work.skips_queue(sandbox) and change.price == 0 and planned.duration_ms is None:  # D71
+    duration_ms = (
+        getattr(sandbox.timings, f"{kind}_ms")
+        if planned.duration_ms is None
+        else planned.duration_ms
+    )
+    if (
+        work.skips_queue(sandbox) and change.price == 0 and planned.duration_ms is None
+    ):  # D71
         duration_ms = 0
     starts_at = call.now + work.queue_ms(sandbox)
     finishes_at = None if planned.stall else starts_at + duration_ms
     failed = work.failure(planned.fail) if planned.fail else None
-    return OperationOutcome(starts_at, finishes_at, failed, 0 if failed else charge, change.source_ids)
+    return OperationOutcome(
+        starts_at, finishes_at, failed, 0 if failed else charge, change.source_ids
+    )
 
 
 def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
@@ -154,9 +197,19 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     store = sandbox.store
     operation = store.operations.items[operation_id]
     outcome = operation.outcome
-    result_id = None if outcome.failure else _write_ingredient(sandbox, operation, now).id
-    ended = work.finished(sandbox, operation, "failed" if outcome.failure else "succeeded", outcome.charge, now)
-    store.operations.replace(structs.replace(ended, result_id=result_id, error=outcome.failure))
+    result_id = (
+        None if outcome.failure else _write_ingredient(sandbox, operation, now).id
+    )
+    ended = work.finished(
+        sandbox,
+        operation,
+        "failed" if outcome.failure else "succeeded",
+        outcome.charge,
+        now,
+    )
+    store.operations.replace(
+        structs.replace(ended, result_id=result_id, error=outcome.failure)
+    )
     sandbox.images.release(outcome.source_keys)
 
 
@@ -180,7 +233,11 @@ def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingre
         previous = collection.items[operation.target_id]
         sandbox.images.withdraw(previous.picture_keys)
         ingredient = structs.replace(
-            previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
+            previous,
+            source_asset_ids=sources,
+            updated_at=now,
+            version=previous.version + 1,
+            **changes,
         )
         collection.replace(ingredient)
     plan_pictures(sandbox.images, ingredient, partial(CardRecipe, inputs=sources))
@@ -205,5 +262,7 @@ def _handlers(kind: str) -> tuple[Handler, Handler, Handler]:
     )
 
 
-HANDLERS: Mapping[str, tuple[Handler, Handler, Handler]] = {kind: _handlers(kind) for kind in INGREDIENT_TYPES}
+HANDLERS: Mapping[str, tuple[Handler, Handler, Handler]] = {
+    kind: _handlers(kind) for kind in INGREDIENT_TYPES
+}
 """By kind: how one is created, updated and deleted."""

@@ -33,12 +33,21 @@ class Lookup(Struct, Generic[Resource], frozen=True):
     """The problem code, where the path names the resource."""
 
 
-ASSET: Lookup[Asset] = Lookup(lambda store: store.assets, "asset", "a live Asset of this Team", "asset_not_found")
-PRODUCT: Lookup[Product] = Lookup(
-    lambda store: store.products, "product", "a Product of this Team", "product_not_found"
+ASSET: Lookup[Asset] = Lookup(
+    lambda store: store.assets, "asset", "a live Asset of this Team", "asset_not_found"
 )
-OPERATION: Lookup[Operation] = Lookup(lambda store: store.operations, "operation", "an Operation of this Team")
-GENERATION: Lookup[Generation] = Lookup(lambda store: store.generations, "generation", "one of this Team's")
+PRODUCT: Lookup[Product] = Lookup(
+    lambda store: store.products,
+    "product",
+    "a Product of this Team",
+    "product_not_found",
+)
+OPERATION: Lookup[Operation] = Lookup(
+    lambda store: store.operations, "operation", "an Operation of this Team"
+)
+GENERATION: Lookup[Generation] = Lookup(
+    lambda store: store.generations, "generation", "one of this Team's"
+)
 
 
 def _ingredient(kind: str) -> Lookup[Ingredient]:
@@ -46,7 +55,9 @@ def _ingredient(kind: str) -> Lookup[Ingredient]:
     return Lookup(lambda store: store.ingredients[kind], kind, expected)
 
 
-INGREDIENTS: Mapping[str, Lookup[Ingredient]] = {kind: _ingredient(kind) for kind in INGREDIENT_KINDS}
+INGREDIENTS: Mapping[str, Lookup[Ingredient]] = {
+    kind: _ingredient(kind) for kind in INGREDIENT_KINDS
+}
 
 
 def find(call: Call, lookup: Lookup[Resource]) -> Resource:
@@ -54,7 +65,9 @@ def find(call: Call, lookup: Lookup[Resource]) -> Resource:
     resource = _visible(call, lookup, call.resource_id)
     if resource is None:
         detail = f"{lookup.noun}_id: found {excerpt(call.resource_id)}; expected {lookup.expected}"
-        raise Problem(lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id))
+        raise Problem(
+            lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id)
+        )
     return resource
 
 
@@ -63,17 +76,26 @@ def found_by_path(lookup: Lookup[Resource]) -> OwnCheck:
     return Check.RESOURCE, lambda call, _: find(call, lookup)
 
 
-def refer(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> Resource:
+def refer(
+    call: Call, lookup: Lookup[Resource], where: str, identifier: str
+) -> Resource:
     """Return the resource that the body refers to at a place. Raises Problem invalid_reference."""
     resource = _visible(call, lookup, identifier)
     if resource is None:
-        raise invalid_reference(where, identifier, lookup.expected, _remedy(call, lookup, identifier))
+        raise invalid_reference(
+            where, identifier, lookup.expected, _remedy(call, lookup, identifier)
+        )
     return resource
 
 
-def refer_to_all(call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]) -> list[Resource]:
+def refer_to_all(
+    call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]
+) -> list[Resource]:
     """Return the resources that a list in the body refers to. Raises Problem invalid_reference."""
-    return [refer(call, lookup, f"{where}/{place}", identifier) for place, identifier in enumerate(identifiers)]
+    return [
+        refer(call, lookup, f"{where}/{place}", identifier)
+        for place, identifier in enumerate(identifiers)
+    ]
 
 
 def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource | None:
@@ -82,12 +104,18 @@ def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource 
 
 def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
     item = lookup.collection(call.sandbox.store).items.get(identifier)
-    return remedy_for_absent(call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists")
+    return remedy_for_absent(
+        call, item, f"use an id that GET /{lookup.noun.replace('_', '-')}s lists"
+    )
 
 
 def remedy_for_absent(call: Call, item: AnyResource | None, otherwise: str) -> str:
     """Say what to do about a resource that this Team cannot see; another Team's is visible to that Team's keys only."""
-    owner = None if item is None or item.team_id is None else call.sandbox.accounts.get(item.team_id)
+    owner = (
+        None
+        if item is None or item.team_id is None
+        else call.sandbox.accounts.get(item.team_id)
+    )
     if owner is None or owner is call.caller.account:
         return otherwise
     return f"send it with a credential of the Team {owner.team.name!r}, which owns it"

@@ -9,7 +9,12 @@ from image_workflow_emulator.domain.problems import Check, invalid_input
 from image_workflow_emulator.domain.recipes import Recipe
 from image_workflow_emulator.domain.resources import Asset, Product
 from image_workflow_emulator.service.resources import work
-from image_workflow_emulator.service.resources.lookups import ASSET, PRODUCT, found_by_path, refer_to_all
+from image_workflow_emulator.service.resources.lookups import (
+    ASSET,
+    PRODUCT,
+    found_by_path,
+    refer_to_all,
+)
 from image_workflow_emulator.service.sandbox.calls import Call, DecodedUpload, Handler
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
@@ -24,7 +29,11 @@ class AssetDeletion(Struct, frozen=True):
 
 
 def add_asset(
-    sandbox: Sandbox, team_id: str, picture: DecodedUpload | Recipe, now: int, generation_id: str | None = None
+    sandbox: Sandbox,
+    team_id: str,
+    picture: DecodedUpload | Recipe,
+    now: int,
+    generation_id: str | None = None,
 ) -> Asset:
     """Make an Asset of a decoded upload, whose bytes fit into memory, or of a picture that is still to be drawn."""
     asset = Asset(
@@ -65,14 +74,22 @@ def _create_product(call: Call, _found: None) -> Product:
 
 def _in_order(call: Call, asset_ids: Sequence[str]) -> tuple[str, ...]:
     """Return the photos of a Product in the order in which they are kept (D22)."""
-    return tuple(sorted(asset_ids) if call.sandbox.readings.photo_order == "unordered" else asset_ids)
+    return tuple(
+        sorted(asset_ids)
+        if call.sandbox.readings.photo_order == "unordered"
+        else asset_ids
+    )
 
 
 def _check_primary(call: Call, product: Product) -> Product:
     """The chosen primary photo must be one of the Product's (D22)."""
     primary = call.intent.get("primary_asset_id")
-    if primary is not None and primary not in call.intent.get("asset_ids", product.asset_ids):
-        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES)
+    if primary is not None and primary not in call.intent.get(
+        "asset_ids", product.asset_ids
+    ):
+        raise invalid_input(
+            "/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES
+        )
     return product
 
 
@@ -80,7 +97,9 @@ def _update_product(call: Call, product: Product) -> Product:
     """Change the given fields; asset_ids replace the whole membership set (section 4)."""
     intent = call.intent
     asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
-    primary = intent.get("primary_asset_id") or primary_of(asset_ids, product.primary_asset_id)
+    primary = intent.get("primary_asset_id") or primary_of(
+        asset_ids, product.primary_asset_id
+    )
     photos = {"asset_ids": asset_ids, "primary_asset_id": primary}
     changed = structs.replace(product, updated_at=call.now, **intent | photos)
     call.sandbox.store.products.replace(changed)
@@ -118,17 +137,30 @@ def _delete_asset(call: Call, asset: Asset) -> AssetDeletion:
         if primary != product.primary_asset_id:
             reassigned.append(product_id)
         store.products.replace(
-            structs.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
+            structs.replace(
+                product,
+                asset_ids=remaining,
+                primary_asset_id=primary,
+                updated_at=call.now,
+            )
         )
     store.assets.remove(asset)
     call.sandbox.images.withdraw([asset.id])
     return AssetDeletion(asset.id, len(product_ids), tuple(reassigned), tuple(deleted))
 
 
-CREATE_PRODUCT = Handler(checks=((Check.REFERENCES, _check_photos),), commit=_create_product)
+CREATE_PRODUCT = Handler(
+    checks=((Check.REFERENCES, _check_photos),), commit=_create_product
+)
 UPDATE_PRODUCT = Handler(
-    checks=(found_by_path(PRODUCT), (Check.REFERENCES, _check_photos), (Check.RULES, _check_primary)),
+    checks=(
+        found_by_path(PRODUCT),
+        (Check.REFERENCES, _check_photos),
+        (Check.RULES, _check_primary),
+    ),
     commit=_update_product,
 )
 DELETE_PRODUCT = Handler(checks=(found_by_path(PRODUCT),), commit=_delete_product)
-DELETE_ASSET = Handler(checks=(found_by_path(ASSET), (Check.STATE, _check_unused)), commit=_delete_asset)
+DELETE_ASSET = Handler(
+    checks=(found_by_path(ASSET), (Check.STATE, _check_unused)), commit=_delete_asset
+)

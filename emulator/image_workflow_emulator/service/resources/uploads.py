@@ -7,7 +7,12 @@ happens outside the event loop, between `to_decode` and the checks of a completi
 from msgspec import structs
 
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_input
-from image_workflow_emulator.domain.resources import MOVES, TERMINAL, Asset, UploadSession
+from image_workflow_emulator.domain.resources import (
+    MOVES,
+    TERMINAL,
+    Asset,
+    UploadSession,
+)
 from image_workflow_emulator.kernel.timestamps import MINUTE_MS, format_timestamp
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.resources.lookups import remedy_for_absent
@@ -20,7 +25,11 @@ UPLOAD_WINDOW_MS = 15 * MINUTE_MS
 """How long a signed URL takes bytes (D15)."""
 SHORT_WINDOW_MS = MINUTE_MS
 """How long it does by D15=short, which asks for more headers too."""
-_MORE_HEADERS = {"x-UPLOAD-Region": "local", "X-upload-acl": "private", "X-Upload-CLASS": "source"}
+_MORE_HEADERS = {
+    "x-UPLOAD-Region": "local",
+    "X-upload-acl": "private",
+    "X-Upload-CLASS": "source",
+}
 
 BINDING_HEADER = "X-Upload-Binding"
 """The header that binds a direct upload to its session (D15)."""
@@ -48,7 +57,13 @@ def signature(sandbox: Sandbox, session: UploadSession) -> str:
 
 def _signed_parts(session: UploadSession) -> tuple[str | int, ...]:
     """Return what the signature of a URL binds it to: the session, its headers and its window."""
-    return "upload", session.id, session.content_type, session.size_bytes, session.expires_at
+    return (
+        "upload",
+        session.id,
+        session.content_type,
+        session.size_bytes,
+        session.expires_at,
+    )
 
 
 def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
@@ -65,8 +80,15 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
         Problem: upload_not_found, for an unknown session or an altered URL (D16).
     """
     session = None if sandbox is None else sandbox.store.find_upload(session_id)
-    if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
-        raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
+    if (
+        sandbox is None
+        or session is None
+        or not sandbox.signer.verify(signed, *_signed_parts(session))
+    ):
+        raise Problem(
+            "upload_not_found",
+            "the address: expected upload.url exactly as the session gave it",
+        )
     return session
 
 
@@ -84,7 +106,10 @@ def check_window(session: UploadSession, now: int) -> None:
     if now >= session.expires_at:
         _check_present(session)
         closed, time = format_timestamp(session.expires_at), format_timestamp(now)
-        raise Problem("upload_expired", f"the window of {session.id} closed at {closed}; it is {time}")
+        raise Problem(
+            "upload_expired",
+            f"the window of {session.id} closed at {closed}; it is {time}",
+        )
 
 
 def check_bytes(session: UploadSession, digest: str, now: int) -> None:
@@ -99,7 +124,8 @@ def check_bytes(session: UploadSession, digest: str, now: int) -> None:
     if session.digest is not None:
         if session.digest != digest:
             raise bytes_conflict(
-                session, f"found bytes other than those that {session.id} accepted; expected the same, or a new session"
+                session,
+                f"found bytes other than those that {session.id} accepted; expected the same, or a new session",
             )
         _check_present(session)
 
@@ -108,7 +134,9 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes) -
     """Accept the complete bytes of a session, once, and return the upload token."""
     if session.digest is None:
         status = MOVES[session.status, "bytes_accepted"]
-        sandbox.store.uploads.replace(structs.replace(session, status=status, digest=digest))
+        sandbox.store.uploads.replace(
+            structs.replace(session, status=status, digest=digest)
+        )
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
     return token(sandbox, session, digest)
@@ -122,7 +150,12 @@ def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
 def to_decode(call: Call) -> tuple[bytes, str] | None:
     """Return the bytes that a completion needs decoded and their declared type; None if it will be refused anyway."""
     session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
-    if session is None or session.digest is None or session.status != "received" or call.now >= session.expires_at:
+    if (
+        session is None
+        or session.digest is None
+        or session.status != "received"
+        or call.now >= session.expires_at
+    ):
         return None
     if call.intent["upload_token"] != token(call.sandbox, session, session.digest):
         return None
@@ -137,7 +170,9 @@ def _find_open(call: Call, _found: None) -> UploadSession:
         raise Problem(
             "upload_not_found",
             f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
-            remedy=remedy_for_absent(call, item, "use the id of a session that POST /uploads gave"),
+            remedy=remedy_for_absent(
+                call, item, "use the id of a session that POST /uploads gave"
+            ),
         )
     _check_present(session)
     return session
@@ -149,9 +184,13 @@ def _check_state(call: Call, session: UploadSession) -> UploadSession:
     where, sent = "/upload_token", call.intent["upload_token"]
     if session.digest is None:
         expected = "bytes to be sent to upload.url first"
-        raise invalid_input(where, sent, expected, Check.STATE, "send the bytes to upload.url first")
+        raise invalid_input(
+            where, sent, expected, Check.STATE, "send the bytes to upload.url first"
+        )
     if sent != token(call.sandbox, session, session.digest):
-        raise invalid_input(where, sent, "the token the direct upload gave", Check.STATE)
+        raise invalid_input(
+            where, sent, "the token the direct upload gave", Check.STATE
+        )
     return session
 
 
@@ -166,12 +205,18 @@ def _check_readable(call: Call, session: UploadSession) -> UploadSession:
     refusal = _decoded(call).refusal
     if refusal is not None:
         _finish(call, session, "refused")
-        raise Problem("invalid_input", f"the uploaded bytes: {refusal.removesuffix('.')}", check=Check.RULES)
+        raise Problem(
+            "invalid_input",
+            f"the uploaded bytes: {refusal.removesuffix('.')}",
+            check=Check.RULES,
+        )
     return session
 
 
 def _decoded(call: Call) -> DecodedUpload:
-    assert call.decoded is not None, "a completion that passes its checks was decoded before"
+    assert call.decoded is not None, (
+        "a completion that passes its checks was decoded before"
+    )
     return call.decoded
 
 

@@ -46,7 +46,9 @@ def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     it.
     """
     team = call.caller.account.team
-    decision = scenarios.decide(call.sandbox, Facts("work", kind, team.id, team.name, outputs=outputs), call.now)
+    decision = scenarios.decide(
+        call.sandbox, Facts("work", kind, team.id, team.name, outputs=outputs), call.now
+    )
     call.record.work_rule = decision.rule
     return decision.outcome
 
@@ -54,7 +56,11 @@ def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
 def unfinished_operations(call: Call) -> list[Operation]:
     """Return the Team's unfinished Operations, in the order of their admission."""
     operations = call.sandbox.store.operations.items
-    return [operations[one] for one in call.caller.account.budget.places if one in operations]
+    return [
+        operations[one]
+        for one in call.caller.account.budget.places
+        if one in operations
+    ]
 
 
 def operation_in_progress(where: str, why: str, operation: Operation) -> Problem:
@@ -63,7 +69,12 @@ def operation_in_progress(where: str, why: str, operation: Operation) -> Problem
     if operation.outcome.finishes_at is not None:
         remedy = f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
     detail = f"{where}: {why}"
-    return Problem("resource_operation_in_progress", detail, active_operation_id=operation.id, remedy=remedy)
+    return Problem(
+        "resource_operation_in_progress",
+        detail,
+        active_operation_id=operation.id,
+        remedy=remedy,
+    )
 
 
 def queued(call: Call, price: int) -> dict[str, Any]:
@@ -93,11 +104,17 @@ def started(work: SomeWork, now: int) -> SomeWork:
 
 
 def finished(
-    sandbox: Sandbox, work: SomeWork, event: Literal["succeeded", "failed"], charge: int, now: int
+    sandbox: Sandbox,
+    work: SomeWork,
+    event: Literal["succeeded", "failed"],
+    charge: int,
+    now: int,
 ) -> SomeWork:
     """Return work that has ended, when its Credits are settled and its place is free."""
     status = MOVES[work.status, event]
     account = sandbox.accounts[work.team_id]
     account.ledger.settle(work.id, charge)
     account.budget.give_back(work.id)
-    return structs.replace(work, status=status, charged_credits=charge, updated_at=now, finished_at=now)
+    return structs.replace(
+        work, status=status, charged_credits=charge, updated_at=now, finished_at=now
+    )

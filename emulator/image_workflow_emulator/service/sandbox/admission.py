@@ -10,7 +10,11 @@ from msgspec import Struct
 from image_workflow_emulator.domain.idempotency import MAX_RECORDS
 from image_workflow_emulator.domain.limits import TEAM_REQUESTS_PER_MINUTE
 from image_workflow_emulator.domain.problems import Problem
-from image_workflow_emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
+from image_workflow_emulator.kernel.timestamps import (
+    SECOND_MS,
+    format_timestamp,
+    seconds_up,
+)
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.service.sandbox.calls import Call
 from image_workflow_emulator.service.sandbox.scenarios import EVERYONE
@@ -21,21 +25,34 @@ def check_credential(call: Call) -> None:
     credential = call.caller.credential
     state = credential.state_at(call.now)
     if state != "active":
-        ended = "was revoked" if state == "revoked" else f"expired at {format_timestamp(credential.expires_at)}"
-        raise _credential_problem(call, f"credential_{state}", f"the credential {credential.name!r} {ended}")
+        ended = (
+            "was revoked"
+            if state == "revoked"
+            else f"expired at {format_timestamp(credential.expires_at)}"
+        )
+        raise _credential_problem(
+            call, f"credential_{state}", f"the credential {credential.name!r} {ended}"
+        )
 
 
-def _credential_problem(call: Call, code: str, detail: str, only_full: bool = False) -> Problem:
+def _credential_problem(
+    call: Call, code: str, detail: str, only_full: bool = False
+) -> Problem:
     remedy = _by_another_credential(call, only_full)
     return Problem(
-        code, detail, remedy=remedy, cause=call.sandbox.causes.get(("credential", call.caller.credential.id))
+        code,
+        detail,
+        remedy=remedy,
+        cause=call.sandbox.causes.get(("credential", call.caller.credential.id)),
     )
 
 
 def _by_another_credential(call: Call, only_full: bool = False) -> str:
     """Name a credential of the same Team that would be accepted."""
     for credential in call.sandbox.credentials_of(call.team_id):
-        if credential.state_at(call.now) == "active" and (credential.profile == "full" or not only_full):
+        if credential.state_at(call.now) == "active" and (
+            credential.profile == "full" or not only_full
+        ):
             return f"use the Team's credential {credential.name!r}"
     profile = "full " if only_full else ""
     return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
@@ -94,14 +111,27 @@ def check_pause(call: Call) -> None:
     """503: new writes are let in, for all Teams and for this one (section 7)."""
     for pause in (call.sandbox.pause, call.caller.account.pause):
         if pause.paused:
-            whose = "all Teams" if pause is call.sandbox.pause else f"the Team {call.caller.account.team.name!r}"
+            whose = (
+                "all Teams"
+                if pause is call.sandbox.pause
+                else f"the Team {call.caller.account.team.name!r}"
+            )
             raise Problem(
                 "service_unavailable",
                 f"new writes are paused for {whose}; retry later",
-                retry_after=None if call.sandbox.readings.pause_hint == "silent" else pause.retry_after,  # D66
-                retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or call.now) - call.now),
-                remedy=f"wait until {format_timestamp(pause.opens_at)}" if pause.opens_at is not None else None,
-                cause=call.sandbox.causes.get(("pause", EVERYONE if pause is call.sandbox.pause else call.team_id)),
+                retry_after=None
+                if call.sandbox.readings.pause_hint == "silent"
+                else pause.retry_after,  # D66
+                retry_wait_ms=max(
+                    pause.retry_after * SECOND_MS,
+                    (pause.opens_at or call.now) - call.now,
+                ),
+                remedy=f"wait until {format_timestamp(pause.opens_at)}"
+                if pause.opens_at is not None
+                else None,
+                cause=call.sandbox.causes.get(
+                    ("pause", EVERYONE if pause is call.sandbox.pause else call.team_id)
+                ),
             )
 
 

@@ -18,7 +18,11 @@ from image_workflow_emulator.domain.problems import Check
 from image_workflow_emulator.domain.recipes import PictureFormat
 from image_workflow_emulator.domain.resources import Credential, Scene
 from image_workflow_emulator.service.records.record import RequestRecord
-from image_workflow_emulator.service.sandbox.sandbox import CredentialAccount, Sandbox, TeamAccount
+from image_workflow_emulator.service.sandbox.sandbox import (
+    CredentialAccount,
+    Sandbox,
+    TeamAccount,
+)
 
 # The caller -----------------------------------------------------------------------------------------------------------
 
@@ -65,7 +69,11 @@ def key_for_clients(sandbox: Sandbox, now: int) -> str:
     for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
         keys = full_keys(sandbox, team.id, now)
         if team.name == PREFERRED_TEAM:
-            keys += [credential.key for credential in sandbox.credentials_of(team.id) if credential.profile == "full"]
+            keys += [
+                credential.key
+                for credential in sandbox.credentials_of(team.id)
+                if credential.profile == "full"
+            ]
         if keys:
             return keys[0]
     return ""

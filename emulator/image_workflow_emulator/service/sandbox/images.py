@@ -146,7 +146,9 @@ class ImageStore:
     def size_bytes(self, key: str) -> int:
         """Return the size of a picture that has been developed before, whether or not its bytes are still here."""
         size_bytes = self.pictures[key].content.size_bytes
-        assert size_bytes is not None, f"{key} was not developed before its size was asked for"
+        assert size_bytes is not None, (
+            f"{key} was not developed before its size was asked for"
+        )
         return size_bytes
 
     def to_draw(self, key: str) -> dict[str, Recipe]:
@@ -198,7 +200,9 @@ class ImageStore:
             self.account(-len(content.data or b""))
             content.data = None
 
-    def restore(self, key: str, made_of: bytes | Recipe, scene: Scene | None) -> Picture:
+    def restore(
+        self, key: str, made_of: bytes | Recipe, scene: Scene | None
+    ) -> Picture:
         """Add a picture of a saved state and return it; its holds, and those of its inputs, are saved with them."""
         if isinstance(made_of, bytes):
             self.put(key, made_of, scene)
@@ -208,7 +212,9 @@ class ImageStore:
 
     def free_unheld(self) -> None:
         """Free the restored pictures that nothing holds: only an answer that was on its way needed them."""
-        for key in reversed(list(self.pictures)):  # what a picture is made from comes before it
+        for key in reversed(
+            list(self.pictures)
+        ):  # what a picture is made from comes before it
             if key in self.pictures and self.pictures[key].holds == 0:
                 self.hold([key])
                 self.release([key])

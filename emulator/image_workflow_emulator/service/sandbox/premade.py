@@ -5,7 +5,13 @@ from functools import partial
 from typing import Any
 
 from image_workflow_emulator.domain.recipes import CardRecipe, PremadeRecipe
-from image_workflow_emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
+from image_workflow_emulator.domain.resources import (
+    Background,
+    FashionModel,
+    Ingredient,
+    PhotographyStyle,
+    Pose,
+)
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.service.sandbox.images import ImageStore
 from image_workflow_emulator.service.sandbox.store import Store
@@ -19,7 +25,10 @@ _PER_KIND = 4
 
 _STYLES = (
     ("Soft daylight", "Even light from a large window, gentle shadows, true colours."),
-    ("Hard studio flash", "One strong lamp from the side, crisp shadows, high contrast."),
+    (
+        "Hard studio flash",
+        "One strong lamp from the side, crisp shadows, high contrast.",
+    ),
     ("Golden hour", "Low warm sun, long shadows, a glow at the edges."),
     ("Moody low key", "Dark surroundings, one narrow beam on the subject."),
 )
@@ -30,8 +39,16 @@ _BACKGROUNDS = (
     ("Brick street", "location", "A brick wall beside a pavement in daylight."),
 )
 _POSES = (
-    ("Standing front", ("close", "medium", "far"), "Upright, facing the camera, arms at the sides."),
-    ("Three-quarter turn", ("medium", "far"), "Turned a little away, weight on one leg."),
+    (
+        "Standing front",
+        ("close", "medium", "far"),
+        "Upright, facing the camera, arms at the sides.",
+    ),
+    (
+        "Three-quarter turn",
+        ("medium", "far"),
+        "Turned a little away, weight on one leg.",
+    ),
     ("Walking", ("far",), "In mid stride, arms swinging."),
     ("Hand on hip", ("close", "medium"), "Facing the camera, one hand on the hip."),
 )
@@ -41,9 +58,16 @@ _MODELS = (
     ("Cleo", "35-45", "neutral"),
     ("Dora", "55+", "female"),
 )
-_PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[str], Sequence[str]]] = (
+_PREMADE: Sequence[
+    tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[str], Sequence[str]]
+] = (
     (PhotographyStyle, _STYLES, ("description",), ()),
-    (Background, _BACKGROUNDS, ("background_kind", "description"), ("background_kind",)),
+    (
+        Background,
+        _BACKGROUNDS,
+        ("background_kind", "description"),
+        ("background_kind",),
+    ),
     (Pose, _POSES, ("supported_camera_distances", "description"), ()),
     (FashionModel, _MODELS, ("age_range", "gender"), ("gender", "age_range")),
 )
@@ -51,7 +75,11 @@ _PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[s
 
 
 def add_premade_ingredients(
-    store: Store, images: ImageStore, identifiers: Identifiers, now: int, rounds: int = 1
+    store: Store,
+    images: ImageStore,
+    identifiers: Identifiers,
+    now: int,
+    rounds: int = 1,
 ) -> None:
     """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn.
 
@@ -72,7 +100,9 @@ def add_premade_ingredients(
             attributes = tuple(getattr(ingredient, name) for name in shown)
             size = _BACKGROUND_SIZE if resource is Background else CARD_SIZE
             recipe = partial(PremadeRecipe, attributes=attributes)
-            plan_pictures(images, ingredient, recipe, size, first=index * ingredient.picture_count)
+            plan_pictures(
+                images, ingredient, recipe, size, first=index * ingredient.picture_count
+            )
 
 
 def plan_pictures(
@@ -87,4 +117,14 @@ def plan_pictures(
     """
     kind, name, (width, height) = ingredient.kind, ingredient.name, size
     for index, key in enumerate(ingredient.picture_keys, start=first):
-        images.plan(key, recipe(kind=kind, name=name, index=index, width=width, height=height, format="png"))
+        images.plan(
+            key,
+            recipe(
+                kind=kind,
+                name=name,
+                index=index,
+                width=width,
+                height=height,
+                format="png",
+            ),
+        )

@@ -11,8 +11,17 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from image_workflow_emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
-from image_workflow_emulator.domain.limits import AdmissionPause, ConcurrencyBudget, Ledger, RateWindow
+from image_workflow_emulator.domain.idempotency import (
+    RETENTIONS_MS,
+    IdempotencyRecords,
+    Scope,
+)
+from image_workflow_emulator.domain.limits import (
+    AdmissionPause,
+    ConcurrencyBudget,
+    Ledger,
+    RateWindow,
+)
 from image_workflow_emulator.domain.problems import Cause, Problem
 from image_workflow_emulator.domain.readings import NO_READINGS, Readings
 from image_workflow_emulator.domain.resources import Credential, Team
@@ -146,13 +155,20 @@ class SandboxState:
     idempotency: IdempotencyRecords = field(init=False)
 
     def __post_init__(self) -> None:
-        self.idempotency = IdempotencyRecords(RETENTIONS_MS[self.readings.key_retention])
+        self.idempotency = IdempotencyRecords(
+            RETENTIONS_MS[self.readings.key_retention]
+        )
 
 
 class Sandbox(SandboxState):
     """One service: its state, and what is made from it or does not outlive the process."""
 
-    def __init__(self, identifier: str, memory: MemoryBudget, beginning: SandboxOptions | SandboxState) -> None:
+    def __init__(
+        self,
+        identifier: str,
+        memory: MemoryBudget,
+        beginning: SandboxOptions | SandboxState,
+    ) -> None:
         self.id = identifier
         self.memory = memory
         self.feed = Feed()
@@ -175,26 +191,38 @@ class Sandbox(SandboxState):
             SandboxState(
                 options=options,
                 signing_name=self.id,
-                seed=Seed(next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None)),
+                seed=Seed(
+                    next(
+                        seed
+                        for seed in (options.seed, scenario.seed, 0)
+                        if seed is not None
+                    )
+                ),
                 clock=clock,
                 began_at=clock.now(),
                 rate_limits=options.rate_limits,
                 timings=Timings(**world.timings),
-                readings=options.readings or scenario.readings or options.found_readings,
+                readings=options.readings
+                or scenario.readings
+                or options.found_readings,
             )
         )
         for team in world.teams:
             self.add_team(team, self.began_at)
         if world.premade:
             rounds = _EVOLVED_ROUNDS if options.evolution else 1
-            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at, rounds)
+            add_premade_ingredients(
+                self.store, self.images, self.identifiers, self.began_at, rounds
+            )
 
     def become(self, state: SandboxState) -> None:
         """Take a state as this sandbox's own, and make the rest from it."""
         for part in fields(SandboxState):
             setattr(self, part.name, getattr(state, part.name))
         self.journal.feed = self.feed
-        self.identifiers = Identifiers(self.seed.value, self.counters, is_long=self.options.evolution)
+        self.identifiers = Identifiers(
+            self.seed.value, self.counters, is_long=self.options.evolution
+        )
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
         self.images = ImageStore(self.memory, self.signer)
         self.held_admissions: dict[str, HeldAdmission] = {}
@@ -240,16 +268,26 @@ class Sandbox(SandboxState):
             self.add_credential(account, credential, now)
         return account
 
-    def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> CredentialAccount:
+    def add_credential(
+        self, account: TeamAccount, described: WorldCredential, now: int
+    ) -> CredentialAccount:
         """Create a credential of a Team, with this sandbox's form of its key."""
         key = self.key_of(described.key)
-        defaults = {"profile": "full", "state": "active", "expires_at": now + CREDENTIAL_LIFETIME_MS}
+        defaults = {
+            "profile": "full",
+            "state": "active",
+            "expires_at": now + CREDENTIAL_LIFETIME_MS,
+        }
         credential = Credential(
             id=self.identifiers.next("cred"),
             team_id=account.team.id,
             key=key,
             prefix=key[:_PREFIX_LENGTH],
-            **{"name": CREDENTIAL_NAMES[described.profile or "full"], **defaults, **described.values()},
+            **{
+                "name": CREDENTIAL_NAMES[described.profile or "full"],
+                **defaults,
+                **described.values(),
+            },
         )
         self.credentials[key] = CredentialAccount(credential)
         self.feed.note("team", account.team.id)
@@ -267,7 +305,9 @@ class Sandbox(SandboxState):
     def find_accounts(self, name_or_id: str | None) -> list[TeamAccount]:
         """Return the Teams of a name or id; all of them for None."""
         accounts = self.accounts.values()
-        return [one for one in accounts if name_or_id in (None, one.team.id, one.team.name)]
+        return [
+            one for one in accounts if name_or_id in (None, one.team.id, one.team.name)
+        ]
 
     def check_memory(self, size_bytes: int = 1) -> None:
         """Refuse what would hold more image bytes than `--max-memory` allows, in all sandboxes together (D55).
@@ -277,7 +317,13 @@ class Sandbox(SandboxState):
         """
         if not self.memory.make_room(size_bytes):
             held, limit = self.memory.held_bytes, self.memory.limit_bytes
-            _LOGGER.warning("503: %d image bytes are held, --max-memory is %d", held, limit)
+            _LOGGER.warning(
+                "503: %d image bytes are held, --max-memory is %d", held, limit
+            )
             what = f"the emulator holds {held} image bytes; {size_bytes} more exceed --max-memory {limit}"
             remedy = "delete Assets, reset, or raise it"
-            raise Problem("service_unavailable", f"{what}: {remedy}", retry_after=MEMORY_RETRY_SECONDS)
+            raise Problem(
+                "service_unavailable",
+                f"{what}: {remedy}",
+                retry_after=MEMORY_RETRY_SECONDS,
+            )

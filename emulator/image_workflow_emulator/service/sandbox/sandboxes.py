@@ -9,7 +9,11 @@ from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox import scenarios
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.images import MemoryBudget
-from image_workflow_emulator.service.sandbox.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from image_workflow_emulator.service.sandbox.sandbox import (
+    DEFAULT_SANDBOX_ID,
+    Sandbox,
+    SandboxOptions,
+)
 
 MAX_SANDBOXES = 1_000
 
@@ -28,7 +32,9 @@ class Sandboxes:
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     before_end: list[Callable[[Sandbox], None]] = field(default_factory=list)
     """Called with each sandbox that is about to be reset, replaced or deleted."""
-    watchers: list[Callable[[Sandbox, RequestRecord], None]] = field(default_factory=list)
+    watchers: list[Callable[[Sandbox, RequestRecord], None]] = field(
+        default_factory=list
+    )
     """Called with each request that has left, and its sandbox. They must be quick, and must not raise."""
     _callers: dict[str, Caller] = field(default_factory=dict)
 
@@ -55,7 +61,9 @@ class Sandboxes:
         if identifier in self.by_id:
             raise SandboxConflictError(f"the sandbox {identifier!r} exists already")
         if len(self.by_id) >= MAX_SANDBOXES:
-            raise SandboxConflictError(f"there are {MAX_SANDBOXES} sandboxes; delete one first")
+            raise SandboxConflictError(
+                f"there are {MAX_SANDBOXES} sandboxes; delete one first"
+            )
         sandbox = Sandbox(identifier, self.memory, options)
         _begin_scenario(sandbox)
         self._check_keys(sandbox.credentials.keys())
@@ -77,7 +85,9 @@ class Sandboxes:
         """
         old = self.by_id.get(sandbox.id)
         if old is None:
-            raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
+            raise SandboxConflictError(
+                f"the sandbox {sandbox.id!r} was deleted meanwhile"
+            )
         self._check_keys(sandbox.credentials.keys() - old.credentials.keys())
         self._end(old)
         self.by_id[sandbox.id] = sandbox
@@ -94,7 +104,9 @@ class Sandboxes:
         """Make the keys of a sandbox's credentials known, those that are not known yet."""
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
-                self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
+                self._callers[key] = Caller(
+                    sandbox, sandbox.accounts[held.credential.team_id], held
+                )
 
     def _check_keys(self, keys: Set[str]) -> None:
         if taken := min(keys & self._callers.keys(), default=None):

@@ -12,7 +12,12 @@ from msgspec import structs
 from image_workflow_emulator.domain.limits import NOTHING_DUE_MS, AdmissionPause
 from image_workflow_emulator.domain.problems import CATALOGUE, Cause, Problem
 from image_workflow_emulator.kernel.timestamps import SECOND_MS, seconds_up
-from image_workflow_emulator.scenario.playbook import NOTHING_HAPPENS, Decision, Playbook, RuleCounts
+from image_workflow_emulator.scenario.playbook import (
+    NOTHING_HAPPENS,
+    Decision,
+    Playbook,
+    RuleCounts,
+)
 from image_workflow_emulator.scenario.scenario import AdmissionChange, Facts, Scenario
 from image_workflow_emulator.scenario.world import World, WorldCredential, WorldTeam
 from image_workflow_emulator.service.records.record import RequestRecord, json_or_none
@@ -29,7 +34,9 @@ EVERYONE = ""
 """The key of the scenario that is not limited to one Team."""
 
 
-def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE) -> None:
+def begin(
+    sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE
+) -> None:
     """Start a scenario now; it replaces the one that ran for the same Teams."""
     _stop(sandbox, team_id)
     playbook = Playbook(scenario, now, sandbox.seed, team_id or None)
@@ -60,7 +67,9 @@ def count_rules(rules: dict[tuple[str, str], RuleCounts], playbook: Playbook) ->
     """
     for row in playbook.rules_report():
         if row["fired"] or not playbook.scenario.is_shipped:
-            counts = rules.setdefault((playbook.scenario.name, row["name"]), RuleCounts())
+            counts = rules.setdefault(
+                (playbook.scenario.name, row["name"]), RuleCounts()
+            )
             counts.matched += row["matched"]
             counts.fired += row["fired"]
 
@@ -70,7 +79,11 @@ def decide(sandbox: Sandbox, facts: Facts, now: int) -> Decision:
     nothing.
     """
     for key in (facts.team_id, EVERYONE):
-        decision = sandbox.playbooks[key].decide(facts, now) if key in sandbox.playbooks else NOTHING_HAPPENS
+        decision = (
+            sandbox.playbooks[key].decide(facts, now)
+            if key in sandbox.playbooks
+            else NOTHING_HAPPENS
+        )
         if decision.rule is not None:
             return decision
     return NOTHING_HAPPENS
@@ -83,9 +96,13 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     cause = Cause(playbook.scenario.file, timed.line, now)
     match timed.change:
         case AdmissionChange() as change:
-            change_admission(sandbox, change, team_id, playbook.opens_at(index, now), cause)
+            change_admission(
+                sandbox, change, team_id, playbook.opens_at(index, now), cause
+            )
         case WorldCredential(key) as change:
-            held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
+            held = sandbox.credentials.get(key) or sandbox.credentials.get(
+                sandbox.key_of(key)
+            )
             if held is not None and (not team_id or held.credential.team_id == team_id):
                 change_credential(sandbox, held, change, cause)
         case WorldTeam() as change:  # pragma: no branch (there is no other change)
@@ -97,7 +114,9 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
 def awaits_answer(sandbox: Sandbox) -> bool:
     """Tell whether a running scenario has a change to make right after some request."""
     return any(
-        awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited.values()
+        awaited.done_at is None
+        for playbook in sandbox.playbooks.values()
+        for awaited in playbook.awaited.values()
     )
 
 
@@ -109,7 +128,9 @@ def note_answer(sandbox: Sandbox, facts: Facts, now: int) -> None:
                 make_change(sandbox, key, index, now)
 
 
-def request_facts(sandbox: Sandbox, record: RequestRecord, identifier: str, body: bytes | None) -> Facts:
+def request_facts(
+    sandbox: Sandbox, record: RequestRecord, identifier: str, body: bytes | None
+) -> Facts:
     """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
     team, store = record.team, sandbox.store
     owned = store.uploads.items.get(identifier) or store.assets.items.get(identifier)
@@ -138,11 +159,17 @@ def place_of(sandbox: Sandbox, identifier: str) -> int | None:
         return None
     prefix = identifier.partition("_")[0] + "_"
     kinds = sandbox.store.ingredients.values()
-    premade = sum(known.startswith(prefix) for kind in kinds for known in kind.ids_by_team.get(None, ()))
+    premade = sum(
+        known.startswith(prefix)
+        for kind in kinds
+        for known in kind.ids_by_team.get(None, ())
+    )
     return place - premade if place > premade else None
 
 
-def change_world(sandbox: Sandbox, changes: World, now: int, team_id: str = EVERYONE) -> None:
+def change_world(
+    sandbox: Sandbox, changes: World, now: int, team_id: str = EVERYONE
+) -> None:
     """Make a scenario's changes to the world at once: Teams it names are changed, others are opened."""
     for change in changes.teams:
         accounts = _affected(sandbox, team_id, change.name)
@@ -159,7 +186,12 @@ def change_world(sandbox: Sandbox, changes: World, now: int, team_id: str = EVER
     sandbox.timings = structs.replace(sandbox.timings, **changes.timings)
 
 
-def change_team(sandbox: Sandbox, account: TeamAccount, change: WorldTeam, cause: Cause | None = None) -> None:
+def change_team(
+    sandbox: Sandbox,
+    account: TeamAccount,
+    change: WorldTeam,
+    cause: Cause | None = None,
+) -> None:
     """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
     values = change.values()
     for name in values:
@@ -167,13 +199,17 @@ def change_team(sandbox: Sandbox, account: TeamAccount, change: WorldTeam, cause
     if "credits" in values:
         difference = values.pop("credits") - account.ledger.available
         account.ledger.grant(difference)
-        account.credit_changes.append((sandbox.clock.now() if cause is None else cause.at, difference))
+        account.credit_changes.append(
+            (sandbox.clock.now() if cause is None else cause.at, difference)
+        )
         del account.credit_changes[:-MAX_CREDIT_CHANGES]
     account.team = structs.replace(account.team, **values)
     sandbox.feed.note("team", account.team.id)
 
 
-def _note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None) -> None:
+def _note_cause(
+    sandbox: Sandbox, what: str, identifier: str, cause: Cause | None
+) -> None:
     """Remember which change of a timeline set something, or that something else did."""
     if cause is None:
         sandbox.causes.pop((what, identifier), None)
@@ -200,7 +236,10 @@ def change_admission(
 
 
 def change_credential(
-    sandbox: Sandbox, held: CredentialAccount, change: WorldCredential, cause: Cause | None = None
+    sandbox: Sandbox,
+    held: CredentialAccount,
+    change: WorldCredential,
+    cause: Cause | None = None,
 ) -> None:
     """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
     _note_cause(sandbox, "credential", held.credential.id, cause)
@@ -208,9 +247,15 @@ def change_credential(
     sandbox.feed.note("team", held.credential.team_id)
 
 
-def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:
+def _affected(
+    sandbox: Sandbox, team_id: str, name_or_id: str | None
+) -> list[TeamAccount]:
     """Return the Teams that a change names, as far as the scenario may touch them."""
-    return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
+    return [
+        account
+        for account in sandbox.find_accounts(name_or_id)
+        if not team_id or account.team.id == team_id
+    ]
 
 
 # The problems that a scenario asks for --------------------------------------------------------------------------------
@@ -235,13 +280,18 @@ def injected_problem(
     if retry_after is None and kind.status in (429, 503):
         wait_ms = _wait_ms(sandbox, caller, now, code)
         retry_after = max(seconds_up(wait_ms), 1)
-    recovery = _REFUSED_READ if is_read and code == "service_unavailable" else kind.recovery
+    recovery = (
+        _REFUSED_READ if is_read and code == "service_unavailable" else kind.recovery
+    )
     return Problem(
         code,
-        detail or f"this answer was injected, whatever the state of the service: {recovery}",
+        detail
+        or f"this answer was injected, whatever the state of the service: {recovery}",
         retry_after=retry_after,
         retry_wait_ms=wait_ms,
-        active_operation_id=_active_operation_id(sandbox, caller) if code == "resource_operation_in_progress" else None,
+        active_operation_id=_active_operation_id(sandbox, caller)
+        if code == "resource_operation_in_progress"
+        else None,
         is_injected=True,
     )
 
@@ -250,7 +300,11 @@ def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> in
     if code == "rate_limited":
         return _RATE_RETRY_SECONDS * SECOND_MS
     if code == "service_unavailable":
-        pause = caller.account.pause if caller is not None and caller.account.pause.paused else sandbox.pause
+        pause = (
+            caller.account.pause
+            if caller is not None and caller.account.pause.paused
+            else sandbox.pause
+        )
         return pause.retry_after * SECOND_MS
     return NOTHING_DUE_MS if caller is None else caller.account.budget.wait_ms(now)
 
@@ -258,8 +312,20 @@ def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> in
 def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:
     """Return an Operation to be polled: the Team's newest, an unfinished one first; if it has none, an unknown id."""
     operations = sandbox.store.operations
-    found = [] if caller is None else [work for work in caller.account.budget.finishes_at if work in operations.items]
+    found = (
+        []
+        if caller is None
+        else [
+            work
+            for work in caller.account.budget.finishes_at
+            if work in operations.items
+        ]
+    )
     if not found and caller is not None:
         found = list(operations.ids(caller.team_id)[-1:])
     # An id of a kind of its own, so that those of Operations to come stay what they are (D09).
-    return found[-1] if found else "op" + sandbox.identifiers.next("fault").removeprefix("fault")
+    return (
+        found[-1]
+        if found
+        else "op" + sandbox.identifiers.next("fault").removeprefix("fault")
+    )

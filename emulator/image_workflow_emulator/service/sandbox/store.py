@@ -58,7 +58,10 @@ class Collection(Generic[Resource]):
         keys: set[_ValueKey] = set()
         for name in self.filters:
             value = getattr(resource, name)
-            keys.update((resource.team_id, name, one) for one in (value if isinstance(value, tuple) else (value,)))
+            keys.update(
+                (resource.team_id, name, one)
+                for one in (value if isinstance(value, tuple) else (value,))
+            )
         return keys
 
     def _index(self, identifier: str, keys: Iterable[_ValueKey]) -> None:
@@ -75,13 +78,22 @@ class Collection(Generic[Resource]):
     def visible(self, team_id: str, identifier: str) -> Resource | None:
         """Return the resource if it is the Team's or global; another Team's is as absent (section 5, rule 6)."""
         resource = self.items.get(identifier)
-        return resource if resource is not None and resource.team_id in (team_id, None) else None
+        return (
+            resource
+            if resource is not None and resource.team_id in (team_id, None)
+            else None
+        )
 
-    def ids(self, team_id: str | None, values: Mapping[str, str] = _NO_FILTERS) -> Sequence[str]:
+    def ids(
+        self, team_id: str | None, values: Mapping[str, str] = _NO_FILTERS
+    ) -> Sequence[str]:
         """Return the ascending ids of a Team's resources that have all these values; of the global ones for None."""
         if not values:
             return self.ids_by_team.get(team_id, [])
-        found = [self._ids_by_value.get((team_id, name, value), []) for name, value in values.items()]
+        found = [
+            self._ids_by_value.get((team_id, name, value), [])
+            for name, value in values.items()
+        ]
         ids, *others = sorted(found, key=len)
         for other in map(frozenset, others):
             ids = [identifier for identifier in ids if identifier in other]
@@ -93,15 +105,23 @@ class Store:
     """All resources of a sandbox."""
 
     uploads: Collection[resources.UploadSession] = field(default_factory=Collection)
-    assets: Collection[resources.Asset] = field(default_factory=lambda: Collection(("source",)))
-    products: Collection[resources.Product] = field(default_factory=lambda: Collection(("asset_ids",)))
+    assets: Collection[resources.Asset] = field(
+        default_factory=lambda: Collection(("source",))
+    )
+    products: Collection[resources.Product] = field(
+        default_factory=lambda: Collection(("asset_ids",))
+    )
     ingredients: dict[str, Collection[resources.Ingredient]] = field(
-        default_factory=lambda: {kind: Collection() for kind in resources.INGREDIENT_KINDS}
+        default_factory=lambda: {
+            kind: Collection() for kind in resources.INGREDIENT_KINDS
+        }
     )
     operations: Collection[resources.Operation] = field(
         default_factory=lambda: Collection(("status", "type", "target_id"))
     )
-    generations: Collection[resources.Generation] = field(default_factory=lambda: Collection(("workflow", "status")))
+    generations: Collection[resources.Generation] = field(
+        default_factory=lambda: Collection(("workflow", "status"))
+    )
 
     def collections(self) -> dict[str, Collection[Any]]:
         """Return all collections by name."""
@@ -114,9 +134,13 @@ class Store:
             "generations": self.generations,
         }
 
-    def find_work(self, identifier: str) -> resources.Operation | resources.Generation | None:
+    def find_work(
+        self, identifier: str
+    ) -> resources.Operation | resources.Generation | None:
         """Return a piece of work; None if there is none of this id."""
-        return self.generations.items.get(identifier) or self.operations.items.get(identifier)
+        return self.generations.items.get(identifier) or self.operations.items.get(
+            identifier
+        )
 
     def find_upload(self, identifier: str) -> resources.UploadSession | None:
         """Return an Upload Session; None if there is none of this id."""

@@ -75,7 +75,9 @@ class _Sink(io.RawIOBase):
         return b"".join(pieces)
 
 
-def _pieces(head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any]]) -> Iterator[bytes]:
+def _pieces(
+    head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any]]
+) -> Iterator[bytes]:
     sink, digest = _Sink(), hashlib.sha256()
     with zipfile.ZipFile(sink, "w") as archive:
         for saved, picture in pictures:
@@ -93,7 +95,9 @@ def _pieces(head: bytes, pictures: tables.Pictures, rows: dict[str, Iterable[Any
                 digest.update(lines)
                 file.write(lines)
                 yield sink.take()
-        archive.writestr(zipfile.ZipInfo(DIGEST, _EPOCH), _digest_line(digest.hexdigest()))
+        archive.writestr(
+            zipfile.ZipInfo(DIGEST, _EPOCH), _digest_line(digest.hexdigest())
+        )
         archive.comment = FORMAT
     yield sink.take()
 
@@ -127,7 +131,10 @@ def load(
     Raises:
         StateError: the file is not a state file, is of another version, was changed, or does not fit together.
     """
-    memory, decoders = MemoryBudget(limit_bytes), {name: Decoder(kind) for name, kind in tables.TABLES.items()}
+    memory, decoders = (
+        MemoryBudget(limit_bytes),
+        {name: Decoder(kind) for name, kind in tables.TABLES.items()},
+    )
     try:
         if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
             raise ValueError(f"it has more than {MAX_MEMBERS} members")
@@ -136,7 +143,13 @@ def load(
             with _open(archive, STATE, MAX_STATE_BYTES) as file:
                 lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
                 head = msgspec.json.decode(next(lines, b""), type=tables.Head)
-                loading = tables.Loading(head, identifier, memory, contract, partial(_picture, archive, memory))
+                loading = tables.Loading(
+                    head,
+                    identifier,
+                    memory,
+                    contract,
+                    partial(_picture, archive, memory),
+                )
                 for line in lines:
                     if is_stopping():
                         raise StateError("the emulator is stopping")
@@ -148,7 +161,9 @@ def load(
         raise
     except Exception as error:  # damaged zip files raise many kinds, and so do lines that somebody wrote by hand
         what = f"{type(error).__name__}: {error}"
-        raise StateError(f"the file is not a state file, or is damaged: {what}") from error
+        raise StateError(
+            f"the file is not a state file, or is damaged: {what}"
+        ) from error
     return loading.sandbox
 
 
@@ -160,7 +175,9 @@ def _check(archive: zipfile.ZipFile) -> None:
             f"expected {excerpt(FORMAT.decode())}; load it with the emulator that wrote it"
         )
     with _open(archive, STATE, MAX_STATE_BYTES) as file:
-        digest = hashlib.file_digest(cast(io.BufferedIOBase, file), "sha256").hexdigest()
+        digest = hashlib.file_digest(
+            cast(io.BufferedIOBase, file), "sha256"
+        ).hexdigest()
     if _read(archive, DIGEST, 1_000) != _digest_line(digest):
         raise StateError(f"{STATE} is not as it was saved (see {DIGEST}): {_CHANGED}")
 
@@ -175,10 +192,17 @@ def _picture(archive: zipfile.ZipFile, memory: MemoryBudget, sha256: str) -> byt
 
 def _open(archive: zipfile.ZipFile, name: str, limit_bytes: int) -> IO[bytes]:
     member = archive.getinfo(name)
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # only these are inflated within bounds
+    if member.compress_type not in (
+        zipfile.ZIP_STORED,
+        zipfile.ZIP_DEFLATED,
+    ):  # only these are inflated within bounds
         raise StateError(f"{name}: expected it to be stored or deflated")
     if member.file_size > limit_bytes:
-        allowed = "--max-memory leaves for it; raise it" if name.startswith(PICTURES) else "it can have"
+        allowed = (
+            "--max-memory leaves for it; raise it"
+            if name.startswith(PICTURES)
+            else "it can have"
+        )
         raise StateError(f"{name} has {member.file_size} bytes, more than {allowed}")
     return archive.open(member)
 

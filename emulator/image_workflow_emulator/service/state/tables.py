@@ -21,8 +21,16 @@ from image_workflow_emulator.domain.resources import Count, Instant
 from image_workflow_emulator.kernel.clock import Clock, ClockSetting
 from image_workflow_emulator.kernel.seed import Seed
 from image_workflow_emulator.kernel.timestamps import LATEST_INSTANT
-from image_workflow_emulator.scenario.playbook import AwaitedChange, Playbook, RuleCounts
-from image_workflow_emulator.scenario.scenario import NO_SCENARIO, Scenario, parse_scenario
+from image_workflow_emulator.scenario.playbook import (
+    AwaitedChange,
+    Playbook,
+    RuleCounts,
+)
+from image_workflow_emulator.scenario.scenario import (
+    NO_SCENARIO,
+    Scenario,
+    parse_scenario,
+)
 from image_workflow_emulator.scenario.world import Timings
 from image_workflow_emulator.service.engine import HOLD_EVENT
 from image_workflow_emulator.service.records.journal import Journal
@@ -49,7 +57,9 @@ class SavedScenario(Struct, frozen=True):
 
     def read(self, contract: Contract) -> Scenario:
         """Read the scenario again. Raises DocumentError."""
-        return parse_scenario(self.text, self.file, contract) if self.text else NO_SCENARIO
+        return (
+            parse_scenario(self.text, self.file, contract) if self.text else NO_SCENARIO
+        )
 
 
 class SavedOptions(Beginning, frozen=True, kw_only=True):
@@ -140,7 +150,12 @@ TABLES: Mapping[str, Any] = {
 def pictures_of(sandbox: Sandbox) -> Pictures:
     """Return the pictures, each with its row of this moment, to which the digest of its bytes is still to be added."""
     return [
-        (SavedPicture(key, one.content.recipe, one.scene, one.holds - one.waits, one.is_public), one)
+        (
+            SavedPicture(
+                key, one.content.recipe, one.scene, one.holds - one.waits, one.is_public
+            ),
+            one,
+        )
         for key, one in sandbox.images.pictures.items()
     ]
 
@@ -151,12 +166,18 @@ def rows_of(sandbox: Sandbox, pictures: Pictures) -> dict[str, Iterable[Any]]:
     rows: dict[str, Iterable[Any]] = {
         "accounts": _encoded(sandbox.accounts.values()),
         "credentials": _encoded(sandbox.credentials.values()),
-        "playbooks": _encoded(msgspec.convert(one, SavedPlaybook, from_attributes=True) for one in playbooks),
+        "playbooks": _encoded(
+            msgspec.convert(one, SavedPlaybook, from_attributes=True)
+            for one in playbooks
+        ),
         "events": _events(sandbox),
         "pictures": [saved for saved, _ in pictures],
         "records": sandbox.idempotency.records(),
     }
-    rows |= {name: list(collection.items.values()) for name, collection in sandbox.store.collections().items()}
+    rows |= {
+        name: list(collection.items.values())
+        for name, collection in sandbox.store.collections().items()
+    }
     return {name: rows[name] for name in TABLES}
 
 
@@ -168,7 +189,11 @@ def _encoded(rows: Iterable[Any]) -> list[msgspec.Raw]:
 def _events(sandbox: Sandbox) -> list[SavedEvent]:
     """Return the events to come, in the order in which they were scheduled."""
     pending = sorted(sandbox.timeline.pending(), key=lambda event: event.sequence)
-    return [(event.due, event.kind, event.subject, event.detail) for event in pending if event.kind != HOLD_EVENT]
+    return [
+        (event.due, event.kind, event.subject, event.detail)
+        for event in pending
+        if event.kind != HOLD_EVENT
+    ]
 
 
 class Loading:
@@ -186,9 +211,16 @@ class Loading:
         self._contract, self._picture_of = contract, picture_of
         values, options = asdict(head.state), asdict(head.state.options)
         self._saved_id = values.pop("id")
-        values["options"] = SandboxOptions(**options | {"scenario": options["scenario"].read(contract)})
-        clock, journal = Clock(head.clock, head.now), Journal(last_sequence=head.last_sequence)
-        self.sandbox = Sandbox(identifier, memory, SandboxState(**values, clock=clock, journal=journal))
+        values["options"] = SandboxOptions(
+            **options | {"scenario": options["scenario"].read(contract)}
+        )
+        clock, journal = (
+            Clock(head.clock, head.now),
+            Journal(last_sequence=head.last_sequence),
+        )
+        self.sandbox = Sandbox(
+            identifier, memory, SandboxState(**values, clock=clock, journal=journal)
+        )
 
     def add(self, table: str, row: Any) -> None:
         """Add a row."""
@@ -204,7 +236,14 @@ class Loading:
                 sandbox.credentials[row.credential.key] = row
             case "playbooks":
                 scenario = row.scenario.read(self._contract)
-                playbook = Playbook(scenario, row.began_at, sandbox.seed, row.team, row.counts, row.awaited)
+                playbook = Playbook(
+                    scenario,
+                    row.began_at,
+                    sandbox.seed,
+                    row.team,
+                    row.counts,
+                    row.awaited,
+                )
                 sandbox.playbooks[row.team or EVERYONE] = playbook
             case "events":
                 sandbox.timeline.schedule(*row)
