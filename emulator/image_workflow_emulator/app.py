@@ -1,28 +1,29 @@
-"""The application: settings in, one ASGI application out. Puts the rooms together and knows what lies under which path.
+"""The application: settings in, one Starlette application out.
 
-`/v1` is the service, `/files` and `/direct-uploads` are its byte surfaces, `/_emulator` is the control plane.
+Puts the rooms together and knows what lies under which path: `/v1` is the service,
+`/files` and `/direct-uploads` are its byte surfaces, `/_emulator` is the control plane.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import cached_property
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from image_workflow_emulator.contract import Contract, load_contract
-from image_workflow_emulator.control import DOCUMENTS, PREFIX, REQUEST_ID_KIND
+from image_workflow_emulator.control import PREFIX
 from image_workflow_emulator.documents.document import read_document
-from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import NO_READINGS
+from image_workflow_emulator.http.browser_redirects import ICON, BrowserRedirect
+from image_workflow_emulator.http.door import Door
+from image_workflow_emulator.http.drain import Drain
 from image_workflow_emulator.http.guard import Guard, is_loopback
-from image_workflow_emulator.http.requests import (
-    Body,
-    Receive,
-    Request,
-    Scope,
-    Send,
-    Stop,
-)
-from image_workflow_emulator.http.responses import Response, problem_response
+from image_workflow_emulator.http.stops import Stop
 from image_workflow_emulator.imaging.helpers import Helpers
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.scenario.named_files import scenario_file
@@ -50,12 +51,7 @@ from image_workflow_emulator.service.sandbox.sandboxes import (
 from image_workflow_emulator.settings import Settings, UsageError
 from image_workflow_emulator.web.asgi import Service
 from image_workflow_emulator.web.pictures import PictureWorker
-from image_workflow_emulator.web.rendering import FILES_PREFIX
-from image_workflow_emulator.web.wire import Wire
 
-AsgiApplication: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-Answer: TypeAlias = Callable[[Request, Receive, Send], Awaitable[None]]
-_REQUEST: Final = "emulator.request"
 _EXPOSED_HEADERS: Final = (
     "Request-Id",
     "Retry-After",
@@ -66,20 +62,13 @@ _EXPOSED_HEADERS: Final = (
     "Emulator-Rule",
 )
 """The headers that a page of another origin may read beyond those that every page may."""
-_BROWSERS_OWN: Final = {
-    "/": b"_emulator",
-    "/favicon.ico": b"_emulator/page/icon.svg",
-    "/_emulator/": b"../_emulator",
-}
-"""Paths that browsers ask for or people type, with their redirects: relative, to stay below a public address. A client
-with a wrong base URL has a key, and gets none.
-"""
 
 
-class Application:
-    """The whole emulator as an ASGI application. To be closed.
+class Application(Starlette):
+    """The whole emulator: `/v1`, its byte surfaces, and the control plane.
 
-    Several may share the helper processes of their image work.
+    To be closed, which the end of the lifespan does. Several may share the helper
+    processes of their image work.
     """
 
     def __init__(
@@ -89,93 +78,84 @@ class Application:
         *,
         is_served: bool = False,
     ) -> None:
-        """Build it from its settings; `is_served` on the host that they name, where browsers may find it.
+        """Build it from its settings.
 
-        Raises as `sandbox_options` does, and UsageError for a bad state file.
+        `is_served`: it is served on the host that they name, where browsers may find it.
+
+        Raises:
+            DocumentError: a file that cannot be used.
+            OSError: a file that cannot be read.
+            UsageError: a state file that cannot be loaded.
         """
         self.settings = settings
-        self._given = (
-            None if settings.given is None else Path(settings.given).read_bytes()
-        )
         self.contract = load_contract()
         self.sandboxes = Sandboxes(
             MemoryBudget(settings.max_memory), settings.journal_requests
         )
-        # On the loopback no client uses a name of the local network, but a rebound web page may: refuse such names.
-        trusts_network = not (is_served and is_loopback(settings.host))
-        self._guard = Guard(settings, trusts_network=trusts_network)
-        self._identifiers = Identifiers(-1)
-        """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""
+        self._given: bytes | None = None
+        if settings.given is not None:
+            self._given = Path(settings.given).read_bytes()
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
+        if settings.state is not None:
+            self._load_state(settings.state)
         self._helpers = helpers or Helpers()
         self._pictures = PictureWorker(self._helpers)
         self._stop = Stop()
-        self._own_service = Service(
+        self._identifiers = Identifiers(-1)
+        """The ids of requests that no surface gets, which must not change the
+        Request-Ids of a test."""
+        self._service = Service(
             self.contract,
             self.sandboxes,
             self._pictures,
             settings.public_url,
             self._stop,
+            sends_whole=not settings.cors,
         )
-        self._service: Answer = (
-            _with_cors(self._own_service, settings.cors)
-            if settings.cors
-            else self._own_service
+        # On the loopback no client uses a name of the local network, but a rebound web
+        # page may: refuse such names.
+        trusts_network = not (is_served and is_loopback(settings.host))
+        door = Middleware(
+            Door,
+            guard=Guard(settings, trusts_network=trusts_network),
+            identifiers=self._identifiers,
+            public_url=settings.public_url,
         )
-        if settings.state is not None:
-            self._load_state(settings.state)
+        super().__init__(
+            routes=self._routes(),
+            middleware=[Middleware(Drain), door],
+            lifespan=_closing_helpers,
+        )
+        self.router.redirect_slashes = False
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request to the control plane or to the service, if it is accepted."""
-        if scope["type"] != "http":
-            return
-        request = Request(scope, self.settings.public_url)
-        path: str = scope["path"]
-        is_control = path.startswith(PREFIX) and path[len(PREFIX) :][:1] in ("", "/")
-        if path.startswith(FILES_PREFIX):
-            request.embedding = self._guard.picture_policy(request)
-        answer = self._answer_at_door(request, path, is_control)
-        if answer is not None:
-            await Wire(request, receive, send, Body(receive), self._stop).send(answer)
-        elif is_control:
-            await self._control(scope, receive, send)
-        else:
-            await self._service(request, receive, send)
+    def _routes(self) -> list[BaseRoute]:
+        """Return what lies under which path; the first row that fits answers."""
+        service: ASGIApp = self._service
+        if self.settings.cors:
+            service = CORSMiddleware(
+                service,
+                allow_origins=self.settings.cors,
+                allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+                allow_headers=["*"],
+                allow_private_network=True,
+                expose_headers=_EXPOSED_HEADERS,
+            )
+        control = ImportedLater(self._create_control)
+        ids = self._identifiers
+        return [
+            Mount("/v1", service, name="v1"),
+            Mount("/files", service, name="files"),
+            Mount("/direct-uploads", service, name="direct-uploads"),
+            Route(PREFIX, control, name="page"),
+            Route(f"{PREFIX}/", BrowserRedirect("../_emulator", control, ids, "ctl")),
+            Mount(PREFIX, control, name="control"),
+            Route("/", BrowserRedirect("_emulator", service, ids, "req")),
+            Route("/favicon.ico", BrowserRedirect(ICON, service, ids, "req")),
+            Mount("", service),  # any other path: 404, in the journal
+        ]
 
-    def _answer_at_door(
-        self, request: Request, path: str, is_control: bool
-    ) -> Response | None:
-        """Return the answer to a refused request, or to one that browsers make by habit; None for any other."""
-        try:
-            self._guard.check_host(request)
-            if (
-                path in _BROWSERS_OWN
-                and request.method in ("GET", "HEAD")
-                and b"authorization" not in request.headers
-            ):
-                query = b"?" + request.query_string if request.query_string else b""
-                request_id = self._next_request_id(is_control).encode()
-                target = (b"location", _BROWSERS_OWN[path] + query)
-                return Response(
-                    302,
-                    (target, (b"content-length", b"0"), (b"request-id", request_id)),
-                    b"",
-                )
-            if is_control:
-                self._guard.check_own_page(request, is_document=path in DOCUMENTS)
-            else:
-                self._guard.check_page(request)
-        except Problem as problem:
-            return problem_response(problem, self._next_request_id(is_control), None)
-        return None
-
-    def _next_request_id(self, is_control: bool = False) -> str:
-        return self._identifiers.next(REQUEST_ID_KIND if is_control else "req")
-
-    @cached_property
-    def _control(self) -> AsgiApplication:
-        # Imported when the first request comes: the start does not wait for Starlette.
+    def _create_control(self) -> ASGIApp:
         from image_workflow_emulator.control.application import create_control
         from image_workflow_emulator.control.dispatch import ControlPlane
 
@@ -186,7 +166,7 @@ class Application:
             self._options,
             self._pictures.data,
             self._pictures.decode,
-            self._own_service.ask_off_record,
+            self._service.ask_off_record,
             self._stop,
             given=self._given,
         )
@@ -196,18 +176,20 @@ class Application:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""
         from image_workflow_emulator.service.state import archive
 
+        content = Path(file).read_bytes()
+        max_memory = self.settings.max_memory
         try:
-            content = Path(file).read_bytes()
-            self.sandboxes.replace(
-                archive.load(
-                    content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract
-                )
+            sandbox = archive.load(
+                content, DEFAULT_SANDBOX_ID, max_memory, self.contract
             )
+            self.sandboxes.replace(sandbox)
         except (archive.StateError, SandboxConflictError) as error:
             raise UsageError(f"{file}: {error}") from None
 
     def stop(self) -> None:
-        """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""
+        """Let the requests in flight come to their end: what only a scenario keeps
+        waiting waits no longer.
+        """
         self._stop.begin()
         for sandbox in self.sandboxes.by_id.values():
             for held in sandbox.held_admissions.values():
@@ -218,24 +200,28 @@ class Application:
         self._helpers.close()
 
 
-def _with_cors(service: Service, origins: Sequence[str]) -> Answer:
-    """Let pages of some origins call the service and read its answers: it decides itself on methods and headers."""
-    from starlette.middleware.cors import CORSMiddleware
+@asynccontextmanager
+async def _closing_helpers(application: Starlette) -> AsyncIterator[None]:
+    assert isinstance(application, Application)
+    yield
+    application.close()
 
-    cors = CORSMiddleware(
-        lambda scope, receive, send: service(scope.pop(_REQUEST), receive, send),
-        allow_origins=origins,
-        allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-        allow_headers=["*"],
-        allow_private_network=True,
-        expose_headers=_EXPOSED_HEADERS,
-    )
 
-    def answer(request: Request, receive: Receive, send: Send) -> Awaitable[None]:
-        request.scope[_REQUEST], request.can_send_whole = request, False
-        return cors(request.scope, receive, send)
+class ImportedLater:
+    """An ASGI application that is imported and made for its first request.
 
-    return answer
+    The start of the emulator does not wait for it.
+    """
+
+    def __init__(self, create: Callable[[], ASGIApp]) -> None:
+        self._create = create
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if self._app is None:
+            self._app = self._create()
+        await self._app(scope, receive, send)
 
 
 def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
@@ -245,40 +231,37 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         DocumentError: a file that cannot be used.
         OSError: a file that cannot be read.
     """
-    file = settings.world
-    world = (
-        built_in_world()
-        if file is None
-        else world_of(read_document(Path(file).read_bytes(), file))
-    )
-    scenario = _scenario(settings, contract, world)
+    world = built_in_world()
+    if settings.world is not None:
+        content = Path(settings.world).read_bytes()
+        world = world_of(read_document(content, settings.world))
+    readings = None
+    if settings.readings is not None:
+        readings = readings_of_option(settings.readings)
+    found_readings = NO_READINGS
+    if settings.found_readings:
+        found_readings = readings_of_option(settings.found_readings)
     return SandboxOptions(
         seed=settings.seed,
         clock=settings.clock,
         start=settings.start,
         rate_limits=settings.rate_limits,
         evolution=settings.evolution,
-        readings=None
-        if settings.readings is None
-        else readings_of_option(settings.readings),
-        found_readings=readings_of_option(settings.found_readings)
-        if settings.found_readings
-        else NO_READINGS,
+        readings=readings,
+        found_readings=found_readings,
         world=world,
-        scenario=scenario,
+        scenario=_scenario(settings.scenario, contract, world),
     )
 
 
-def _scenario(settings: Settings, contract: Contract, world: World) -> Scenario:
+def _scenario(name_or_file: str | None, contract: Contract, world: World) -> Scenario:
     """Read a scenario from a file, or by its name from the library."""
-    name_or_file = settings.scenario
     if name_or_file is None:
         return NO_SCENARIO
-    from image_workflow_emulator.scenario.library import ScenarioLibrary
-
     file = scenario_file(name_or_file)
     if file is not None:
-        return parse_scenario(
-            file.read_bytes(), name_or_file, contract, world_names(world)
-        )
+        names = world_names(world)
+        return parse_scenario(file.read_bytes(), name_or_file, contract, names)
+    from image_workflow_emulator.scenario.library import ScenarioLibrary
+
     return ScenarioLibrary(contract).load(name_or_file, world_names(world))

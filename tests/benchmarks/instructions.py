@@ -25,7 +25,8 @@ from uvicorn.server import ServerState
 
 from image_workflow_emulator.app import Application
 from image_workflow_emulator.cli.log import RequestLog
-from image_workflow_emulator.server.server import Connections, server_config
+from image_workflow_emulator.server.connection import ConnectionState
+from image_workflow_emulator.server.server import server_config
 from image_workflow_emulator.settings import read_settings
 from tests.benchmarks.raw_server import raw_config
 from tests.benchmarks.servers import (
@@ -167,7 +168,7 @@ def _measure(world: str) -> None:
     application = Application(read_settings({"clock": "x1000", "world": world}, {}))
     application.sandboxes.watchers.append(RequestLog(io.StringIO(), as_json=False).note)
     loop, numbers = uvloop.new_event_loop(), count()
-    emulator = _Connection(server_config(application), Connections(1_000), loop)
+    emulator = _Connection(server_config(application), ConnectionState(1_000), loop)
     raw = _Connection(raw_config(), ServerState(), loop)
     for request in prepared_requests(emulator.ask, 0, numbers):
         size = len(emulator.ask(request.number(next(numbers))))

@@ -57,11 +57,11 @@ def send_malformed_and_sound(server: Server) -> None:
 def test_a_record_is_a_line_with_time_and_level() -> None:
     with serving() as server:
         server.converse(MALFORMED)
-        time_and_level, _, message = server.stop().complaint.partition(" Invalid")
+        time_and_level, _, message = server.stop().complaint.partition(" a client")
 
     assert time_and_level[10] == "T"
     assert time_and_level[23:] == "Z warning"
-    assert message == " HTTP request received.\n"
+    assert message == " sent bytes that are no HTTP/1.1 request\n"
 
 
 def test_with_json_records_and_requests_are_objects() -> None:
@@ -71,7 +71,7 @@ def test_with_json_records_and_requests_are_objects() -> None:
         record, request = map(json.loads, server.stop().complaint.splitlines())
 
     assert record["level"] == "warning"
-    assert record["message"] == "Invalid HTTP request received."
+    assert record["message"] == "a client sent bytes that are no HTTP/1.1 request"
     assert request["status"] == 401
     assert request["operation"] == "getTeam"
     assert request["code"] == "credential_revoked"

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from image_workflow_emulator.cli.serving import GRACE_SECONDS
+from image_workflow_emulator.server.server import GRACE_SECONDS
 from tests.cli.command import PATIENCE, ask, request_bytes, run_command, run_writing_to
 from tests.support.emulator_client import UPLOAD, completion_call
 from tests.support.pictures import slow_jpeg

@@ -13,11 +13,9 @@ from typing import Any
 
 import h11
 
-from image_workflow_emulator.server.server import (
-    Connections,
-    WatchedProtocol,
-    server_config,
-)
+from image_workflow_emulator.http.heads import CONNECTION
+from image_workflow_emulator.server.connection import Connection, ConnectionState
+from image_workflow_emulator.server.server import server_config
 from tests.fuzzing.cases import in_pieces
 from tests.support.emulator_client import HOST
 from tests.support.served import PATIENCE_SECONDS
@@ -104,7 +102,7 @@ class Transport(asyncio.Transport):
             {"sockname": ("127.0.0.1", 8038), "peername": ("127.0.0.1", 50000)}
         )
         self._loop = loop
-        self.protocol: WatchedProtocol | None = None
+        self.protocol: Connection | None = None
         self.written = bytearray()
         self.is_reading_paused = False
         self.unsent_bytes = 0
@@ -135,17 +133,6 @@ class Transport(asyncio.Transport):
         self.is_reading_paused = False
 
 
-class _NotingProtocol(WatchedProtocol):
-    """Notes the status of answers that are written in one piece, past the application's `send`."""
-
-    async def send_whole(
-        self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
-    ) -> None:
-        assert self._answering is not None
-        self._answering.scope.get("noting", lambda _: None)(status)  # type: ignore[operator]
-        await super().send_whole(status, headers, body)
-
-
 async def converse(
     application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1
 ) -> Conversation:
@@ -156,8 +143,8 @@ async def converse(
     """
     conversation = Conversation()
     loop = asyncio.get_running_loop()
-    state = Connections(limit)
-    protocol = _NotingProtocol(
+    state = ConnectionState(limit)
+    protocol = Connection(
         server_config(_noted(application, conversation)), state, {}, loop
     )
     transport = Transport(loop)
@@ -172,7 +159,8 @@ async def converse(
             conversation.most_waiting, len(protocol.pipeline)
         )
         await asyncio.sleep(0)
-    await turns(lambda: not (state.tasks or protocol.pipeline))
+    for _ in range(1 + len(protocol.pipeline)):
+        await turns(lambda: not (state.tasks or protocol.pipeline))
     if (
         any(path.startswith("/_emulator") for _, path, _ in conversation.requests)
         and state.tasks
@@ -203,6 +191,23 @@ async def turns(is_enough: Callable[[], bool] = lambda: False) -> None:
             return
 
 
+class _NotedConnection:
+    """The connection under a request, which notes the status of an answer in one write."""
+
+    def __init__(self, connection: Any, note_status: Callable[[int], None]) -> None:
+        self._connection = connection
+        self._note_status = note_status
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def send_whole(
+        self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes
+    ) -> None:
+        self._note_status(status)
+        await self._connection.send_whole(status, headers, body)
+
+
 def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
     async def note(
         scope: Message, receive: Callable[[], Awaitable[Message]], send: Any
@@ -218,7 +223,7 @@ def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
                 note_status(message["status"])
             await send(message)
 
-        scope["noting"] = note_status
+        scope[CONNECTION] = _NotedConnection(scope[CONNECTION], note_status)
         await application(scope, receive, noting)
 
     return note

@@ -2,7 +2,7 @@
 
 import pytest
 
-from image_workflow_emulator.web import exchange
+from image_workflow_emulator.web import holds
 from tests.support.emulator_client import (
     JSON,
     READ_ONLY,
@@ -176,7 +176,7 @@ def test_requests_without_a_key_can_be_held_too(
 def test_an_auto_clock_ends_each_hold_by_itself(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "_AUTO_HOLD_SECONDS", 0.5)
+    monkeypatch.setattr(holds, "_AUTO_HOLD_SECONDS", 0.5)
     (asset_id,) = emulator.assets(1)
     rules = [
         {"match": UPSCALE, "when": {"nth": 1}, "then": {"hold": "10m"}},

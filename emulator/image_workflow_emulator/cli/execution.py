@@ -43,7 +43,7 @@ from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.kernel.wording import count_of
 from image_workflow_emulator.report import Report, ReportFinding, ReportTable
 from image_workflow_emulator.scenario.playbook import RuleCounts
-from image_workflow_emulator.server.server import WatchedServer
+from image_workflow_emulator.server.server import EmulatorServer
 from image_workflow_emulator.service import engine
 from image_workflow_emulator.service.records.record import RequestRecord
 from image_workflow_emulator.service.sandbox.calls import key_for_clients
@@ -58,8 +58,6 @@ from image_workflow_emulator.settings import (
 
 MAX_FINDINGS: Final = 1_000
 _DEFAULTS: Final = {"port": "0", "access_log": "off", "journal_requests": "100000"}
-_UNWIND_SECONDS: Final = 0.1
-"""How long requests in flight have to notice that their connection is gone."""
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> Report:
@@ -124,7 +122,7 @@ def _file(options: Namespace, name: str) -> Path | None:
     return None if file is None else check_writable(f"--{name.replace('_', '-')}", file)
 
 
-class _Run(WatchedServer):
+class _Run(EmulatorServer):
     """A server that serves as long as a command runs, and then ends at once."""
 
     status: int
@@ -168,25 +166,15 @@ class _Run(WatchedServer):
         finally:
             for sandbox in self.application.sandboxes.by_id.values():
                 self.observed.judge(sandbox)
-            await self._close()
+            logging.getLogger("uvicorn").setLevel(
+                logging.CRITICAL
+            )  # it would log every request that is broken off
+            await self.end_at_once()
             if await child.end():
                 complain("the command left processes behind; they were ended")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""
-
-    async def _close(self) -> None:
-        """Break off every connection: no client waits for an answer any more."""
-        logging.getLogger("uvicorn").setLevel(
-            logging.CRITICAL
-        )  # it would log every request that is broken off
-        for server in self.servers:
-            server.close()
-        self.application.stop()
-        self.cut_connections()
-        if self.server_state.tasks:
-            await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
-        self.application.close()
 
 
 def _variables(

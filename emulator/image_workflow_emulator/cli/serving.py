@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from ipaddress import ip_address
 from pathlib import Path
-from types import FrameType
-from typing import Final
 
 from image_workflow_emulator import __version__
 from image_workflow_emulator.app import Application
@@ -30,7 +28,7 @@ from image_workflow_emulator.imaging.memory import give_back_large_blocks
 from image_workflow_emulator.kernel.clock import host_now
 from image_workflow_emulator.kernel.timestamps import format_timestamp
 from image_workflow_emulator.scenario.named_files import scenario_file
-from image_workflow_emulator.server.server import WatchedServer
+from image_workflow_emulator.server.server import EmulatorServer
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 from image_workflow_emulator.settings import (
     READINGS_FILE,
@@ -43,13 +41,6 @@ from image_workflow_emulator.settings import (
 )
 
 _LOGGER = logging.getLogger("image_workflow_emulator.cli")
-GRACE_SECONDS: Final = 8
-"""How long requests in flight may take to finish after SIGTERM.
-
-Less than the 10 s after which containers are killed.
-"""
-UNWIND_SECONDS: Final = 1
-"""How long requests may take to end once their connections are cut."""
 
 
 def serve(options: Namespace, environment: Mapping[str, str]) -> None:
@@ -70,7 +61,7 @@ def serve(options: Namespace, environment: Mapping[str, str]) -> None:
         _AnnouncingServer(application, address).run(sockets=[listener])
 
 
-class _AnnouncingServer(WatchedServer):
+class _AnnouncingServer(EmulatorServer):
     """A server that prints when it is ready, and that a signal stops without a failure.
 
     It logs when the file of its scenario changed, which takes effect when it is used
@@ -88,7 +79,11 @@ class _AnnouncingServer(WatchedServer):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        await make_given(self._application.settings, self._address)
+        try:
+            await make_given(self._application.settings, self._address)
+        except BaseException:
+            await self.lifespan.shutdown()
+            raise
         address = self._application.settings.public_url or self._address
         print(_start_up_message(address, self._application.sandboxes.default))
         print(f"ready {self._address}{BASE_PATH}", flush=True)
@@ -112,37 +107,6 @@ class _AnnouncingServer(WatchedServer):
                     self._scenario,
                     shlex.quote(str(self._scenario)),
                 )
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._application.stop()
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._end_transfers)
-        await super().shutdown(sockets)
-        self._application.close()
-        # Of connections that were cut: a cancelled task would be logged as a defect.
-        if self.server_state.tasks:
-            await asyncio.wait(self.server_state.tasks, timeout=UNWIND_SECONDS)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop at the first signal, and at once at the second, whichever they are.
-
-        Neither ends the process itself.
-        """
-        if self.should_exit and not self.force_exit:
-            self.force_exit = True
-            asyncio.get_running_loop().call_soon_threadsafe(self.cut_connections)
-        self.should_exit = True
-
-    def _end_transfers(self) -> None:
-        if number := self.cut_connections():
-            _LOGGER.warning(
-                "cut %d connections whose requests did not end within %d s",
-                number,
-                GRACE_SECONDS,
-            )
-
-    def cut_connections(self) -> int:
-        self._application.close()  # no request waits for image work any more
-        return super().cut_connections()
 
 
 def _start_up_message(address: str, sandbox: Sandbox) -> str:

@@ -23,7 +23,7 @@ from image_workflow_emulator.client.control_client import (
     ControlClient,
 )
 from image_workflow_emulator.client.local_files import is_refusal
-from image_workflow_emulator.http.requests import encoded_path
+from image_workflow_emulator.http.heads import encoded_path
 
 __tracebackhide__ = is_refusal
 

@@ -5,13 +5,14 @@ Nothing here is limited, faulted or delayed, and nothing moves a clock unless it
 
 from typing import Final
 
-PREFIX: Final = "/_emulator"
+from image_workflow_emulator.http.surfaces import CONTROL_DOCUMENTS as DOCUMENTS
+from image_workflow_emulator.http.surfaces import CONTROL_PREFIX as PREFIX
 
 REQUEST_ID_KIND: Final = "ctl"
 """How its Request-Ids begin, by which a command recognizes an emulator."""
 
-DOCUMENTS: Final = (PREFIX, f"{PREFIX}/reference")
-"""The paths that a person follows a link to: the page and the reference."""
+
+__all__ = ["DOCUMENTS", "PREFIX", "REQUEST_ID_KIND", "is_own_file"]
 
 
 def is_own_file(path: str) -> bool:

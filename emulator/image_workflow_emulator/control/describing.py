@@ -26,7 +26,7 @@ from image_workflow_emulator.domain.problems import (
     Problem,
     source_of,
 )
-from image_workflow_emulator.http.requests import encoded_path
+from image_workflow_emulator.http.heads import encoded_path
 from image_workflow_emulator.kernel.timestamps import (
     format_timestamp,
     timestamp_or_none,

@@ -28,15 +28,12 @@ from image_workflow_emulator.documents.shipped import shipped_document
 from image_workflow_emulator.documents.values import MAX_INTEGER
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.readings import Readings
+from image_workflow_emulator.http.answers import method_not_allowed, problem_answer
+from image_workflow_emulator.http.bodies import Body, ClientDisconnectedError
+from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.requests import (
-    Body,
-    ClientDisconnectedError,
-    Request,
-    Stop,
-    read_query,
-)
-from image_workflow_emulator.http.responses import not_allowed, problem_response
+from image_workflow_emulator.http.queries import read_query
+from image_workflow_emulator.http.stops import Stop
 from image_workflow_emulator.kernel.seed import Identifiers
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.scenario.library import ScenarioLibrary
@@ -124,7 +121,7 @@ class ControlCall:
     """An endpoint being called: the request as far as it is read, for the handler."""
 
     plane: ControlPlane
-    head: Request
+    head: Head
     sandbox: Sandbox
     now: int
     parameters: Mapping[str, str]
@@ -265,16 +262,12 @@ class Control:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        head = Request(scope, self._plane.settings.public_url)
+        head = Head(scope, self._plane.settings.public_url)
         body = Body(receive, head.has_body())
         request_id = self._plane.identifiers.next(REQUEST_ID_KIND)
 
         async def finish(message: Message) -> None:
             if head.method == "HEAD" and "body" in message:
-                message["body"] = b""
-            if body.has_more and "body" in message and not message.get("more_body"):
-                await send({**message, "more_body": True})
-                await body.drain()
                 message["body"] = b""
             await send(message)
 
@@ -289,7 +282,7 @@ class Control:
             response.headers.setdefault(name, value)
         await response(scope, receive, finish)
 
-    async def _answer(self, head: Request, body: Body) -> Response:
+    async def _answer(self, head: Head, body: Body) -> Response:
         plane = self._plane
         _check_token(head, plane.settings.control_token)
         action, parameters = self._find(head)
@@ -320,13 +313,13 @@ class Control:
             content, action.status, media_type=None if value is None else JSON
         )
 
-    def _find(self, head: Request) -> tuple[Action, Mapping[str, str]]:
+    def _find(self, head: Head) -> tuple[Action, Mapping[str, str]]:
         """Find the action of a request, and the parts of its path; a slash within one came as `%2F`. Raises Problem."""
         for pattern, actions in self._routes:
             if match := pattern.fullmatch(head.path):
                 action = actions.get("GET" if head.method == "HEAD" else head.method)
                 if action is None:
-                    raise not_allowed(
+                    raise method_not_allowed(
                         head.method, {*actions, *(["HEAD"] if "GET" in actions else [])}
                     )
                 return action, {
@@ -346,7 +339,7 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(re.escape(PREFIX) + re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path))
 
 
-def _check_token(head: Request, token: str | None) -> None:
+def _check_token(head: Head, token: str | None) -> None:
     """Require the control token, if there is one; health, for which others wait, and the page's own files need none.
 
     Raises:
@@ -363,7 +356,7 @@ def _check_token(head: Request, token: str | None) -> None:
 
 
 async def _read_body(
-    plane: ControlPlane, action: Action, head: Request, body: Body
+    plane: ControlPlane, action: Action, head: Head, body: Body
 ) -> bytes:
     """Read the body. Raises Problem invalid_request, with status 413 for one that is too large."""
     if not body.has_more:
@@ -391,14 +384,14 @@ async def _read_body(
     return content
 
 
-def _refuse(error: Exception, head: Request, request_id: str) -> Response:
+def _refuse(error: Exception, head: Head, request_id: str) -> Response:
     """Answer with a problem, in the form of the service's."""
     if isinstance(error, DocumentError):
         error = Problem("invalid_request", str(error))
     problem = (
         error if isinstance(error, Problem) else head.internal_error(error, request_id)
     )
-    rendered = problem_response(problem, request_id, problem.retry_after)
+    rendered = problem_answer(problem, request_id, problem.retry_after)
     response = Response(rendered.body, rendered.status)
     response.raw_headers = list(rendered.headers)
     return response
@@ -419,7 +412,7 @@ def schemas() -> Schemas:
     return Schemas(contract())
 
 
-def _read_fields(action: Action, head: Request, content: bytes) -> Any:
+def _read_fields(action: Action, head: Head, content: bytes) -> Any:
     """Return the values of a body that is JSON by its schema. Raises Problem with all that is wrong."""
     if action.schema is None:
         return {}

@@ -51,7 +51,7 @@ from image_workflow_emulator.domain.problems import Problem
 from image_workflow_emulator.domain.readings import chosen
 from image_workflow_emulator.domain.recipes import PremadeRecipe
 from image_workflow_emulator.domain.resources import INGREDIENT_KINDS, operation_id
-from image_workflow_emulator.http.responses import json_bytes
+from image_workflow_emulator.http.answers import json_bytes
 from image_workflow_emulator.scenario.scenario import NO_SCENARIO
 from image_workflow_emulator.scenario.world import readings_of, world_names, world_of
 from image_workflow_emulator.service import engine

@@ -10,8 +10,8 @@ from ipaddress import ip_address
 from typing import Final
 
 from image_workflow_emulator.domain.problems import Check, Problem
-from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import Header
+from image_workflow_emulator.http.answers import Header
+from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.settings import Settings
 
@@ -49,7 +49,7 @@ class Guard:
         self._trusts_network = trusts_network
         self._known: set[bytes] = set()
 
-    def check_host(self, request: Request) -> None:
+    def check_host(self, request: Head) -> None:
         """Accept requests that use an accepted name of the emulator.
 
         Raises:
@@ -88,7 +88,7 @@ class Guard:
         if len(self._known) < _KNOWN_HOSTS:
             self._known.add(host)
 
-    def check_page(self, request: Request) -> None:
+    def check_page(self, request: Head) -> None:
         """Refuse requests to the service that a browser sends for a page of another site, unless its origin is allowed.
 
         Raises:
@@ -104,7 +104,7 @@ class Guard:
                 "Sec-Fetch-Site", site, "a page of the emulator's own site, or none"
             )
 
-    def check_own_page(self, request: Request, *, is_document: bool) -> None:
+    def check_own_page(self, request: Head, *, is_document: bool) -> None:
         """Refuse requests to the control plane that a browser sends for a page of another origin.
 
         Following a link to a document is allowed: nothing changes, and the other page cannot read the answer.
@@ -131,7 +131,7 @@ class Guard:
             ):
                 raise _foreign("Sec-Fetch-Site", site, "the emulator's own page")
 
-    def picture_policy(self, request: Request) -> Header:
+    def picture_policy(self, request: Head) -> Header:
         """Return which pages may embed a picture: those of the same site, and of allowed origins."""
         return _ANY_SITE if self._allows_page(request) else _SAME_SITE
 
@@ -147,7 +147,7 @@ class Guard:
             "." not in name or name.endswith(LOCAL_SUFFIXES)
         )
 
-    def _allows_page(self, request: Request) -> bool:
+    def _allows_page(self, request: Head) -> bool:
         """Return whether the page's origin is allowed; a browser that loads a picture sends Referer, but no Origin."""
         named = request.headers.get(b"origin") or request.headers.get(b"referer", b"")
         return (

@@ -13,7 +13,8 @@ from typing import Any, Final, NoReturn
 import orjson
 
 from image_workflow_emulator.domain.problems import invalid_request
-from image_workflow_emulator.http.requests import MAX_BODY_BYTES, invalid_media_type
+from image_workflow_emulator.http.bodies import MAX_BODY_BYTES
+from image_workflow_emulator.http.heads import invalid_media_type
 from image_workflow_emulator.kernel.wording import excerpt
 
 MAX_DEPTH: Final = 254

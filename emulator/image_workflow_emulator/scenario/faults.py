@@ -32,7 +32,7 @@ from image_workflow_emulator.domain.problems import (
     Check,
     Problem,
 )
-from image_workflow_emulator.http.responses import JSON_TYPE, Header, Response
+from image_workflow_emulator.http.answers import JSON_TYPE, Answer, Header
 from image_workflow_emulator.kernel.timestamps import SECOND_MS
 
 Moment = Literal["before_commit", "after_commit"]
@@ -76,7 +76,7 @@ class FaultContext(Protocol):
     ) -> Problem:
         """Return the problem that the service itself would answer with; given arguments override its own."""
 
-    def refuse(self, problem: Problem) -> Response:
+    def refuse(self, problem: Problem) -> Answer:
         """Render a problem as the answer to this request."""
 
     def replace_key(self, key: str | None) -> bool:
@@ -88,8 +88,8 @@ class FaultContext(Protocol):
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the request's body at this speed in real time."""
 
-    def unanswered(self) -> Response:
-        """End the request before anything is done; return the beginning of the answer that is lost."""
+    def unfinished_answer(self) -> Answer:
+        """Return the beginning of an answer to a request that nothing was done for."""
 
     async def pause(self, span_ms: int) -> None:
         """Wait for a span of real time, then read the clock and the sandbox again."""
@@ -101,13 +101,11 @@ class FaultContext(Protocol):
 class FaultConnection(Protocol):
     """The connection under a request."""
 
-    async def send(
-        self, response: Response, bytes_per_second: int | None = None
-    ) -> None:
+    async def send(self, response: Answer, bytes_per_second: int | None = None) -> None:
         """Send an answer whole, at a speed of real time if one is given."""
 
     async def send_half(
-        self, response: Response, bytes_per_second: int | None = None
+        self, response: Answer, bytes_per_second: int | None = None
     ) -> None:
         """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
 
@@ -124,14 +122,22 @@ class FaultConnection(Protocol):
         """Break the connection off, and wait until it is closed."""
 
 
+class Ended(Struct, frozen=True):
+    """How a fault ends a request before anything is done."""
+
+    answer: Answer
+    outcome: Literal["answered", "lost"]
+    """`lost`: its client gets no more than a part of the answer."""
+
+
 class Fault(Struct, frozen=True, kw_only=True):
     """Nothing goes wrong: the base of all faults, and itself an ordinary one."""
 
     loss: str | None = None
     """How the client loses the answer that the journal shows; None if it gets it."""
 
-    async def entrance(self, context: FaultContext) -> Response | None:
-        """Called once the fault is known. A response ends the request here, with nothing done."""
+    async def entrance(self, context: FaultContext) -> Ended | None:
+        """Called once the fault is known. What is returned ends the request here, with nothing done."""
         return None
 
     def after_check(self, context: FaultContext, check: Check) -> None:
@@ -150,12 +156,12 @@ class Fault(Struct, frozen=True, kw_only=True):
         """Return the headers that the service's own answer gets."""
         return () if is_refusal else context.rule_header
 
-    def answer(self, context: FaultContext, response: Response) -> Response:
+    def answer(self, context: FaultContext, response: Answer) -> Answer:
         """Return the answer to send instead of the one bound to the key."""
         return response
 
     def wire(
-        self, context: FaultContext, response: Response, connection: FaultConnection
+        self, context: FaultContext, response: Answer, connection: FaultConnection
     ) -> Awaitable[None]:
         """Send the answer."""
         return connection.send(response)
@@ -175,7 +181,7 @@ class ProblemFault(Fault, frozen=True):
     detail: str | None = None
     at: Moment = "before_commit"
 
-    async def entrance(self, context: FaultContext) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Ended | None:
         """Raise a problem that the service decides before it reads the request."""
         if CATALOGUE[self.code].check in ENTRANCE_CHECKS:
             if self.code == "rate_limited":
@@ -204,7 +210,7 @@ class ProblemFault(Fault, frozen=True):
         """Return none: the answer that is replaced is the service's own, as its repetition will show it."""
         return ()
 
-    def answer(self, context: FaultContext, response: Response) -> Response:
+    def answer(self, context: FaultContext, response: Answer) -> Answer:
         """Hide what was done behind the problem."""
         if self.at == "before_commit":
             return response
@@ -231,7 +237,7 @@ class DeprecatedFault(Fault, frozen=True):
     sunset: int | None = None
     link: str | None = None
 
-    async def entrance(self, context: FaultContext) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Ended | None:
         """Count that the rule fired."""
         context.fire()
         return None
@@ -272,7 +278,7 @@ class NetworkFault(Fault, frozen=True):
     latency_ms: tuple[int, int] = (0, 0)
     bytes_per_second: int | None = None
 
-    async def entrance(self, context: FaultContext) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Ended | None:
         """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way.
 
         A read is corrupted on its way too: its true answer has the length.
@@ -287,14 +293,16 @@ class NetworkFault(Fault, frozen=True):
         is_lost_on_its_way = context.is_download or (
             context.is_read and self.loss == "corrupt"
         )
-        return None if self.loss is None or is_lost_on_its_way else context.unanswered()
+        if self.loss is None or is_lost_on_its_way:
+            return None
+        return Ended(context.unfinished_answer(), "lost")
 
     def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Return none: the answer gets its header on the wire, and its repetition must not have it."""
         return ()
 
     async def wire(
-        self, context: FaultContext, response: Response, connection: FaultConnection
+        self, context: FaultContext, response: Answer, connection: FaultConnection
     ) -> None:
         """Send the answer late or slowly, or lose it."""
         response = structs.replace(
@@ -317,7 +325,7 @@ class NetworkFault(Fault, frozen=True):
         least, greatest = self.latency_ms
         return least + int(context.draw() * (greatest - least + 1))
 
-    def _damaged(self, response: Response) -> Response:
+    def _damaged(self, response: Answer) -> Answer:
         if self.loss == "corrupt":
             return structs.replace(response, body=response.body.translate(_INVERTED))
         if self.loss != "garbage":
@@ -328,7 +336,7 @@ class NetworkFault(Fault, frozen=True):
             if header[0] not in (b"content-type", b"content-length")
         ]
         headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
-        return Response(
+        return Answer(
             response.status if response.body else 200, headers, _GARBAGE
         )  # 204 may have no body
 
@@ -348,7 +356,7 @@ class ClientFault(Fault, frozen=True):
 
     defect: ClientDefect
 
-    async def entrance(self, context: FaultContext) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Ended | None:
         """Change the request before it is checked. Raises Problem where its credential is missing."""
         if self.defect == "drop-authorization":
             raise context.problem("authentication_required", None, None)
@@ -359,7 +367,7 @@ class ClientFault(Fault, frozen=True):
         return None
 
     async def wire(
-        self, context: FaultContext, response: Response, connection: FaultConnection
+        self, context: FaultContext, response: Answer, connection: FaultConnection
     ) -> None:
         """Send the answer, without a hint that is to be ignored."""
         kept = tuple(

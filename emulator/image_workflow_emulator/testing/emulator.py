@@ -35,7 +35,7 @@ from image_workflow_emulator.client.local_files import (
     unreadable,
 )
 from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.http.requests import Receive, Scope, Send
+from image_workflow_emulator.http.heads import Receive, Scope, Send
 from image_workflow_emulator.settings import OPTIONS, UsageError, read_settings
 from image_workflow_emulator.testing.sandbox import Sandbox
 from image_workflow_emulator.web.wire import LostAnswerError

@@ -14,13 +14,15 @@ from image_workflow_emulator.documents.schemas import (
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.intents import fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
+from image_workflow_emulator.http.answers import Answer, json_bytes
+from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
-from image_workflow_emulator.http.requests import Request, read_query
-from image_workflow_emulator.http.responses import Response, json_bytes
+from image_workflow_emulator.http.queries import read_query
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox import admission
 from image_workflow_emulator.service.sandbox.calls import Call
-from image_workflow_emulator.web.exchange import Exchange, Step, end_hold
+from image_workflow_emulator.web.exchange import Exchange, Step
+from image_workflow_emulator.web.holds import end_hold
 
 
 def build_steps(
@@ -59,12 +61,12 @@ def _check_credential(exchange: Exchange) -> None:
         raise Problem(
             "authentication_required",
             "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
-            remedy=_remedy_for_key(exchange.request),
+            remedy=_remedy_for_key(exchange.head),
         )
     admission.check_credential(exchange.call)
 
 
-def _remedy_for_key(request: Request) -> str:
+def _remedy_for_key(request: Head) -> str:
     if b"authorization" not in request.headers:
         return "send the header Authorization with `Bearer` and an API key"
     if b"authorization" in request.repeated:
@@ -83,7 +85,7 @@ def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
     )
 
     def check(exchange: Exchange) -> None:
-        request, call = exchange.request, exchange.call
+        request, call = exchange.head, exchange.call
         if request.query_string:
             clamps = call.sandbox.readings.page_limit == "clamps"
             call.query = parse_query(
@@ -178,5 +180,5 @@ def _check_idempotency(exchange: Exchange) -> None:
             "this Idempotency-Key was first used with another intent",
             remedy="send a new Idempotency-Key, or the body that this key was first used with",
         )
-    exchange.stored = Response(record.status, record.headers, record.body)  # D11
+    exchange.stored = Answer(record.status, record.headers, record.body)  # D11
     exchange.record.replay_of = dict(record.headers)[b"request-id"].decode()

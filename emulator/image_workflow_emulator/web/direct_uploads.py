@@ -14,27 +14,29 @@ from image_workflow_emulator.domain.problems import (
     invalid_request,
 )
 from image_workflow_emulator.domain.resources import UploadSession
-from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import (
-    JSON_TYPE,
-    NOSNIFF,
-    Response,
-    json_bytes,
-)
+from image_workflow_emulator.http.answers import JSON_TYPE, NOSNIFF, Answer, json_bytes
+from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.surfaces import DIRECT_UPLOADS_PREFIX
 from image_workflow_emulator.kernel.wording import count_of, excerpt
 from image_workflow_emulator.service.resources import uploads
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step, allowing
-from image_workflow_emulator.web.rendering import DIRECT_UPLOADS_PREFIX
+from image_workflow_emulator.web.exchange import (
+    Destination,
+    Exchange,
+    Route,
+    Step,
+    allowing,
+)
+from image_workflow_emulator.web.fault_actions import fault_headers
 
 
-def find(sandboxes: Sandboxes, request: Request) -> Found:
+def find(sandboxes: Sandboxes, request: Head) -> Destination:
     """Find the sandbox and the session by the address."""
     sandbox_id, session_id, _ = _parts(request)
-    return Found(sandboxes.by_id.get(sandbox_id), None, _UPLOAD, session_id)
+    return Destination(sandboxes.by_id.get(sandbox_id), None, _UPLOAD, session_id)
 
 
-def _parts(request: Request) -> tuple[str, str, str]:
+def _parts(request: Head) -> tuple[str, str, str]:
     """Return the ids of sandbox and session and the signature; empty strings for any other address."""
     parts = request.path.removeprefix(DIRECT_UPLOADS_PREFIX).split("/")
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
@@ -47,7 +49,7 @@ def _check_address(exchange: Exchange) -> None:
 
 def _check_credential(exchange: Exchange) -> None:
     """400: the credential is never sent here (section 5, rule 7)."""
-    if b"authorization" in exchange.request.headers:
+    if b"authorization" in exchange.head.headers:
         raise Problem(
             "invalid_request",
             "do not send Authorization to an upload URL: it is already signed",
@@ -63,7 +65,7 @@ def _check_window(exchange: Exchange) -> None:
 
 def _check_head(exchange: Exchange) -> None:
     """400: the headers are those of upload.headers, and the announced size is the declared one."""
-    request, session = exchange.request, _session(exchange)
+    request, session = exchange.head, _session(exchange)
     for header, value in uploads.headers(exchange.sandbox, session).items():
         name = header.lower().encode()
         found = request.headers.get(name)
@@ -139,23 +141,23 @@ def _commit(exchange: Exchange, _found: None) -> str:
     )
 
 
-async def _render(exchange: Exchange, token: object) -> Response:
+async def _render(exchange: Exchange, token: object) -> Answer:
     content, request_id = (
         json_bytes({"upload_token": token}),
         (b"request-id", exchange.request_id.encode()),
     )
     length, added = (
         (b"content-length", b"%d" % len(content)),
-        exchange.fault.headers(exchange, is_refusal=False),
+        fault_headers(exchange, is_refusal=False),
     )
     status = 201 if exchange.sandbox.readings.upload_status == "created" else 200  # D16
-    return Response(status, (JSON_TYPE, NOSNIFF, length, request_id, *added), content)
+    return Answer(status, (JSON_TYPE, NOSNIFF, length, request_id, *added), content)
 
 
 def _session(exchange: Exchange) -> UploadSession:
     """Find the session: once more after each wait, since its sandbox may be reset or deleted meanwhile."""
-    home = None if exchange.request.query_string else exchange.home
-    return uploads.find_signed(home, exchange.resource_id, _parts(exchange.request)[2])
+    home = None if exchange.head.query_string else exchange.home
+    return uploads.find_signed(home, exchange.resource_id, _parts(exchange.head)[2])
 
 
 _UPLOAD = Route(

@@ -5,12 +5,19 @@ from hmac import compare_digest
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem
-from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import NOSNIFF, Header, Response
+from image_workflow_emulator.http.answers import NOSNIFF, Answer, Header
+from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.surfaces import FILES_PREFIX
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
-from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step, allowing
-from image_workflow_emulator.web.rendering import EXTENSIONS, FILES_PREFIX
+from image_workflow_emulator.web.exchange import (
+    Destination,
+    Exchange,
+    Route,
+    Step,
+    allowing,
+)
+from image_workflow_emulator.web.rendering import EXTENSIONS
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 _MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
@@ -18,10 +25,10 @@ TARGET_LIFETIME_MS = 60_000
 """How long the address lives that a redirect gives (D19)."""
 
 
-def find(sandboxes: Sandboxes, request: Request) -> Found:
+def find(sandboxes: Sandboxes, request: Head) -> Destination:
     """Find the sandbox and the name of the file by the link."""
     sandbox_id, _, name = request.path.removeprefix(FILES_PREFIX).partition("/")
-    return Found(sandboxes.by_id.get(sandbox_id), None, _DOWNLOAD, name)
+    return Destination(sandboxes.by_id.get(sandbox_id), None, _DOWNLOAD, name)
 
 
 def _check_link(exchange: Exchange) -> None:
@@ -47,10 +54,10 @@ def _key_of(name: str) -> str:
     return name.rpartition(".")[0].rpartition("-")[0]
 
 
-async def _render(exchange: Exchange, key: object) -> Response:
+async def _render(exchange: Exchange, key: object) -> Answer:
     """Answer with the file, a part of it, or that the client's copy is still good."""
     assert isinstance(key, str)
-    images, request = exchange.sandbox.images, exchange.request
+    images, request = exchange.sandbox.images, exchange.head
     if (
         exchange.sandbox.readings.file_delivery == "redirects"
         and not request.query_string
@@ -67,7 +74,7 @@ async def _render(exchange: Exchange, key: object) -> Response:
         for tag in request.headers.get(b"if-none-match", b"").split(b",")
     ]
     if etag in known or known == [b"*"]:
-        return Response(304, headers, b"")
+        return Answer(304, headers, b"")
     data = images.pictures[key].data or await exchange.pictures.data(images, key)
     media_type = _MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
     status, size, part = 200, len(data), _find_part(request, len(data), etag)
@@ -78,18 +85,18 @@ async def _render(exchange: Exchange, key: object) -> Response:
             (b"content-range", b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)),
         )
     length = (b"content-length", b"%d" % len(data))
-    return Response(
+    return Answer(
         status, ((b"content-type", media_type), NOSNIFF, *headers, length), data
     )
 
 
-def _redirect(exchange: Exchange) -> Response:
+def _redirect(exchange: Exchange) -> Answer:
     """Answer with an address of the file that lives for a short while (D19)."""
     until = exchange.now + TARGET_LIFETIME_MS
     signature = exchange.sandbox.signer.sign("target", exchange.resource_id, until)
-    target = f"{exchange.request.origin}{exchange.request.path}?until={until}&signature={signature}"
+    target = f"{exchange.head.origin}{exchange.head.path}?until={until}&signature={signature}"
     request_id = (b"request-id", exchange.request_id.encode())
-    return Response(
+    return Answer(
         302,
         ((b"location", target.encode()), (b"content-length", b"0"), request_id),
         b"",
@@ -100,10 +107,10 @@ def _check_target(exchange: Exchange) -> None:
     """404: the address that a redirect gave is alive."""
     if (
         exchange.sandbox.readings.file_delivery == "plain"
-        or not exchange.request.query_string
+        or not exchange.head.query_string
     ):
         return
-    asked = dict(parse_qsl(exchange.request.query_string.decode("latin-1")))
+    asked = dict(parse_qsl(exchange.head.query_string.decode("latin-1")))
     until, signature = asked.get("until", ""), asked.get("signature", "")
     is_signed = until.isdecimal() and exchange.sandbox.signer.verify(
         signature, "target", exchange.resource_id, until
@@ -135,7 +142,7 @@ def _no_such_file(name: str) -> Problem:
     )
 
 
-def _find_part(request: Request, size: int, etag: bytes) -> range | None:
+def _find_part(request: Head, size: int, etag: bytes) -> range | None:
     """Return the one range that was asked for; None for the whole file: a server may ignore a range.
 
     Raises:

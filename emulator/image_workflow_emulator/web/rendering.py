@@ -13,14 +13,15 @@ from image_workflow_emulator.contract import BASE_PATH
 from image_workflow_emulator.domain import resources
 from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.recipes import PictureFormat
-from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import (
+from image_workflow_emulator.http.answers import (
     JSON_TYPE,
     NOSNIFF,
+    Answer,
     Header,
-    Response,
     json_bytes,
 )
+from image_workflow_emulator.http.heads import Head
+from image_workflow_emulator.http.surfaces import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from image_workflow_emulator.kernel.timestamps import (
     format_timestamp,
     timestamp_or_none,
@@ -30,8 +31,6 @@ from image_workflow_emulator.service.resources.products import AssetDeletion
 from image_workflow_emulator.service.sandbox.calls import Caller
 from image_workflow_emulator.service.sandbox.sandbox import Sandbox
 
-FILES_PREFIX = "/files/"
-DIRECT_UPLOADS_PREFIX = "/direct-uploads/"
 EXTENSIONS: dict[PictureFormat, str] = {"jpeg": "jpg", "png": "png", "webp": "webp"}
 Object = dict[str, Any]
 
@@ -41,7 +40,7 @@ class Links:
 
     __slots__ = ("_request", "sandbox")
 
-    def __init__(self, sandbox: Sandbox, request: Request) -> None:
+    def __init__(self, sandbox: Sandbox, request: Head) -> None:
         self.sandbox = sandbox
         self._request = request
 
@@ -69,13 +68,13 @@ def json_response(
     request_id: str,
     links: Links,
     headers: tuple[Header, ...] = (),
-) -> Response:
+) -> Answer:
     """Render a resource, a page of them, or nothing (204)."""
     identified = (b"request-id", request_id.encode())
     if value is None:
-        return Response(status, (identified, *headers), b"")
+        return Answer(status, (identified, *headers), b"")
     body = _page(value, links) if isinstance(value, Page) else _to_bytes(value, links)
-    return Response(
+    return Answer(
         status,
         (
             JSON_TYPE,

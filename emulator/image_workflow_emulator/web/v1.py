@@ -7,12 +7,13 @@ from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContr
 from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Operation, Product
-from image_workflow_emulator.http.requests import Request
-from image_workflow_emulator.http.responses import Response, not_allowed
+from image_workflow_emulator.http.answers import Answer, method_not_allowed
+from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps
-from image_workflow_emulator.web.exchange import Exchange, Found, Route, Step
+from image_workflow_emulator.web.exchange import Destination, Exchange, Route, Step
+from image_workflow_emulator.web.fault_actions import fault_headers
 from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Poll
 from image_workflow_emulator.web.rendering import Links, json_response
 
@@ -39,12 +40,12 @@ class V1:
             commit=refuse, render=_render, entrance=(Step(Check.ROUTE, refuse),)
         )
 
-    def find(self, request: Request) -> Found:
+    def find(self, request: Head) -> Destination:
         """Find the caller, the operation, and the id in the path (D06). Unknown paths get a route that refuses."""
         caller = self._sandboxes.find_caller(request.bearer_key())
         methods, resource_id = self._find_path(request.path)
         route = methods.get(request.method, self._unrouted)
-        return Found(
+        return Destination(
             None if caller is None else caller.sandbox, caller, route, resource_id
         )
 
@@ -61,10 +62,10 @@ class V1:
 
     def _refuse_unrouted(self, exchange: Exchange, _found: object = None) -> NoReturn:
         """404 or 405: no operation has this path, or this method of it (D06)."""
-        path = exchange.request.path
+        path = exchange.head.path
         methods, _ = self._find_path(path)
         if methods:
-            raise not_allowed(exchange.request.method, sorted(methods))
+            raise method_not_allowed(exchange.head.method, sorted(methods))
         found = f"{excerpt(path)}: there is no such path"
         remedy = "use a path of the contract, which GET /_emulator/contract shows"
         if not path.startswith(BASE_PATH + "/"):
@@ -117,7 +118,7 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
     )
 
 
-async def _render(exchange: Exchange, result: Any) -> Response:
+async def _render(exchange: Exchange, result: Any) -> Answer:
     """Answer with a resource, a page of them, or nothing."""
     resource, retry_after = (
         (result.work, result.retry_after)
@@ -137,9 +138,9 @@ async def _render(exchange: Exchange, result: Any) -> Response:
         return _respond(exchange, resource, retry_after)
 
 
-def _respond(exchange: Exchange, resource: Any, retry_after: int | None) -> Response:
-    links, route = Links(exchange.sandbox, exchange.request), exchange.route
-    headers = exchange.fault.headers(exchange, is_refusal=False)
+def _respond(exchange: Exchange, resource: Any, retry_after: int | None) -> Answer:
+    links, route = Links(exchange.sandbox, exchange.head), exchange.route
+    headers = fault_headers(exchange, is_refusal=False)
     is_accepted = isinstance(resource, Operation) and not route.is_read
     status = 202 if is_accepted else route.success
     if status in (201, 202) and type(resource) in _COLLECTIONS:

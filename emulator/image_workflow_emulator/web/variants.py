@@ -12,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from image_workflow_emulator.domain.readings import Readings
-from image_workflow_emulator.http.responses import Header, Response, json_bytes
+from image_workflow_emulator.http.answers import Answer, Header, json_bytes
 
 HEADERS: Final[tuple[Header, ...]] = (
     (b"service-region", b"local-1"),
@@ -28,7 +28,7 @@ _TIMESTAMP: Final = re.compile(
 """A member that holds an instant. No text has this form: in a text, the quotes are escaped."""
 
 
-def varied(response: Response, readings: Readings, is_evolved: bool) -> Response:
+def vary(response: Answer, readings: Readings, is_evolved: bool) -> Answer:
     """Return an answer as the readings write it. An evolved one has more headers, and more fields if it is JSON."""
     headers, body = dict(response.headers), response.body
     media_type = headers.get(b"content-type", b"")
@@ -40,7 +40,7 @@ def varied(response: Response, readings: Readings, is_evolved: bool) -> Response
         if readings.media_types == "charset":
             headers[b"content-type"] = media_type + b"; charset=utf-8"
         headers[b"content-length"] = b"%d" % len(body)
-    return Response(
+    return Answer(
         response.status, (*headers.items(), *(HEADERS if is_evolved else ())), body
     )
 

@@ -10,15 +10,17 @@ passes, which stop everything else, would take 5 ms and more.
 """
 
 import hashlib
-from typing import Any, Literal
+from typing import Any, Final, Literal, Self
 
 import orjson
 from msgspec import Struct
 
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Credential, Team
+from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.scenario.scenario import ByteSurface, Rule
 
+_FAULT_HEADER: Final = b"emulator-fault"
 MAX_KEPT_BODY_BYTES = 64 * 1024
 """A longer body is left out of a record; its size is kept."""
 _KEPT_END_BYTES = 512
@@ -131,6 +133,54 @@ class RequestRecord(Passage, eq=False, gc=False, kw_only=True):
     """How long the answer took, by the host's clock; None while the request is in flight."""
     held_bytes: int = 0
     """What it counts for in the journal, once it is complete."""
+
+    @classmethod
+    def arrived(
+        cls,
+        head: Head,
+        *,
+        at: int,
+        request_id: str,
+        has_body: bool,
+        credential: Credential | None,
+        team: Team | None,
+        shows_key: bool,
+        operation: str | None,
+        byte_surface: ByteSurface | None,
+        checks: tuple[Check, ...],
+        steps_passed: int,
+    ) -> Self:
+        """Return the record of a request that has arrived, from its head and from where
+        it belongs.
+        """
+        headers = head.headers
+        authorization = headers.get(b"authorization")
+        record = cls(
+            at=at,
+            request_id=request_id,
+            method=head.method,
+            path=head.path,
+            query=head.query_string,
+            credential=credential,
+            team=team,
+            has_authorization=authorization is not None,
+            shows_key=shows_key,
+            key_header=headers.get(b"idempotency-key"),
+            user_agent_header=headers.get(b"user-agent"),
+            operation=operation,
+            byte_surface=byte_surface,
+            checks=checks,
+            steps_passed=steps_passed,
+        )
+        if credential is None and authorization is not None:
+            record.unknown_credential = digest(authorization)
+        if has_body:
+            record.content_type_header = headers.get(b"content-type", b"")
+        if operation is not None:
+            record.fault_header = headers.get(_FAULT_HEADER)
+        if head.connection is not None:
+            record.connection = head.connection.peer
+        return record
 
     def complete(self) -> None:
         """Make the record of a request that has left fit to be kept: without long bodies and the frames of a

@@ -1,5 +1,7 @@
-"""An answer as HTTP takes it, and the form of a refusal (section 7, D08): the one place that renders a Problem, for
-every surface. Must not know what is answered, nor any state.
+"""An answer as HTTP takes it, and the form of a refusal (section 7, D08).
+
+The one place that renders a Problem, for every surface. Must not know what is answered,
+nor any state.
 """
 
 from collections.abc import Collection
@@ -11,40 +13,43 @@ from image_workflow_emulator.domain.problems import Check, Problem
 
 Header = tuple[bytes, bytes]
 JSON_TYPE: Header = (b"content-type", b"application/json")  # D72
+PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
 NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 """Tells a browser not to guess the type of an answer."""
 OWN_ORIGIN: Header = (b"cross-origin-resource-policy", b"same-origin")
 """Tells a browser that no page of another origin may embed an answer."""
 PIECE_BYTES = 256 * 1024
-"""A longer body is sent in pieces of this size, so that a slow reader costs little memory."""
+"""A longer body is sent in pieces of this size, so that a slow reader costs little
+memory."""
 
 
-class Response(Struct, frozen=True, gc=False):
-    """An answer, ready to be sent."""
+class Answer(Struct, frozen=True, gc=False):
+    """The answer to a request, ready to be sent."""
 
     status: int
     headers: tuple[Header, ...]
     body: bytes
 
 
-PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
-
-
 def json_bytes(value: object) -> bytes:
     """Write a value as JSON that is kept for long, in bytes of its own size.
 
-    What orjson returns lies in a buffer of 4 KiB or more, which would be held for as long as the bytes are.
+    What orjson returns lies in a buffer of 4 KiB or more, which would be held for as
+    long as the bytes are.
     """
     return b"%b" % orjson.dumps(value)
 
 
-def problem_response(
+def problem_answer(
     problem: Problem,
     request_id: str,
     retry_after: int | None,
     headers: tuple[Header, ...] = (),
-) -> Response:
-    """Render a refusal. `retry_after` is in seconds; `headers` are added to the problem's own."""
+) -> Answer:
+    """Render a refusal.
+
+    `retry_after` is in seconds; `headers` are added to the problem's own.
+    """
     value = {
         "type": "about:blank",
         "title": problem.kind.title,
@@ -63,25 +68,23 @@ def problem_response(
         (b"request-id", request_id.encode()),
     ]
     if problem.status == 401:
-        fields.append(
-            (b"www-authenticate", b"Bearer")
-        )  # which every 401 needs (D61, RFC 9110)
+        # Which every 401 needs (D61, RFC 9110).
+        fields.append((b"www-authenticate", b"Bearer"))
     if retry_after is not None:
         fields.append((b"retry-after", b"%d" % retry_after))
-    fields.extend(
-        (name.lower().encode(), value.encode()) for name, value in problem.headers
-    )
-    return Response(problem.status, (*fields, *headers), body)
+    for name, text in problem.headers:
+        fields.append((name.lower().encode(), text.encode()))
+    return Answer(problem.status, (*fields, *headers), body)
 
 
-def not_allowed(method: str, allowed: Collection[str]) -> Problem:
+def method_not_allowed(method: str, allowed: Collection[str]) -> Problem:
     """Return the 405 for a path that does not take a method (D06)."""
-    listed = ", ".join(sorted(allowed))
+    methods = sorted(allowed)
     return Problem(
         "invalid_request",
-        f"{method[:40]} is not allowed here; allowed: {listed}",
+        f"{method[:40]} is not allowed here; allowed: {', '.join(methods)}",
         status=405,
         check=Check.ROUTE,
-        headers=(("Allow", listed),),
-        remedy=f"send it with the method {listed.replace(', ', ' or ')}",
+        headers=(("Allow", ", ".join(methods)),),
+        remedy=f"send it with the method {' or '.join(methods)}",
     )
