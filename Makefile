@@ -66,7 +66,7 @@ endif
 SCRIPTS := $(wildcard emulator/image_workflow_emulator/control/page/*.js examples/typescript/*.ts examples/course/*.ts)
 
 contract: $(VENV)/dev.made
-	$(BIN)/python -m tests.support.contract_words
+	PYTHONPATH=. $(BIN)/python .ci/derived_documents.py
 	$(BIN)/python -m tests.support.contract_examples
 
 format: $(VENV)/dev.made

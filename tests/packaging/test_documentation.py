@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+from derived_documents import DOCUMENTS as DERIVED
+from derived_documents import contract_changes
 
 from image_workflow_emulator.cli.table import COMMANDS
 from image_workflow_emulator.control import PREFIX
@@ -22,7 +24,6 @@ from image_workflow_emulator.settings import OPTIONS
 from tests.cli.command import request_bytes
 from tests.packaging.pages import DOCUMENTATION, fences, path_with_program
 from tests.support.contract_check import read_contract
-from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.every_operation import CONTRACT
 from tests.support.served import ROOT, run_program, serving
@@ -151,6 +152,10 @@ def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
     # The words of its `world` are those of a world file.
     where = page("Scenarios: failures on demand") + page("Control it")
     assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", where)
+
+
+def test_the_contract_has_the_prices_and_codes_of_the_code() -> None:
+    assert contract_changes(read_contract("openapi.yaml")) == [], "run: make contract"
 
 
 @pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)

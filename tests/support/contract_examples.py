@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from derived_documents import CONTRACT
 
 from image_workflow_emulator.domain.problems import CATALOGUE
-from tests.support.contract_words import CONTRACT
 from tests.support.emulator_client import Answer, EmulatorUnderTest, Json, settings_of
 from tests.support.every_operation import CAUSES
 from tests.support.pictures import picture

@@ -1,15 +1,15 @@
-"""The words of the contract that documents repeat: ids of operations and what they lack, problem codes, kinds of work.
+"""What repeats a fact of the contract or of the code: `make contract` writes it.
 
-`make contract` writes them where they are repeated, in the contract itself too; a test holds the documents against it.
-Knows no more of a document than where its words stand.
+In contract/openapi.yaml: prices, and the schemas and examples of problem codes. In other
+documents: ids of operations, problem codes, kinds of work, decisions. A test holds all of
+them against the code.
 """
 
 import json
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from image_workflow_emulator.contract import Contract
 from image_workflow_emulator.domain.orders import AUTHORING_PRICES, generation_price
@@ -25,27 +25,6 @@ from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
-_SECTIONS: Final = re.compile(r"(?m)^(?=  # ---- (?:Responses|Schemas|Examples) )")
-_CONTENT: Final = """\
-      content:
-        application/problem+json:
-          schema: {{$ref: '#/components/schemas/{name}Problem'}}
-          examples:
-{examples}"""
-_PROBLEM: Final = """\
-    {name}Code:
-      type: string
-      description: The codes of this {status} answer.
-      enum: [{codes}]
-    {name}Problem:
-      description: A problem with one of the codes of `{name}Code`.
-      allOf:
-        - $ref: '#/components/schemas/ProblemDetails'
-        - type: object
-          required: [code]
-          properties:
-            code: {{$ref: '#/components/schemas/{name}Code', description: What to decide by.}}
-"""
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
 WORLD_SCHEMA: Final = ROOT / "contract" / "world.schema.json"
 TEAMS_PAGE: Final = ROOT / "docs" / "control.md"
@@ -65,6 +44,7 @@ _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 
 def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the ids of the operations by the resource that they are about."""
     ids: dict[str, list[str]] = {tag["name"]: [] for tag in document["tags"]}
     for item in document["paths"].values():
         for operation in item.values():
@@ -73,6 +53,7 @@ def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def scenario_schema(document: dict[str, Any]) -> str:
+    """Return the schema of scenario files, with the words of the contract."""
     schema = json.loads(SCENARIO_SCHEMA.read_text(encoding="utf-8"))
     definitions = schema["$defs"]
     definitions["operation"]["enum"] = [
@@ -164,6 +145,7 @@ def _problem_of(codes: Sequence[str], which: str) -> dict[str, Any]:
 
 
 def world_schema(document: dict[str, Any]) -> str:
+    """Return the schema of world files, which is a part of that of scenarios."""
     definitions = json.loads(scenario_schema(document))["$defs"]
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -186,6 +168,7 @@ def world_schema(document: dict[str, Any]) -> str:
 
 
 def scenario_page(document: dict[str, Any]) -> str:
+    """Return the page on scenarios with its tables of operations and codes."""
     codes: dict[int, list[str]] = {}
     for kind in CATALOGUE.values():
         codes.setdefault(kind.status, []).append(kind.code)
@@ -249,71 +232,152 @@ def _by_resolution(
     ]
 
 
-def contract_page(_document: dict[str, Any]) -> str:
-    """The contract, with its prices, and with the examples and schemas that follow from its `x-problem-codes`."""
-    text = CONTRACT.read_text(encoding="utf-8")
-    for name, cost in costs().items():
-        text = re.sub(
-            rf"(operationId: {name}\n(?:      .*\n)*?      x-service-credit-cost: ).*",
-            rf"\g<1>{cost}",
-            text,
-        )
-    for kind, price in AUTHORING_PRICES.items():
-        for name in (operation_id("create", kind), operation_id("update", kind)):
-            text = re.sub(
-                rf"(?m)^      operationId: {name}\n(?:      .*\n)*",
-                partial(_with_price, price),
-                text,
-            )
-    before, responses, schemas, after = _SECTIONS.split(text)
-    known = "".join(f"        - {code}\n" for code in CATALOGUE)
-    listed = r"(?m)(?<=^    ProblemCode:\n)((?:      .*\n)*?      enum:\n)(?:        - .*\n)+"
-    schemas = re.sub(listed, rf"\g<1>{known}", schemas)
-    blocks = re.split(r"(?m)^(?=    \w+:$)", responses)
-    for index, block in enumerate(blocks):
-        found = re.search(r"(?<=x-problem-codes: \[).*(?=\])", block)
-        name, codes = (
-            block.partition(":")[0].strip(),
-            found[0].split(", ") if found else [],
-        )
-        if codes and "schemas/Problem'" not in block:  # which has every code
-            examples = "".join(
-                f"            {code}: {{$ref: '#/components/examples/{code}'}}\n"
-                for code in codes
-            )
-            head, end = (
-                block.partition("      content:\n")[0].rstrip(),
-                "\n" * block.endswith("\n\n"),
-            )
-            blocks[index] = (
-                f"{head}\n{_CONTENT.format(name=name, examples=examples)}{end}"
-            )
-            schemas = _with_codes(schemas, name, codes)
-    return "".join((before, *blocks, schemas, after))
+# The contract itself ------------------------------------------------------------------
 
 
-def _with_price(price: int, operation: re.Match[str]) -> str:
-    head, parameters, rest = operation[0].partition("      x-decision: ")
-    return (
-        re.sub(r"\b\d+ Credits?\b", count_of(price, "Credit"), head) + parameters + rest
-    )
+class Change(NamedTuple):
+    """A place in the contract, by the names that lead to it, and its value."""
+
+    path: tuple[str, ...]
+    value: Any
 
 
-def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
-    """The schemas, with that of a problem response: its codes are written anew, or it is added as a whole."""
-    if f"    {name}Problem:\n" not in schemas:
-        status = CATALOGUE[codes[0]].status
-        return (
-            schemas.rstrip("\n")
-            + "\n"
-            + _PROBLEM.format(name=name, status=status, codes=", ".join(codes))
-            + "\n"
-        )
-    listed = rf"(?m)(?<=^    {name}Code:\n)((?:      .*\n)*?      enum: )\[.*\]"
-    return re.sub(listed, rf"\g<1>[{', '.join(codes)}]", schemas)
+def contract_changes(document: dict[str, Any]) -> list[Change]:
+    """Return what the contract has to say of prices and problem codes."""
+    changes = [Change(("components", "schemas", "ProblemCode", "enum"), [*CATALOGUE])]
+    changes += _price_changes(document)
+    changes += _code_changes(document)
+    return [change for change in changes if _at(document, change.path) != change.value]
+
+
+def _at(document: dict[str, Any], path: Sequence[str]) -> Any:
+    value: Any = document
+    for step in path:
+        value = value.get(step, {})
+    return value
+
+
+def _price_changes(document: dict[str, Any]) -> list[Change]:
+    prices = costs()
+    changes = []
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            price = prices.get(operation.get("operationId", ""))
+            if price is not None:
+                place = ("paths", path, method, "x-service-credit-cost")
+                changes.append(Change(place, price))
+    return changes
+
+
+def _code_changes(document: dict[str, Any]) -> list[Change]:
+    """Return the examples and the schema of each response that has codes of its own."""
+    changes = []
+    for name, response in document["components"]["responses"].items():
+        codes = response.get("x-problem-codes")
+        if codes is not None and not _has_every_code(response):
+            changes.append(Change(_content_place(name), _content(name, codes)))
+            changes += _code_schema_changes(document, name, codes)
+    return changes
+
+
+def _has_every_code(response: dict[str, Any]) -> bool:
+    schema = _at(response, ("content", "application/problem+json", "schema"))
+    return bool(schema == _reference("schemas", "Problem"))
+
+
+def _content_place(name: str) -> tuple[str, ...]:
+    return ("components", "responses", name, "content", "application/problem+json")
+
+
+def _content(name: str, codes: Sequence[str]) -> dict[str, Any]:
+    return {
+        "schema": _reference("schemas", f"{name}Problem"),
+        "examples": {code: _reference("examples", code) for code in codes},
+    }
+
+
+def _code_schema_changes(
+    document: dict[str, Any], name: str, codes: Sequence[str]
+) -> list[Change]:
+    code_schema = ("components", "schemas", f"{name}Code")
+    problem_schema = ("components", "schemas", f"{name}Problem")
+    if _at(document, code_schema):
+        return [Change((*code_schema, "enum"), codes)]
+    if _at(document, problem_schema):
+        return []  # one that is written by hand
+    status = CATALOGUE[codes[0]].status
+    schema = {
+        "type": "string",
+        "description": f"The codes of this {status} answer.",
+        "enum": codes,
+    }
+    return [Change(code_schema, schema), Change(problem_schema, _problem_schema(name))]
+
+
+def _reference(kind: str, name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def _problem_schema(name: str) -> dict[str, Any]:
+    code = {**_reference("schemas", f"{name}Code"), "description": "What to decide by."}
+    return {
+        "description": f"A problem with one of the codes of `{name}Code`.",
+        "allOf": [
+            _reference("schemas", "ProblemDetails"),
+            {"type": "object", "required": ["code"], "properties": {"code": code}},
+        ],
+    }
+
+
+def write_contract(changes: Sequence[Change]) -> None:
+    """Write changes into the contract, whose comments and layout stay as they are."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 10_000
+    yaml.preserve_quotes = True
+    yaml.brace_single_entry_mapping_in_flow_sequence = True
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), _represent_null)
+    document = yaml.load(CONTRACT)
+    for path, value in changes:
+        place = document
+        for step in path[:-1]:
+            place = place.setdefault(step, {})
+        place[path[-1]] = _laid_out(value)
+    yaml.dump(document, CONTRACT)
+
+
+def _laid_out(value: Any) -> Any:
+    """Return a value as the contract writes it: lists of words, and references, on one
+    line.
+    """
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+    if isinstance(value, list):
+        items = CommentedSeq(map(_laid_out, value))
+        if not any(isinstance(item, dict) for item in value):
+            items.fa.set_flow_style()
+        return items
+    if not isinstance(value, dict):
+        return value
+    members = CommentedMap()
+    for name, inner in value.items():
+        members[name] = _laid_out(inner)
+    if "$ref" in value:
+        members.fa.set_flow_style()
+    return members
+
+
+def _represent_null(representer: Any, _value: None) -> Any:
+    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
+
+
+# The pages ----------------------------------------------------------------------------
 
 
 def teams_page(document: dict[str, Any]) -> str:
+    """Return the page on the control plane with its table of prices."""
     prices: dict[str, list[str]] = {}
     for operation in Contract(document).operations.values():
         if operation.cost != "Free":
@@ -374,7 +438,6 @@ def _wrapped(text: str) -> str:
 
 
 DOCUMENTS: Final = {
-    CONTRACT: contract_page,  # whose words the others repeat
     DECISIONS_PAGE: decisions_page,
     SCENARIO_SCHEMA: scenario_schema,
     WORLD_SCHEMA: world_schema,
@@ -383,7 +446,16 @@ DOCUMENTS: Final = {
 }
 """What repeats words of the contract, and how it should read."""
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Write what is out of date; first the contract, whose words the others repeat."""
+    changes = contract_changes(read_contract("openapi.yaml"))
+    if changes:
+        write_contract(changes)
+        read_contract.cache_clear()
     for path, written in DOCUMENTS.items():
-        read_contract.cache_clear()  # the contract itself may have been written
         path.write_text(written(read_contract("openapi.yaml")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
