@@ -1,4 +1,4 @@
-"""Documents that are made to cost: each is refused quickly, whoever sends it."""
+"""Documents that are made to be costly: each is refused quickly."""
 
 import asyncio
 import time

@@ -17,7 +17,7 @@ from image_workflow_emulator.kernel.wording import excerpt
 MAX_DEPTH: Final = 254
 """Levels of arrays and objects in a body (D56)."""
 _MAX_INTEGER_CHARACTERS: Final = 18
-"""An integer of at most so many characters has 64 bits; a longer one is a double."""
+"""A longer integer is read as a double: one of 18 characters surely has 64 bits."""
 _TEXT_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
