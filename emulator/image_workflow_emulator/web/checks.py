@@ -1,11 +1,20 @@
-"""The checks that a request under `/v1` passes before its operation's own, and their order: the one list of D01.
+"""The checks that a request under `/v1` passes before its operation's own, and their
+order: the one list of D01.
 
-The order of the checks is the order of the errors. The service room has the checks that are an operation's own.
+The order of the checks is the order of the errors. The service room has the checks that
+are an operation's own.
 """
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from image_workflow_emulator.contract import Contract, OperationContract, QueryParameter
+import msgspec
+
+from image_workflow_emulator.contract import (
+    Contract,
+    OperationContract,
+    QueryParameter,
+)
 from image_workflow_emulator.documents.schemas import (
     LARGE_BODY_BYTES,
     MAX_LISTED_VIOLATIONS,
@@ -14,7 +23,7 @@ from image_workflow_emulator.documents.schemas import (
 from image_workflow_emulator.domain.idempotency import Scope as KeyScope
 from image_workflow_emulator.domain.intents import fingerprint, intent_of
 from image_workflow_emulator.domain.problems import Check, Problem, invalid_request
-from image_workflow_emulator.http.answers import Answer, json_bytes
+from image_workflow_emulator.http.answers import Answer
 from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.http.json_bodies import check_no_body, parse_json
 from image_workflow_emulator.http.queries import read_query
@@ -24,17 +33,28 @@ from image_workflow_emulator.service.sandbox.calls import Call
 from image_workflow_emulator.web.exchange import Exchange, Step
 from image_workflow_emulator.web.holds import end_hold
 
+_LIMIT_DIGITS = 9
+"""More digits than the largest `limit` has; a number of more is as much above it."""
 
-def build_steps(
-    contract: Contract, operation: OperationContract
-) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
-    """Return an operation's checks: at the entrance, before the wait in admission, and after it."""
-    before, after = (
-        [_of_call(Check.PROFILE, admission.check_profile)]
-        if operation.is_write
-        else [],
-        [],
+
+class OperationSteps(NamedTuple):
+    """The checks of an operation before its own."""
+
+    entrance: tuple[Step, ...]
+    before_admission: tuple[Step, ...]
+    after_admission: tuple[Step, ...]
+
+
+def build_steps(contract: Contract, operation: OperationContract) -> OperationSteps:
+    """Return an operation's checks, in the order of D01."""
+    entrance = (
+        Step(Check.CREDENTIAL, _check_credential),
+        _of_call(Check.RATE, admission.check_rate),
     )
+    before: list[Step] = []
+    after: list[Step] = []
+    if operation.is_write:
+        before.append(_of_call(Check.PROFILE, admission.check_profile))
     before.append(Step(Check.SHAPE, _check_of_shape(operation)))
     if operation.body is not None:
         before.append(Step(Check.BODY, _check_of_body(contract, operation.body)))
@@ -44,15 +64,14 @@ def build_steps(
         after.append(_of_call(Check.PAUSE, admission.check_pause))
     if operation.takes_key:
         after.append(_of_call(Check.SUBSCRIPTION, admission.check_subscription))
-    entrance = (
-        Step(Check.CREDENTIAL, _check_credential),
-        _of_call(Check.RATE, admission.check_rate),
-    )
-    return entrance, tuple(before), tuple(after)
+    return OperationSteps(entrance, tuple(before), tuple(after))
 
 
 def _of_call(check: Check, run: Callable[[Call], None]) -> Step:
     return Step(check, lambda exchange: run(exchange.call))
+
+
+# Credential ---------------------------------------------------------------------------
 
 
 def _check_credential(exchange: Exchange) -> None:
@@ -60,47 +79,46 @@ def _check_credential(exchange: Exchange) -> None:
     if exchange.caller is None:
         raise Problem(
             "authentication_required",
-            "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
+            "Authorization: found no valid key; expected `Bearer` and an API key of "
+            "this emulator",
             remedy=_remedy_for_key(exchange.head),
         )
     admission.check_credential(exchange.call)
 
 
-def _remedy_for_key(request: Head) -> str:
-    if b"authorization" not in request.headers:
+def _remedy_for_key(head: Head) -> str:
+    if b"authorization" not in head.headers:
         return "send the header Authorization with `Bearer` and an API key"
-    if b"authorization" in request.repeated:
+    if b"authorization" in head.repeated:
         return "send the header Authorization once"
-    if request.bearer_key() is None:
+    if head.bearer_key() is None:
         return "write `Bearer` and a space before the API key"
     return "use an API key of this emulator, which GET /_emulator/teams lists"
 
 
+# Shape --------------------------------------------------------------------------------
+
+
 def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
     """400: query, Idempotency-Key and JSON are well-formed (D02, D03, D44)."""
-    has_key, has_body, method = (
-        operation.takes_key,
-        operation.body is not None,
-        operation.method,
-    )
+    method = operation.method
+    takes_key = operation.takes_key
+    takes_body = operation.body is not None
 
     def check(exchange: Exchange) -> None:
-        request, call = exchange.head, exchange.call
-        if request.query_string:
+        head = exchange.head
+        call = exchange.call
+        if head.query_string:
             clamps = call.sandbox.readings.page_limit == "clamps"
-            call.query = parse_query(
-                request.query_string, operation.query, clamps=clamps
-            )
-        if has_key:
-            exchange.key_scope = KeyScope(
-                call.caller.credential.id,
-                method,
-                request.path,
-                request.idempotency_key(),
-            )
-        if has_body:
-            request.check_encoding()
-            call.intent = parse_json(exchange.content, request.content_type())
+            parameters = operation.query
+            call.query = parse_query(head.query_string, parameters, clamps=clamps)
+        if takes_key:
+            credential_id = call.caller.credential.id
+            key = head.idempotency_key()
+            exchange.key_scope = KeyScope(credential_id, method, head.path, key)
+        if takes_body:
+            head.check_encoding()
+            call.intent = parse_json(exchange.content, head.content_type())
         else:
             check_no_body(exchange.content)
 
@@ -113,62 +131,76 @@ def parse_query(
     *,
     clamps: bool = False,
 ) -> dict[str, str]:
-    """Read the query of an operation, checked against its parameters (D02). `clamps`: a number above its range is cut.
+    """Return the query of an operation, checked against its parameters (D02).
+
+    `clamps`: a number above its range is cut to the greatest.
 
     Raises:
         Problem: invalid_request.
     """
-    given = read_query(query_string, parameters)
-    for name, value in given.items():
-        if (
-            clamps
-            and parameters[name].type == "integer"
-            and value.isdecimal()
-            and int(value[:9]) > parameters[name].maximum
-        ):
-            given[name] = str(parameters[name].maximum)
+    values = read_query(query_string, parameters)
+    for name, text in values.items():
+        parameter = parameters[name]
+        if clamps and _is_above_range(text, parameter):
+            values[name] = str(parameter.maximum)
             continue
-        expected = parameters[name].unmet(value)
+        expected = parameter.unmet(text)
         if expected is not None:
             remedy = f"set the parameter {name} to {expected}, or remove it"
-            raise invalid_request(name, excerpt(value), expected, remedy)
-    return given
+            raise invalid_request(name, excerpt(text), expected, remedy)
+    return values
+
+
+def _is_above_range(text: str, parameter: QueryParameter) -> bool:
+    if parameter.type != "integer" or not text.isdecimal():
+        return False
+    return int(text[:_LIMIT_DIGITS]) > parameter.maximum
+
+
+# Body ---------------------------------------------------------------------------------
 
 
 def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
-    """422: the body is what the contract says, and its fields agree with each other (D03 to D05, D14)."""
+    """422: the body is what the contract says, and its fields agree with each other (D03
+    to D05, D14).
+    """
 
     def check(exchange: Exchange) -> None:
-        call, content = exchange.call, exchange.content or b""
-        violations = contract.violations(
-            name, call.intent, len(content) > LARGE_BODY_BYTES
-        )
+        call = exchange.call
+        is_large = len(exchange.content or b"") > LARGE_BODY_BYTES
+        violations = contract.violations(name, call.intent, is_large)
         if violations:
-            remedy = "; ".join(
-                violation.remedy for violation in violations[:MAX_LISTED_VIOLATIONS]
-            )
+            remedies = [violation.remedy for violation in violations]
+            remedy = "; ".join(remedies[:MAX_LISTED_VIOLATIONS])
             raise Problem("invalid_input", listed(violations), remedy=remedy)
-        readings, sent = call.sandbox.readings, call.intent
+        readings = call.sandbox.readings
+        sent = call.intent
         call.intent = intent_of(name, sent, readings)
-        exchange.fingerprint = (
-            json_bytes(sent)
-            if readings.intent == "as-sent"
-            else fingerprint(call.intent)
-        )  # D14
+        if readings.intent == "as-sent":  # D14
+            exchange.fingerprint = msgspec.json.encode(sent)
+        else:
+            exchange.fingerprint = fingerprint(call.intent)
 
     return check
 
 
+# Idempotency --------------------------------------------------------------------------
+
+
 def _check_idempotency(exchange: Exchange) -> None:
-    """409 or 422, or the stored answer: the key is bound already (section 4, D10 to D14). 503: no more can be (D58)."""
-    scope, records = exchange.key_scope, exchange.sandbox.idempotency
+    """409 or 422, or the stored answer: the key is bound already (section 4, D10 to D14).
+    503: no more keys can be bound (D58).
+    """
+    scope = exchange.key_scope
     assert scope is not None
+    records = exchange.sandbox.idempotency
     if scope in records.held:
         end_hold(exchange.sandbox, scope)
         raise Problem(
             "idempotency_in_progress",
             "the first request with this Idempotency-Key is still being processed",
-            remedy="wait until the first request has its answer, then send the same request with the same key",
+            remedy="wait until the first request has its answer, then send the same "
+            "request with the same key",
         )
     record = records.find(scope, exchange.now)
     if record is None:
@@ -178,7 +210,8 @@ def _check_idempotency(exchange: Exchange) -> None:
         raise Problem(
             "idempotency_key_reused",
             "this Idempotency-Key was first used with another intent",
-            remedy="send a new Idempotency-Key, or the body that this key was first used with",
+            remedy="send a new Idempotency-Key, or the body that this key was first "
+            "used with",
         )
     exchange.stored = Answer(record.status, record.headers, record.body)  # D11
     exchange.record.replay_of = dict(record.headers)[b"request-id"].decode()

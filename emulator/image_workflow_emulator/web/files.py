@@ -1,10 +1,15 @@
-"""The surface of public picture files (section 1, rule 7; D19): found from the link alone, with ETag and ranges."""
+"""The surface of public picture files (section 1, rule 7; D19): found from the link alone,
+with ETag and ranges.
+"""
 
 import re
 from hmac import compare_digest
+from typing import Final
 from urllib.parse import parse_qsl
 
 from image_workflow_emulator.domain.problems import BYTE_CODES, Check, Problem
+from image_workflow_emulator.domain.recipes import PictureFormat
+from image_workflow_emulator.domain.resources import Asset
 from image_workflow_emulator.http.answers import NOSNIFF, Answer, Header
 from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.http.surfaces import FILES_PREFIX
@@ -17,76 +22,113 @@ from image_workflow_emulator.web.exchange import (
     Step,
     allowing,
 )
-from image_workflow_emulator.web.rendering import EXTENSIONS
+from image_workflow_emulator.web.links import EXTENSIONS
 
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
-_MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
-TARGET_LIFETIME_MS = 60_000
+_RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
+_MEDIA_TYPES: Final = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
+TARGET_LIFETIME_MS: Final = 60_000
 """How long the address lives that a redirect gives (D19)."""
 
 
-def find(sandboxes: Sandboxes, request: Head) -> Destination:
+def find(sandboxes: Sandboxes, head: Head) -> Destination:
     """Find the sandbox and the name of the file by the link."""
-    sandbox_id, _, name = request.path.removeprefix(FILES_PREFIX).partition("/")
+    sandbox_id, _, name = head.path.removeprefix(FILES_PREFIX).partition("/")
     return Destination(sandboxes.by_id.get(sandbox_id), None, _DOWNLOAD, name)
+
+
+# Checks -------------------------------------------------------------------------------
 
 
 def _check_link(exchange: Exchange) -> None:
     """404: the link was handed out, and its picture is alive."""
-    sandbox, name = exchange.home, exchange.resource_id
+    sandbox = exchange.home
+    name = exchange.resource_id
+    if sandbox is None:
+        raise _no_such_file(name)
     stem, _, extension = name.rpartition(".")
     key, _, secret = stem.rpartition("-")
-    picture = None if sandbox is None else sandbox.images.public(key)
-    if (
-        sandbox is None
-        or picture is None
-        or not compare_digest(secret.encode(), picture.secret.encode())
-    ):
+    picture = sandbox.images.public(key)
+    if picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
         raise _no_such_file(name)
-    asset = sandbox.store.assets.items.get(key)
-    if (
-        extension != EXTENSIONS[asset.format if asset else "png"]
-    ):  # pictures of ingredients are PNG
+    if extension != EXTENSIONS[_format_of(sandbox.store.assets.items.get(key))]:
         raise _no_such_file(name)
+
+
+def _format_of(asset: Asset | None) -> PictureFormat:
+    if asset is None:
+        return "png"  # a picture of an ingredient
+    return asset.format
+
+
+def _check_target(exchange: Exchange) -> None:
+    """404: the address that a redirect gave is alive."""
+    is_plain = exchange.sandbox.readings.file_delivery == "plain"
+    if is_plain or not exchange.head.query_string:
+        return
+    query = dict(parse_qsl(exchange.head.query_string.decode("latin-1")))
+    name = exchange.resource_id
+    until = query.get("until", "")
+    signature = query.get("signature", "")
+    signer = exchange.sandbox.signer
+    is_signed = until.isdecimal() and signer.verify(signature, "target", name, until)
+    if not is_signed or exchange.now >= int(until):
+        raise _no_such_file(name)
+
+
+def _no_such_file(name: str) -> Problem:
+    return Problem(
+        "not_found",
+        f"{excerpt(name)}: there is no such file; its Asset may be deleted",
+        remedy="use the url that a live Asset shows, unchanged",
+    )
+
+
+# Answers ------------------------------------------------------------------------------
 
 
 def _key_of(name: str) -> str:
+    """Return the image store's key in the name of a file."""
     return name.rpartition(".")[0].rpartition("-")[0]
 
 
 async def _render(exchange: Exchange, key: object) -> Answer:
     """Answer with the file, a part of it, or that the client's copy is still good."""
     assert isinstance(key, str)
-    images, request = exchange.sandbox.images, exchange.head
-    if (
-        exchange.sandbox.readings.file_delivery == "redirects"
-        and not request.query_string
-    ):
+    head = exchange.head
+    is_redirected = exchange.sandbox.readings.file_delivery == "redirects"
+    if is_redirected and not head.query_string:
         return _redirect(exchange)
-    etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
+    etag = b'"%b"' % exchange.sandbox.signer.sign("etag", key).encode()
     headers: tuple[Header, ...] = (
         (b"request-id", exchange.request_id.encode()),
         (b"etag", etag),
         (b"accept-ranges", b"bytes"),
     )
-    known = [
-        tag.strip().removeprefix(b"W/")
-        for tag in request.headers.get(b"if-none-match", b"").split(b",")
-    ]
-    if etag in known or known == [b"*"]:
+    if _has_copy(head, etag):
         return Answer(304, headers, b"")
-    data = images.pictures[key].data or await exchange.pictures.data(images, key)
-    media_type = _MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
-    status, size, part = 200, len(data), _find_part(request, len(data), etag)
-    if part is not None:
-        status, data = 206, data[part.start : part.stop]
-        headers = (
-            *headers,
-            (b"content-range", b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)),
-        )
-    length = (b"content-length", b"%d" % len(data))
+    images = exchange.sandbox.images
+    data = images.pictures[key].data
+    if data is None:
+        data = await exchange.pictures.data(images, key)
+    extension = exchange.resource_id.rpartition(".")[2]
+    media_type = (b"content-type", _MEDIA_TYPES[extension])
+    return _file_answer(head, data, etag, (media_type, NOSNIFF, *headers))
+
+
+def _file_answer(
+    head: Head, data: bytes, etag: bytes, headers: tuple[Header, ...]
+) -> Answer:
+    """Answer with the file, or the part of it that was asked for."""
+    size = len(data)
+    part = _find_part(head, size, etag)
+    if part is None:
+        return Answer(200, (*headers, (b"content-length", b"%d" % size)), data)
+    place = b"bytes %d-%d/%d" % (part.start, part.stop - 1, size)
+    length = (b"content-length", b"%d" % len(part))
     return Answer(
-        status, ((b"content-type", media_type), NOSNIFF, *headers, length), data
+        206,
+        (*headers, (b"content-range", place), length),
+        data[part.start : part.stop],
     )
 
 
@@ -94,32 +136,63 @@ def _redirect(exchange: Exchange) -> Answer:
     """Answer with an address of the file that lives for a short while (D19)."""
     until = exchange.now + TARGET_LIFETIME_MS
     signature = exchange.sandbox.signer.sign("target", exchange.resource_id, until)
-    target = f"{exchange.head.origin}{exchange.head.path}?until={until}&signature={signature}"
-    request_id = (b"request-id", exchange.request_id.encode())
-    return Answer(
-        302,
-        ((b"location", target.encode()), (b"content-length", b"0"), request_id),
-        b"",
+    address = exchange.head.origin + exchange.head.path
+    target = f"{address}?until={until}&signature={signature}"
+    headers = (
+        (b"location", target.encode()),
+        (b"content-length", b"0"),
+        (b"request-id", exchange.request_id.encode()),
     )
+    return Answer(302, headers, b"")
 
 
-def _check_target(exchange: Exchange) -> None:
-    """404: the address that a redirect gave is alive."""
-    if (
-        exchange.sandbox.readings.file_delivery == "plain"
-        or not exchange.head.query_string
-    ):
-        return
-    asked = dict(parse_qsl(exchange.head.query_string.decode("latin-1")))
-    until, signature = asked.get("until", ""), asked.get("signature", "")
-    is_signed = until.isdecimal() and exchange.sandbox.signer.verify(
-        signature, "target", exchange.resource_id, until
-    )
-    if not is_signed or exchange.now >= int(until):
-        raise _no_such_file(exchange.resource_id)
+def _has_copy(head: Head, etag: bytes) -> bool:
+    """Return whether the client has the file already (If-None-Match)."""
+    header = head.headers.get(b"if-none-match", b"")
+    tags = [tag.strip().removeprefix(b"W/") for tag in header.split(b",")]
+    return etag in tags or tags == [b"*"]
 
 
-_DOWNLOAD = Route(
+def _find_part(head: Head, size: int, etag: bytes) -> range | None:
+    """Return the one range that was asked for; None for the whole file: a server may
+    ignore a range.
+
+    Raises:
+        Problem: status 416, the range lies outside the file.
+    """
+    header = head.headers.get(b"range", b"").decode("latin-1")
+    match = _RANGE.fullmatch(header.replace(" ", ""))
+    if match is None or head.headers.get(b"if-range", etag).strip() != etag:
+        return None
+    first, last = match.groups()
+    part = _range_of(first, last, size)
+    if part is not None and not part:
+        raise Problem(
+            "invalid_request",
+            f"Range: found {excerpt(header)}; expected a part of {size} bytes",
+            status=416,
+            headers=(("Content-Range", f"bytes */{size}"),),
+            remedy=f"ask for a range that begins before byte {size}",
+        )
+    return part
+
+
+def _range_of(first: str, last: str, size: int) -> range | None:
+    """Return a range from its two numbers, of which one may be missing; None for a range
+    that means nothing.
+    """
+    if not first and not last:
+        return None
+    if not first:  # the last bytes
+        return range(max(size - int(last), 0), size)
+    if not last:
+        return range(int(first), size)
+    if int(last) < int(first):
+        return None
+    return range(int(first), min(int(last) + 1, size))
+
+
+_DOWNLOAD: Final = Route(
     byte_surface="download",
     codes=BYTE_CODES,
     entrance=(
@@ -132,40 +205,3 @@ _DOWNLOAD = Route(
     render=_render,
     resource_of=_key_of,
 )
-
-
-def _no_such_file(name: str) -> Problem:
-    return Problem(
-        "not_found",
-        f"{excerpt(name)}: there is no such file; its Asset may be deleted",
-        remedy="use the url that a live Asset shows, unchanged",
-    )
-
-
-def _find_part(request: Head, size: int, etag: bytes) -> range | None:
-    """Return the one range that was asked for; None for the whole file: a server may ignore a range.
-
-    Raises:
-        Problem: status 416, the range lies outside the file.
-    """
-    asked = request.headers.get(b"range", b"").decode("latin-1")
-    match = _RANGE.fullmatch(asked.replace(" ", ""))
-    first, last = match.groups() if match else ("", "")
-    is_backwards = first and last and int(last) < int(first)
-    if (
-        not (first or last)
-        or is_backwards
-        or request.headers.get(b"if-range", etag).strip() != etag
-    ):
-        return None
-    start = int(first) if first else max(size - int(last), 0)
-    part = range(start, min(int(last) + 1, size) if first and last else size)
-    if not part:
-        raise Problem(
-            "invalid_request",
-            f"Range: found {excerpt(asked)}; expected a part of {size} bytes",
-            status=416,
-            headers=(("Content-Range", f"bytes */{size}"),),
-            remedy=f"ask for a range that begins before byte {size}",
-        )
-    return part

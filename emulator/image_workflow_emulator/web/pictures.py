@@ -1,11 +1,13 @@
-"""The wait for pictures: decoding uploads, developing recipes and examining scenes, in helper processes.
+"""The wait for pictures: decoding uploads, developing recipes and examining scenes, in
+helper processes.
 
-The event loop never runs Pillow, and no code of the server does. After an await here the state must be read again.
+The event loop never runs Pillow, and no code of the server does. After an await here the
+state must be read again.
 """
 
 import asyncio
-import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 import msgspec
 from msgspec import structs
@@ -18,6 +20,7 @@ from image_workflow_emulator.service.sandbox.calls import DecodedUpload
 from image_workflow_emulator.service.sandbox.images import ImageStore
 
 _TOO_DEMANDING = "Decoding it took more time or memory than any usable image needs."
+_ABOVE_SMALL_LIMIT = "The image has more than 25 megapixels, or 8,192 pixels an edge."
 
 
 class PictureWorker:
@@ -31,14 +34,13 @@ class PictureWorker:
         """Likewise, those that nobody has asked for yet."""
 
     async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
-        """Make sure that the sizes of pictures are known. They must be held by the caller meanwhile."""
+        """Make sure that the sizes of pictures are known.
 
-        async def develop(key: str) -> None:
-            await self.data(
-                images, key
-            )  # which may be dropped at once, if memory is short
-
-        await asyncio.gather(*(develop(key) for key in images.undeveloped(keys)))
+        The caller holds the pictures meanwhile.
+        """
+        drawings = [self.data(images, key) for key in images.undeveloped(keys)]
+        # The bytes may be dropped at once, if memory is short.
+        await asyncio.gather(*drawings)
 
     async def data(self, images: ImageStore, key: str) -> bytes:
         """Return the bytes of a picture."""
@@ -49,97 +51,106 @@ class PictureWorker:
             return await self._data(images, key)
 
     def _draw_other_slots(self, images: ImageStore, recipe: PhotographRecipe) -> None:
-        """Begin to draw the other pictures of a Generation: they are usually asked for one after another."""
+        """Begin to draw the other pictures of a Generation: they are usually asked for
+        one after another.
+        """
         for slot in range(1, recipe.slot_count + 1):
             other = structs.replace(recipe, slot=slot)
-            key, place = images.planned(other), (id(images), other)
-            if key is not None and other != recipe and place not in self._ahead:
-                self._draw_ahead(images, key, place)
+            key = images.planned(other)
+            if key is not None and other != recipe:
+                self._draw_ahead(images, key, other)
 
-    def _draw_ahead(
-        self, images: ImageStore, key: str, place: tuple[int, Recipe]
-    ) -> None:
-        async def draw() -> None:
-            if key in images.pictures:
-                # A failure is reported when the picture is asked for.
-                with (
-                    images.held([key]),
-                    contextlib.suppress(LostHelperError, RuntimeError),
-                ):
-                    await self._data(images, key)
+    def _draw_ahead(self, images: ImageStore, key: str, recipe: Recipe) -> None:
+        place = (id(images), recipe)
+        if place in self._ahead:
+            return
+        drawing = asyncio.ensure_future(self._draw_unasked(images, key))
+        self._ahead[place] = drawing
+        drawing.add_done_callback(lambda _: self._ahead.pop(place))
 
-        self._ahead[place] = asyncio.ensure_future(draw())
-        self._ahead[place].add_done_callback(lambda _: self._ahead.pop(place))
+    async def _draw_unasked(self, images: ImageStore, key: str) -> None:
+        """Draw a picture; a failure is reported when the picture is asked for."""
+        if key not in images.pictures:
+            return
+        with images.held([key]), suppress(LostHelperError, RuntimeError):
+            await self._data(images, key)
 
     async def _data(self, images: ImageStore, key: str) -> bytes:
-        """Draw a picture and its inputs, unless they are here. If memory is short, the images may drop any of them."""
+        """Draw a picture and its inputs, unless they are here.
+
+        If memory is short, the images may drop any of them.
+        """
         recipes = images.to_draw(key)
-        sources = {
-            key,
-            *(source for recipe in recipes.values() for source in recipe.inputs),
-        }
-        at_hand = {
-            source: data
-            for source in sources
-            if (data := images.pictures[source].data) is not None
-        }
-        for drawn, recipe in recipes.items():
-            inputs = [at_hand[source] for source in recipe.inputs]
-            at_hand[drawn] = images.drawn(recipe) or await self._draw_once(
-                images, recipe, inputs
-            )
+        at_hand = _data_at_hand(images, key, recipes)
+        for drawn_key, recipe in recipes.items():
+            drawn = images.drawn(recipe)
+            if drawn is None:
+                inputs = [at_hand[source] for source in recipe.inputs]
+                drawn = await self._draw_once(images, recipe, inputs)
+            at_hand[drawn_key] = drawn
         return at_hand[key]
 
     async def decode(
         self, data: bytes, content_type: str, readings: Readings
     ) -> DecodedUpload:
         """Decode and normalize an upload (D17, D18, D57)."""
-        stored_as = (
-            None if readings.stored_format == "plain" else readings.stored_format
-        )
+        stored_as = None
+        if readings.stored_format != "plain":
+            stored_as = readings.stored_format
         job = {"job": "normalize", "content_type": content_type, "stored_as": stored_as}
         try:
-            found, parts = await self._helpers.run(job, [data])
+            result, parts = await self._helpers.run(job, [data])
         except LostHelperError:
             return DecodedUpload(refusal=_TOO_DEMANDING)
-        if "refusal" in found:
-            return DecodedUpload(refusal=found["refusal"])
-        if readings.picture_limit == "small" and is_above_small_limit(
-            found["width"], found["height"]
-        ):
-            return DecodedUpload(
-                refusal="The image has more than 25 megapixels, or 8,192 pixels an edge."
-            )
-        return DecodedUpload(
-            parts[0], found["format"], found["width"], found["height"], found["scene"]
-        )
+        if "refusal" in result:
+            return DecodedUpload(refusal=result["refusal"])
+        width = result["width"]
+        height = result["height"]
+        is_small_only = readings.picture_limit == "small"
+        if is_small_only and is_above_small_limit(width, height):
+            return DecodedUpload(refusal=_ABOVE_SMALL_LIMIT)
+        return DecodedUpload(parts[0], result["format"], width, height, result["scene"])
 
     async def examine(self, images: ImageStore, key: str) -> None:
         """Learn the scene of a picture (D30)."""
         with images.held([key]):
-            found, _ = await self._helpers.run(
-                {"job": "examine"}, [await self.data(images, key)]
-            )
-            images.pictures[key].scene = found["scene"]
+            data = await self.data(images, key)
+            result, _ = await self._helpers.run({"job": "examine"}, [data])
+            images.pictures[key].scene = result["scene"]
 
     async def _draw_once(
         self, images: ImageStore, recipe: Recipe, inputs: list[bytes]
     ) -> bytes:
-        """Draw a recipe, or wait for the drawing in progress, which goes on if one of its callers is cancelled."""
-        place = id(images), recipe
+        """Draw a recipe, or wait for the drawing in progress, which goes on if one of its
+        callers is cancelled.
+        """
+        place = (id(images), recipe)
         drawing = self._drawing.get(place)
         if drawing is None:
-            drawing = self._drawing[place] = asyncio.ensure_future(
-                self._draw(images, recipe, inputs)
-            )
+            drawing = asyncio.ensure_future(self._draw(images, recipe, inputs))
+            self._drawing[place] = drawing
             drawing.add_done_callback(lambda _: self._drawing.pop(place))
         return await asyncio.shield(drawing)
 
     async def _draw(
         self, images: ImageStore, recipe: Recipe, inputs: list[bytes]
     ) -> bytes:
-        _, parts = await self._helpers.run(
-            {"job": "render", "recipe": msgspec.to_builtins(recipe)}, inputs
-        )
+        job = {"job": "render", "recipe": msgspec.to_builtins(recipe)}
+        _, parts = await self._helpers.run(job, inputs)
         images.develop(recipe, parts[0])
         return parts[0]
+
+
+def _data_at_hand(
+    images: ImageStore, key: str, recipes: Mapping[str, Recipe]
+) -> dict[str, bytes]:
+    """Return the bytes that are here of a picture and of the inputs of recipes."""
+    sources = {key}
+    for recipe in recipes.values():
+        sources.update(recipe.inputs)
+    at_hand = {}
+    for source in sources:
+        data = images.pictures[source].data
+        if data is not None:
+            at_hand[source] = data
+    return at_hand

@@ -1,81 +1,96 @@
-"""The surface `/v1`: which operation a method and path mean (D06), who calls it, and how its result is answered."""
+"""The surface `/v1`: which operation a method and path mean (D06), who calls it, and how
+its result is answered.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from image_workflow_emulator.contract import BASE_PATH, Contract, OperationContract
 from image_workflow_emulator.domain.pagination import Page
 from image_workflow_emulator.domain.problems import Check, Problem
 from image_workflow_emulator.domain.resources import Asset, Operation, Product
-from image_workflow_emulator.http.answers import Answer, method_not_allowed
+from image_workflow_emulator.http.answers import Answer, Header, method_not_allowed
 from image_workflow_emulator.http.heads import Head
 from image_workflow_emulator.kernel.wording import excerpt
 from image_workflow_emulator.service.sandbox.sandboxes import Sandboxes
 from image_workflow_emulator.web.checks import build_steps
 from image_workflow_emulator.web.exchange import Destination, Exchange, Route, Step
 from image_workflow_emulator.web.fault_actions import fault_headers
-from image_workflow_emulator.web.operations import OPERATIONS, PREPARATIONS, Poll
-from image_workflow_emulator.web.rendering import Links, json_response
+from image_workflow_emulator.web.links import Links
+from image_workflow_emulator.web.operations import OPERATIONS, Poll
+from image_workflow_emulator.web.preparations import PREPARATIONS
+from image_workflow_emulator.web.rendering import json_answer
 
-_COLLECTIONS: Mapping[type, str] = {
+_COLLECTIONS: Final[Mapping[type, str]] = {
     Asset: "assets",
     Product: "products",
     Operation: "operations",
 }
 """The resources whose creation is answered with a Location (D38)."""
+_NO_METHODS: Final[Mapping[str, Route]] = {}
 
 
 class RoutingError(RuntimeError):
-    """The contract and the code name different operations: a defect, found when the server starts."""
+    """The contract and the code name different operations: a defect, found when the
+    server starts.
+    """
 
 
 class V1:
-    """The operations of the contract, and every path that is none of the emulator's: always 404."""
+    """The operations of the contract, and every path that is none of the emulator's:
+    always 404.
+    """
 
     def __init__(self, contract: Contract, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
-        refuse = self._refuse_unrouted
         self._unrouted = Route(
-            commit=refuse, render=_render, entrance=(Step(Check.ROUTE, refuse),)
+            commit=self._refuse,
+            render=_render,
+            entrance=(Step(Check.ROUTE, self._refuse),),
         )
 
-    def find(self, request: Head) -> Destination:
-        """Find the caller, the operation, and the id in the path (D06). Unknown paths get a route that refuses."""
-        caller = self._sandboxes.find_caller(request.bearer_key())
-        methods, resource_id = self._find_path(request.path)
-        route = methods.get(request.method, self._unrouted)
-        return Destination(
-            None if caller is None else caller.sandbox, caller, route, resource_id
-        )
+    def find(self, head: Head) -> Destination:
+        """Find the caller, the operation, and the id in the path (D06).
+
+        Unknown paths get a route that refuses.
+        """
+        caller = self._sandboxes.find_caller(head.bearer_key())
+        home = None
+        if caller is not None:
+            home = caller.sandbox
+        methods, resource_id = self._find_path(head.path)
+        route = methods.get(head.method, self._unrouted)
+        return Destination(home, caller, route, resource_id)
 
     def _find_path(self, path: str) -> tuple[Mapping[str, Route], str]:
-        """Return the routes of a path by method, and the id in it; no routes if there is no such path."""
-        methods, steps = (
-            self._routes.get(path),
-            path.split("/"),
-        )  # "", "v1", collection, id, act
-        if methods is None and len(steps) in (4, 5) and steps[3]:
-            resource_id, steps[3] = steps[3], "{}"
-            return self._routes.get("/".join(steps), {}), resource_id
-        return methods or {}, ""
+        """Return the routes of a path by method, and the id in it; no routes if there is
+        no such path.
+        """
+        methods = self._routes.get(path)
+        if methods is not None:
+            return methods, ""
+        steps = path.split("/")  # "", "v1", collection, id, act
+        if len(steps) in (4, 5) and steps[3]:
+            resource_id = steps[3]
+            steps[3] = "{}"
+            return self._routes.get("/".join(steps), _NO_METHODS), resource_id
+        return _NO_METHODS, ""
 
-    def _refuse_unrouted(self, exchange: Exchange, _found: object = None) -> NoReturn:
+    def _refuse(self, exchange: Exchange, _checked: object = None) -> NoReturn:
         """404 or 405: no operation has this path, or this method of it (D06)."""
         path = exchange.head.path
         methods, _ = self._find_path(path)
         if methods:
             raise method_not_allowed(exchange.head.method, sorted(methods))
-        found = f"{excerpt(path)}: there is no such path"
+        detail = f"{excerpt(path)}: there is no such path"
         remedy = "use a path of the contract, which GET /_emulator/contract shows"
-        if not path.startswith(BASE_PATH + "/"):
-            found = f"{found}; the API is under {BASE_PATH}"
-            remedy = (
-                f"put {BASE_PATH} before the path, or use one that the contract has"
-            )
+        if not path.startswith(f"{BASE_PATH}/"):
+            detail = f"{detail}; the API is under {BASE_PATH}"
+            remedy = f"put {BASE_PATH} before the path, or use one of the contract"
         elif path.rstrip("/") in self._routes:
             remedy = "remove the slash at the end of the path"
-        raise Problem("not_found", found, check=Check.ROUTE, remedy=remedy)
+        raise Problem("not_found", detail, check=Check.ROUTE, remedy=remedy)
 
 
 def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
@@ -86,18 +101,21 @@ def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
     """
     differing = contract.operations.keys() ^ OPERATIONS.keys()
     if differing:
-        raise RoutingError(
-            f"only one of the contract and the code has: {', '.join(sorted(differing))}"
-        )
+        names = ", ".join(sorted(differing))
+        raise RoutingError(f"only one of the contract and the code has: {names}")
     routes: dict[str, dict[str, Route]] = {}
     for operation in contract.operations.values():
-        steps = [
-            "{}" if step.startswith("{") else step for step in operation.path.split("/")
-        ]
-        routes.setdefault(BASE_PATH + "/".join(steps), {})[operation.method] = (
-            _build_route(contract, operation)
-        )
+        methods = routes.setdefault(_path_of(operation), {})
+        methods[operation.method] = _build_route(contract, operation)
     return routes
+
+
+def _path_of(operation: OperationContract) -> str:
+    steps = operation.path.split("/")
+    for index, step in enumerate(steps):
+        if step.startswith("{"):
+            steps[index] = "{}"
+    return BASE_PATH + "/".join(steps)
 
 
 def _build_route(contract: Contract, operation: OperationContract) -> Route:
@@ -113,39 +131,46 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
         prepare=PREPARATIONS.get(operation.id),
         after_admission=after,
         own=handler.checks,
-        commit=lambda exchange, found: handler.commit(exchange.call, found),
+        commit=lambda exchange, checked: handler.commit(exchange.call, checked),
         render=_render,
     )
 
 
 async def _render(exchange: Exchange, result: Any) -> Answer:
     """Answer with a resource, a page of them, or nothing."""
-    resource, retry_after = (
-        (result.work, result.retry_after)
-        if isinstance(result, Poll)
-        else (result, None)
-    )
-    items: Sequence[Any] = resource.items if isinstance(resource, Page) else (resource,)
+    asset_ids = _asset_ids(result)
     images = exchange.sandbox.images
-    assets = (
-        [item.id for item in items] if items and isinstance(items[0], Asset) else []
-    )
-    if not (assets and images.undeveloped(assets)):
-        return _respond(exchange, resource, retry_after)
-    with images.held(assets):  # their sizes are shown
-        await exchange.pictures.develop(images, assets)
+    if not (asset_ids and images.undeveloped(asset_ids)):
+        return _answer(exchange, result)
+    with images.held(asset_ids):  # their sizes are shown
+        await exchange.pictures.develop(images, asset_ids)
         exchange.refresh()
-        return _respond(exchange, resource, retry_after)
+        return _answer(exchange, result)
 
 
-def _respond(exchange: Exchange, resource: Any, retry_after: int | None) -> Answer:
-    links, route = Links(exchange.sandbox, exchange.head), exchange.route
-    headers = fault_headers(exchange, is_refusal=False)
-    is_accepted = isinstance(resource, Operation) and not route.is_read
-    status = 202 if is_accepted else route.success
-    if status in (201, 202) and type(resource) in _COLLECTIONS:
-        location = links.resource(f"/{_COLLECTIONS[type(resource)]}/{resource.id}")
-        headers = (*headers, (b"location", location.encode("latin-1")))
-    if retry_after is not None:
-        headers = (*headers, (b"retry-after", b"%d" % retry_after))
-    return json_response(status, resource, exchange.request_id, links, headers)
+def _asset_ids(result: Any) -> list[str]:
+    """Return the ids of the Assets that a result shows."""
+    items: Sequence[Any] = (result,)
+    if isinstance(result, Page):
+        items = result.items
+    return [item.id for item in items if isinstance(item, Asset)]
+
+
+def _answer(exchange: Exchange, result: Any) -> Answer:
+    links = Links(exchange.sandbox, exchange.head)
+    route = exchange.route
+    resource = result
+    headers: list[Header] = [*fault_headers(exchange, is_refusal=False)]
+    if isinstance(result, Poll):
+        resource = result.work
+        if result.retry_after is not None:
+            headers.append((b"retry-after", b"%d" % result.retry_after))
+    status = route.success
+    if isinstance(resource, Operation) and not route.is_read:
+        status = 202
+    collection = _COLLECTIONS.get(type(resource))
+    if status in (201, 202) and collection is not None:
+        location = links.resource(f"/{collection}/{resource.id}")
+        headers.append((b"location", location.encode("latin-1")))
+    request_id = exchange.request_id
+    return json_answer(status, resource, request_id, links, tuple(headers))
