@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from image_workflow_emulator import testing
-from image_workflow_emulator.client import exports
+from image_workflow_emulator.client import sessions
 from image_workflow_emulator.testing import (
     Emulator,
     EmulatorApplication,
@@ -292,7 +292,7 @@ def test_a_session_hides_the_key_and_counts_what_it_leaves_out(
         3,
         {"requests": 0, "pictures": 0},
     )
-    monkeypatch.setattr(exports, "MAX_PICTURE_BYTES", 1)
+    monkeypatch.setattr(sessions, "MAX_PICTURE_BYTES", 1)
     sandbox.save(tmp_path / "few.json")
     data = json.loads((tmp_path / "few.json").read_text())
     assert (data["pictures"], data["left_out"]["pictures"]) == ({}, 3)

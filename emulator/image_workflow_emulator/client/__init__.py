@@ -1,3 +1,4 @@
-"""The client of the control plane, on which the command line, `testing`, `sweep` and `drift` stand. Must not use an
-emulator's objects: most emulators run in another process.
+"""The client of the control plane, on which `cli`, `testing`, `sweep` and `drift` stand.
+
+Must not use an emulator's objects: most emulators run in another process.
 """

@@ -1,14 +1,14 @@
-"""The client of the control plane, which the command line uses too: one request to `/_emulator`, its answer or its
-refusal.
+"""The client of the control plane: a request to `/_emulator`, its answer or its refusal.
 
-Owns how a path of a sandbox is written, the control token and the wording of its failures. What takes more than one
-request, or sends a file, is here for both; it does not know what any other path does.
+The command line, `testing`, `sweep` and `drift` use it. It owns how a path of a sandbox is
+written, the control token and the wording of its failures. What takes more than one
+request, or sends a file, is here too; it does not know what any other path does.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from json import dumps, loads  # a test may replace these in `json`
+from json import dumps, loads  # by name: a test may replace them in their module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -35,6 +35,7 @@ from image_workflow_emulator.settings import parse_url
 __tracebackhide__ = is_refusal
 
 Fields: TypeAlias = Mapping[str, Any]
+"""The members of a body, or the parameters of a query, by name."""
 STATE_SECONDS: Final = 600.0
 """How long the emulator may be silent over a state file of any size."""
 JSON: Final = "application/json"
@@ -42,7 +43,11 @@ YAML: Final = "application/yaml"
 ZIP: Final = "application/zip"
 DEFAULT_SANDBOX: Final = "default"
 MAX_REQUESTS: Final = 1000
-"""How many requests the journal answers at once."""
+"""The largest number of requests in one answer of the journal."""
+_LARGEST_SEQUENCE: Final = 2**53 - 1
+"""The largest sequence number that the contract allows."""
+_MAX_KEYS_NAMED: Final = 20
+"""The largest number of keys that the refusal of an unknown one names."""
 
 
 class Answer(Struct, frozen=True):
@@ -63,11 +68,17 @@ class Answer(Struct, frozen=True):
 
 
 def lower_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return headers by their names in lower case; the values of a repeated one are joined, as HTTP allows."""
+    """Return headers by their names in lower case.
+
+    The values of a repeated header are joined by commas, as HTTP allows.
+    """
     headers: dict[str, str] = {}
     for name, value in pairs:
         key = name.lower()
-        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+        if key in headers:
+            headers[key] += f", {value}"
+        else:
+            headers[key] = value
     return headers
 
 
@@ -78,9 +89,10 @@ def send(
     content: bytes | None,
     seconds: float,
 ) -> Answer:
-    """Send a request and return the answer; `seconds` bounds each silence. Redirects and proxies are not followed.
+    """Send a request over a connection of its own and return the answer.
 
-    Raises OSError or ValueError if there is none.
+    `seconds` bounds each silence. Redirects and proxies are not followed. Raises OSError
+    or ValueError if there is no answer.
     """
     status, pairs, body = exchange(method, url, headers, content, seconds)
     return Answer(status, lower_names(pairs), body)
@@ -89,9 +101,8 @@ def send(
 Transport: TypeAlias = Callable[
     [str, str, Mapping[str, str], bytes | None, float], Answer
 ]
-"""Sends a request: its method, address, headers and content; each silence may last for some seconds.
-
-Raises OSError or ValueError if there is no answer in time.
+"""Sends a request: its method, address, headers and content, and the longest silence in
+seconds. Raises OSError or ValueError if there is no answer in time.
 """
 
 
@@ -104,10 +115,10 @@ class ControlClient:
     token: str | None = None
     sandbox: str | None = None
     transport: Transport = send
-    """Connects straight to the address: proxies of the environment are not for one's own machine."""
+    """Connects directly: proxies of the environment are not for one's own machine."""
 
     def of(self, sandbox: str | None) -> "ControlClient":
-        """Return the client for another sandbox of the same emulator; for None, that for the whole process."""
+        """Return the client for another sandbox, or for None, for the whole process."""
         return replace(self, sandbox=sandbox)
 
     def call(
@@ -119,16 +130,17 @@ class ControlClient:
         query: Fields | None = None,
         seconds: float = 30,
     ) -> dict[str, Any]:
-        """Send a request to a path below the sandbox and return the parsed answer; of an empty one, an empty object.
+        """Send a request to a path below the sandbox and return the parsed answer.
 
-        Values of `query` that are None are left out. `seconds`: how long the emulator may be silent; moving a clock may
-        fire hours of work. Raises EmulatorError: nothing answers, or the emulator refuses.
+        An empty answer is an empty object. Values of `query` that are None are left out.
+        `seconds`: how long the emulator may be silent; moving a clock may fire hours of
+        work. Raises EmulatorError: nothing answers, or the emulator refuses.
         """
         content = None if body is None else dumps(body).encode()
-        answer: dict[str, Any] = loads(
-            self.exchange(method, path, content, JSON, query=query, seconds=seconds)
-            or "{}"
+        answered = self.exchange(
+            method, path, content, JSON, query=query, seconds=seconds
         )
+        answer: dict[str, Any] = loads(answered or "{}")
         return answer
 
     def exchange(
@@ -141,142 +153,174 @@ class ControlClient:
         query: Fields | None = None,
         seconds: float = 30,
     ) -> bytes:
-        """Send bytes to a path below the sandbox, and return the bytes that are answered. Raises as `call` does."""
+        """Send bytes to a path below the sandbox, and return the bytes of the answer.
+
+        Raises as `call` does.
+        """
         headers = {"Accept": JSON}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         if content is not None:
             headers["Content-Type"] = content_type
-        below = (
-            f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
-        )
-        given = {
-            name: str(value).lower() if value is True or value is False else value
-            for name, value in (query or {}).items()
-            if value is not None
-        }
-        url = "".join(
-            (
-                self.url,
-                below,
-                f"/{path}" if path else "",
-                f"?{urlencode(given)}" if given else "",
-            )
-        )
+        url = self._address_of(path, query or {})
         try:
             answer = self.transport(method, url, headers, content, seconds)
-        except (OSError, ValueError) as error:
-            why = (
-                (isinstance(error, OSError) and error.strerror)
-                or str(error)
-                or type(error).__name__
-            )
-            raise self._no_answer(why) from error
-        if not answer.headers.get("request-id", "").startswith(REQUEST_ID_KIND):
-            raise self._no_answer(
-                f"something else answers there, with status {answer.status}"
-            )
+        except OSError as error:
+            reason = error.strerror or str(error) or type(error).__name__
+            raise self._no_answer(reason) from error
+        except ValueError as error:
+            raise self._no_answer(str(error)) from error
+        request_id = answer.headers.get("request-id", "")
+        if not request_id.startswith(REQUEST_ID_KIND):
+            status = answer.status
+            raise self._no_answer(f"something else answers there, with status {status}")
         if answer.status >= 400:
             problem = answer.json
-            raise EmulatorError(
-                str(problem.get("code")), str(problem.get("detail")), answer.status
-            )
+            code = str(problem.get("code"))
+            raise EmulatorError(code, str(problem.get("detail")), answer.status)
         return answer.body
 
-    # Calls of more than one request, or with a file ---------------------------------------------------------------
+    # Calls of more than one request, or with a file -----------------------------------
 
-    def recorded(self, query: Fields) -> list[Any]:
-        """Return all recorded requests that a query selects, as JSON, oldest first."""
-        found: list[Any] = []
-        while True:
-            before = found[-1]["sequence"] if found else None
-            page = self.call(
-                "GET",
-                "requests",
-                query={**query, "before": before, "limit": MAX_REQUESTS},
-            )["data"]
-            found += page
-            if len(page) < MAX_REQUESTS:
-                return found[::-1]
+    def recorded(self, query: Fields, limit: int | None = None) -> list[Any]:
+        """Return the recorded requests that a query selects, as JSON, oldest first.
+
+        `limit`: only the newest of them, so many.
+        """
+        newest_first: list[Any] = []
+        before: int | None = None
+        while limit is None or len(newest_first) < limit:
+            size = MAX_REQUESTS
+            if limit is not None:
+                size = min(size, limit - len(newest_first))
+            page_query = {**query, "before": before, "limit": size}
+            page = self.call("GET", "requests", query=page_query)["data"]
+            newest_first += page
+            if len(page) < size:
+                break
+            before = page[-1]["sequence"]
+        return newest_first[::-1]
+
+    def last_sequence(self) -> int:
+        """Return the sequence number of the newest recorded request; 0 if there is none.
+
+        The emulator reads no part of the journal for it.
+        """
+        query = {"since": _LARGEST_SEQUENCE, "limit": 1}
+        return int(self.call("GET", "requests", query=query)["last_sequence"])
 
     def explained(self, identifier: str) -> Any:
-        """Return a request with its explanation, as JSON: `last`, by Request-Id or by sequence number."""
+        """Return a request with its explanation, as JSON.
+
+        `identifier`: `last`, a Request-Id or a sequence number. Raises EmulatorError
+        (`not_found`) for a request that the journal does not have.
+        """
         if identifier == "last":
-            newest = self.call("GET", "requests", query={"limit": 1})["data"]
+            before_last = max(0, self.last_sequence() - 1)
+            newest = self.recorded({"since": before_last}, limit=1)
             if not newest:
-                raise EmulatorError(
-                    "not_found", "the journal is empty: no request has come yet"
-                )
+                reason = "the journal is empty: no request has come yet"
+                raise EmulatorError("not_found", reason)
             identifier = str(newest[0]["sequence"])
         return self.call("GET", f"requests/{path_step(identifier)}")
 
     def credential(self, key: str) -> dict[str, Any]:
-        """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
-        sandbox, teams = (
-            self.sandbox or DEFAULT_SANDBOX,
-            self.call("GET", "teams")["data"],
-        )
-        credentials: dict[str, dict[str, Any]] = {
-            one["key"]: one for team in teams for one in team["credentials"]
-        }
-        found = credentials.get(key) or credentials.get(f"{key}_{sandbox}")
-        if found is None:
-            known = first_of(credentials, 20)
-            raise EmulatorError(
-                "not_found",
-                f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}",
-            )
-        return found
+        """Return the credential of a key, in the sandbox's form or the world's.
+
+        Raises EmulatorError (`not_found`) for a key that the sandbox does not have.
+        """
+        credentials: dict[str, dict[str, Any]] = {}
+        for team in self.call("GET", "teams")["data"]:
+            for credential in team["credentials"]:
+                credentials[credential["key"]] = credential
+        sandbox = self.sandbox or DEFAULT_SANDBOX
+        for form in (key, f"{key}_{sandbox}"):
+            if form in credentials:
+                return credentials[form]
+        reason = f"{key!r}: the sandbox {sandbox!r} has no such key"
+        keys = first_of(credentials, _MAX_KEYS_NAMED)
+        raise EmulatorError("not_found", f"{reason}; it has {keys}")
 
     def use_scenario(
         self, scenario: str | Path | Mapping[str, Any], team: str | None = None
     ) -> dict[str, Any]:
-        """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
-        query = {"team": team}
+        """Run another scenario from now on, as `Sandbox.use` does.
+
+        Returns what the emulator shows of it.
+        """
+        query: Fields = {"team": team}
         if isinstance(scenario, Mapping):
             return self.call("PUT", "scenario", scenario, query=query)
         file = scenario_file(scenario)
-        if file is None and "\n" not in str(scenario):
+        if file is not None:
+            text = read_file(file)
+            query = {**query, "file": file}
+        elif "\n" in str(scenario):
+            text = str(scenario).encode()
+        else:
             return self.call("PUT", "scenario", {"use": scenario}, query=query)
-        text = str(scenario).encode() if file is None else read_file(file)
-        return dict(
-            loads(
-                self.exchange(
-                    "PUT", "scenario", text, YAML, query={**query, "file": file}
-                )
-            )
-        )
+        answer = self.exchange("PUT", "scenario", text, YAML, query=query)
+        return dict(loads(answer))
 
     def create_sandbox(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
-        body = {
-            name: _option(name, value)
-            for name, value in options.items()
-            if value is not None
-        }
+        """Make a sandbox as `Emulator.sandbox` does.
+
+        Returns what the control plane answers. Raises ValueError for a datetime without a
+        time zone.
+        """
+        body: dict[str, Any] = {}
+        for name, value in options.items():
+            if value is not None:
+                body[name] = _option(name, value)
         scenario = body.get("scenario")
-        file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
+        file = None
+        if isinstance(scenario, str | PathLike):
+            file = scenario_file(scenario)
         if file is not None:
             body["scenario"] = read_file(file).decode("utf-8", "replace")
         return self.of(None).call("POST", "sandboxes", body, query={"file": file})
 
-    def _no_answer(self, why: str) -> EmulatorError:
+    def _address_of(self, path: str, query: Fields) -> str:
+        """Return the address of a path below the sandbox."""
+        address = self.url + PREFIX
+        if self.sandbox:
+            address += f"/sandboxes/{path_step(self.sandbox)}"
+        if path:
+            address += f"/{path}"
+        parameters = {
+            name: _query_text(value)
+            for name, value in query.items()
+            if value is not None
+        }
+        if parameters:
+            address += f"?{urlencode(parameters)}"
+        return address
+
+    def _no_answer(self, reason: str) -> EmulatorError:
         start = "start one: image-workflow-emulator serve"
         return EmulatorError(
-            NO_ANSWER, f"no emulator answers at {self.url} ({why}); {start}"
+            NO_ANSWER, f"no emulator answers at {self.url} ({reason}); {start}"
         )
 
 
 def emulator_address(text: str) -> str:
-    """Read the address of a running emulator, or of its page, or its base URL. Raises ValueError."""
+    """Read the address of a running emulator, of its page, or its base URL.
+
+    Raises ValueError.
+    """
     url = parse_url(text)
     _ = urlsplit(url).port  # which raises for one that is no number
     return url.removesuffix(PREFIX).removesuffix(BASE_PATH)
 
 
 def mode_of(clock: Mapping[str, Any]) -> str:
-    """Return how a clock runs, as an option names it; `clock` is what the control plane shows of it."""
-    return str(clock["mode"]) if clock["rate"] == 1 else f"x{clock['rate']:g}"
+    """Return how a clock runs, as an option names it.
+
+    `clock` is what the control plane shows of it.
+    """
+    if clock["rate"] == 1:
+        return str(clock["mode"])
+    return f"x{clock['rate']:g}"
 
 
 def path_step(text: str) -> str:
@@ -285,36 +329,52 @@ def path_step(text: str) -> str:
 
 
 def timestamp_text(moment: datetime) -> str:
-    """Return an aware `datetime` as the emulator writes it. Raises ValueError for a naive one."""
+    """Return an aware `datetime` as the emulator writes it.
+
+    Raises ValueError for a naive one.
+    """
     if moment.tzinfo is None:
         raise ValueError(
-            f"{moment!r} has no time zone; expected an aware datetime, such as one with timezone.utc"
+            f"{moment!r} has no time zone; expected an aware datetime, such as one with "
+            "timezone.utc"
         )
     return moment.isoformat(timespec="milliseconds")
 
 
-def _option(name: str, value: Any) -> Any:
-    """Return an option of a new sandbox as JSON: what a file of a world or of readings holds, or a timestamp.
+def _query_text(value: Any) -> str:
+    """Return a value of a query as the contract writes it: `true`, not `True`."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
 
+
+def _option(name: str, value: Any) -> Any:
+    """Return an option of a new sandbox as JSON.
+
+    Files of a world or of readings are read, and a datetime is written as a timestamp.
     Raises UnusableFileError with the place, ValueError for a datetime without a time zone.
     """
-    from image_workflow_emulator.domain.readings import by_decision
-    from image_workflow_emulator.scenario.world import file_of_readings, readings_of
-
     if isinstance(value, datetime):
-        return timestamp_text(value)
-    named = (
-        file_of_readings(value)
-        if name == "readings" and isinstance(value, str)
-        else value
-    )
+        try:
+            return timestamp_text(value)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
     try:
         if name == "world" and isinstance(value, str | PathLike):
             return read_document(read_file(value), fspath(value)).data
-        if name == "readings" and isinstance(named, PathLike):
-            return by_decision(
-                readings_of(read_document(read_file(named), fspath(named)))
-            )
+        if name == "readings":
+            return _readings(value)
     except DocumentError as error:
         raise UnusableFileError("invalid_request", str(error)) from None
     return value
+
+
+def _readings(value: Any) -> Any:
+    """Return readings by decision where a file says them. Raises as `_option` does."""
+    from image_workflow_emulator.domain.readings import by_decision
+    from image_workflow_emulator.scenario.world import file_of_readings, readings_of
+
+    file = file_of_readings(value) if isinstance(value, str) else value
+    if not isinstance(file, PathLike):
+        return value
+    return by_decision(readings_of(read_document(read_file(file), fspath(file))))

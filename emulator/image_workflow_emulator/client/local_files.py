@@ -1,4 +1,7 @@
-"""The errors of a program that uses an emulator, and its files, which are read and written whole."""
+"""The errors of a program that uses an emulator, and its files.
+
+A file is read whole, within a limit, and written whole or not at all.
+"""
 
 import os
 from os import PathLike, fspath
@@ -8,19 +11,24 @@ from typing import Any, Final
 from image_workflow_emulator.documents.document import MAX_BYTES
 
 NO_ANSWER: Final = "no_answer"
-"""The code of an error that no emulator answered with: there is none at the address, or something else answers
-there.
+"""The code of an error that no emulator answered with: none is at the address, or
+something else answers there.
 """
 NOT_STARTED: Final = "not_started"
-"""The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
+"""The code of an emulator that could not be started: an option or a file that cannot be
+used, a port that is taken.
+"""
+_MAX_STATE_BYTES: Final = 4 * 2**30
+"""The largest state file that is read; the emulator has a lower limit of its own."""
 
 
 class EmulatorError(Exception):
     """The emulator refused what was asked of it, or does not answer.
 
-    `code` is the control plane's (`invalid_request`, `invalid_scenario`, `not_found`, ...), or `no_answer` or
-    `not_started` where no emulator answered. `detail` says where, what was found and what was expected. `status` is the
-    HTTP status, None where there was none.
+    `code` is the control plane's (`invalid_request`, `invalid_scenario`, `not_found`,
+    ...), or `no_answer` or `not_started` where no emulator answered. `detail` says where,
+    what was found and what was expected. `status` is the HTTP status, None where there
+    was none.
 
         >>> create_app().sandbox.key("iwe_nobody")
         Traceback (most recent call last):
@@ -29,21 +37,31 @@ class EmulatorError(Exception):
 
     def __init__(self, code: str, detail: str, status: int | None = None) -> None:
         super().__init__(code, detail, status)
-        self.code, self.detail, self.status = code, detail, status
+        self.code = code
+        self.detail = detail
+        self.status = status
 
     def __str__(self) -> str:
-        return (
-            f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
-        )
+        if self.status:
+            return f"{self.detail} ({self.status} {self.code})"
+        return self.detail
 
 
 class UnusableFileError(EmulatorError):
-    """A file on this machine that cannot be used: it cannot be read or written, or has the wrong form."""
+    """A file on this machine that cannot be used.
+
+    It cannot be read or written, or has the wrong form.
+    """
 
 
-def is_refusal(found: Any) -> bool:
-    """Whether pytest found an EmulatorError: the files that raise it then hide their lines from its tracebacks."""
-    return found is not None and isinstance(found.value, EmulatorError)
+def is_refusal(exception_info: Any) -> bool:
+    """Whether pytest reports an EmulatorError.
+
+    The files that raise it then hide their lines from the tracebacks of pytest.
+    """
+    return exception_info is not None and isinstance(
+        exception_info.value, EmulatorError
+    )
 
 
 __tracebackhide__ = is_refusal
@@ -51,60 +69,60 @@ __tracebackhide__ = is_refusal
 
 def unreadable(error: OSError) -> str:
     """Say that a file cannot be read."""
-    return f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}"
+    return f"cannot read {error.filename}: {_reason_of(error)}"
 
 
 def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes:
-    """Return what a file holds. Raises UnusableFileError if it cannot be read, or is larger than any of its kind."""
+    """Return what a file holds.
+
+    Raises UnusableFileError if it cannot be read, or holds more than `most_bytes`.
+    """
+    data = b""
     try:
         with Path(file).open("rb") as opened:
-            size = os.fstat(opened.fileno()).st_size  # a device says 0
-            data = b"" if size > most_bytes else opened.read(most_bytes + 1)
+            size = os.fstat(opened.fileno()).st_size
+            if size <= most_bytes:  # the size of a device or a pipe is 0
+                data = opened.read(most_bytes + 1)
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
-    if (found := max(len(data), size)) > most_bytes:
-        raise UnusableFileError(
-            "invalid_request",
-            f"{fspath(file)}: found {found} bytes; expected at most {most_bytes}",
-        )
+    found_bytes = max(len(data), size)
+    if found_bytes > most_bytes:
+        limits = f"found {found_bytes} bytes; expected at most {most_bytes}"
+        raise UnusableFileError("invalid_request", f"{fspath(file)}: {limits}")
     return data
 
 
 def read_state_file(file: "str | PathLike[str]") -> bytes:
-    """Return what a state file holds. Raises UnusableFileError for one that cannot be read, or has no end."""
+    """Return what a state file holds.
+
+    Raises UnusableFileError for one that cannot be read, and for a device or a pipe,
+    which may have no end.
+    """
     if Path(file).exists() and not Path(file).is_file():
-        raise UnusableFileError(
-            "invalid_request",
-            f"{fspath(file)}: expected a file, not a device or a pipe",
-        )
-    return read_file(file, 4 * 2**30)
+        expected = "expected a file, not a device or a pipe"
+        raise UnusableFileError("invalid_request", f"{fspath(file)}: {expected}")
+    return read_file(file, _MAX_STATE_BYTES)
 
 
 def check_writable(flag: str, name: str) -> Path:
-    """Return the file that an option names, which can be written as far as can be known before.
+    """Return the file that an option names, if it can be written.
 
-    Raises UnusableFileError.
+    The file is left as it was. Raises UnusableFileError.
     """
     file = Path(name)
     try:
-        target, is_new = (
-            file.resolve(),
-            not file.exists(),
-        )  # a link may name a file that is not there yet
+        is_new = not file.exists()
+        target = file.resolve()  # a link may name a file that is not there yet
         target.open("ab").close()
         if is_new:
             target.unlink()
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ) as error:  # the last for links that lead to each other
+    except (OSError, ValueError, RuntimeError) as error:  # links that lead in a circle
         raise _unwritable(f"{flag}: ", name, error) from None
     return file
 
 
 def write_file(file: "str | PathLike[str]", content: str | bytes) -> None:
-    """Write a file whole, or leave what was there; what is not a regular file, such as a device, is written to.
+    """Write a file whole, or leave what was there. A device is written to.
 
     Raises UnusableFileError.
     """
@@ -113,17 +131,29 @@ def write_file(file: "str | PathLike[str]", content: str | bytes) -> None:
         target = Path(file).resolve()
         if target.exists() and not target.is_file():
             target.write_bytes(data)
-            return
-        beside = target.with_name(f"{target.name}.part")
-        try:
-            beside.write_bytes(data)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        else:
+            _replace(target, data)
     except OSError as error:
         raise _unwritable("", file, error) from None
 
 
+def _replace(target: Path, data: bytes) -> None:
+    """Write a file beside the target and put it in its place."""
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def _unwritable(where: str, file: object, error: Exception) -> UnusableFileError:
-    why = (getattr(error, "strerror", None) or str(error)).lower()
-    return UnusableFileError("invalid_request", f"{where}cannot write {file}: {why}")
+    detail = f"{where}cannot write {file}: {_reason_of(error)}"
+    return UnusableFileError("invalid_request", detail)
+
+
+def _reason_of(error: Exception) -> str:
+    reason = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        reason = error.strerror
+    return reason.lower()
