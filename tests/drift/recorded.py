@@ -24,7 +24,7 @@ from image_workflow_emulator.imaging.messages import Head, Message
 from image_workflow_emulator.kernel.timestamps import DAY_MS, format_timestamp
 from image_workflow_emulator.report import Report
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.emulator import ORIGIN, ask
+from image_workflow_emulator.testing.application import ORIGIN, ask
 from tests.support.pictures import picture
 
 CONTRACT: Contract = load_contract()

@@ -516,7 +516,7 @@ def _findings(
         )
     for (scenario, name), counts in seen.rules.items():
         if not counts.fired:
-            from image_workflow_emulator.testing.sandbox import (
+            from image_workflow_emulator.testing.answers import (
                 Rule,
             )  # which takes time to import
 

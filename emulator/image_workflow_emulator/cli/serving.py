@@ -203,7 +203,7 @@ async def make_given(settings: Settings, address: str) -> None:
     """
     if settings.given is not None:
         from image_workflow_emulator.client.control_client import ControlClient
-        from image_workflow_emulator.testing.sandbox import Given
+        from image_workflow_emulator.testing.seeding import Given
 
         await asyncio.to_thread(
             Given(ControlClient(address, settings.control_token)).file, settings.given

@@ -34,7 +34,8 @@ from image_workflow_emulator.kernel.timestamps import (
 )
 from image_workflow_emulator.scenario.scenario import FAILURE_CODES
 from image_workflow_emulator.settings import read_settings
-from image_workflow_emulator.testing.emulator import ORIGIN, ask, option_texts
+from image_workflow_emulator.testing.application import ORIGIN, ask
+from image_workflow_emulator.testing.option_texts import option_texts
 
 _TEAM: Final = "Recorded"
 _KEY: Final = "iwe_recorded_full"
