@@ -7,6 +7,7 @@ import doctest
 import inspect
 import json
 import re
+import tempfile
 import warnings
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -277,6 +278,25 @@ def test_recorded_requests_are_told_oldest_first_and_explained(
         check["check"] for check in explanation.checks if check["result"] == "decided"
     ]
     assert "credential_expired" in str(second)
+
+
+def test_the_newest_requests_are_asked_for_by_number(sandbox: Sandbox) -> None:
+    assert sandbox.last_sequence == 0
+    for _ in range(3):
+        get_team(sandbox)
+    newest = sandbox.requests(limit=2)
+    assert [2, 3] == [request.sequence for request in newest]
+    assert sandbox.last_sequence == 3
+
+
+def test_an_emulator_needs_no_temporary_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with Emulator.start(clock="manual", scenario="rate-limited") as emulator:
+        assert "rate-limited" == emulator.default.scenario
+    with pytest.raises(EmulatorError, match="scenario: a mapping needs a temporary"):
+        create_app(scenario={"scenario": "mine"})
 
 
 def test_a_session_hides_the_key_and_counts_what_it_leaves_out(

@@ -163,7 +163,9 @@ def test_conduct(image_workflow): ...
     place = (
         r"\n  in @pytest\.mark\.image_workflow of test_\w+ \(test_mine\.py, line \d+\)"
     )
-    assert re.search(rf"clok: found an unknown field; .*clock.*{place}", output)
+    assert re.search(
+        rf"\nclok: found an unknown option; .*did you mean \"clock\"\?{place}", output
+    )
     assert re.search(
         rf"conduct: found 'fial'; expected one of off, report, fail{place}", output
     )
