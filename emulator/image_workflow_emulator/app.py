@@ -4,7 +4,7 @@ Puts the rooms together and knows what lies under which path: `/v1` is the servi
 `/files` and `/direct-uploads` are its byte surfaces, `/_emulator` is the control plane.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -122,25 +122,17 @@ class Application(Starlette):
             identifiers=self._identifiers,
             public_url=settings.public_url,
         )
+        service = _with_cors(self._service, settings.cors)
         super().__init__(
-            routes=self._routes(),
+            routes=self._routes(service),
             middleware=[Middleware(Drain), door],
             lifespan=_closing_helpers,
         )
         self.router.redirect_slashes = False
+        self.router.default = service  # any other path: 404, in the journal
 
-    def _routes(self) -> list[BaseRoute]:
+    def _routes(self, service: ASGIApp) -> list[BaseRoute]:
         """Return what lies under which path; the first row that fits answers."""
-        service: ASGIApp = self._service
-        if self.settings.cors:
-            service = CORSMiddleware(
-                service,
-                allow_origins=self.settings.cors,
-                allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-                allow_headers=["*"],
-                allow_private_network=True,
-                expose_headers=_EXPOSED_HEADERS,
-            )
         control = ImportedLater(self._create_control)
         ids = self._identifiers
         return [
@@ -152,7 +144,6 @@ class Application(Starlette):
             Mount(PREFIX, control, name="control"),
             Route("/", BrowserRedirect("_emulator", service, ids, "req")),
             Route("/favicon.ico", BrowserRedirect(ICON, service, ids, "req")),
-            Mount("", service),  # any other path: 404, in the journal
         ]
 
     def _create_control(self) -> ASGIApp:
@@ -198,6 +189,23 @@ class Application(Starlette):
     def close(self) -> None:
         """End the helper processes: uploads that they are decoding are refused."""
         self._helpers.close()
+
+
+def _with_cors(service: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+    """Let pages of some origins call the service and read its answers.
+
+    The service itself decides on methods and headers.
+    """
+    if not origins:
+        return service
+    return CORSMiddleware(
+        service,
+        allow_origins=origins,
+        allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=["*"],
+        allow_private_network=True,
+        expose_headers=_EXPOSED_HEADERS,
+    )
 
 
 @asynccontextmanager

@@ -148,9 +148,11 @@ class _Run(EmulatorServer):
         yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
-        await make_given(self.application.settings, self._address)
-        output = sys.stderr.fileno() if self.options.format == "json" else None
-        child = Child(self.options.words, self._variables, output)
+        try:
+            child = await self._started_child()
+        except BaseException:
+            await self.lifespan.shutdown()
+            raise
         try:
             self.status = await child.wait()
             if self.options.save_state is not None:
@@ -172,6 +174,13 @@ class _Run(EmulatorServer):
             await self.end_at_once()
             if await child.end():
                 complain("the command left processes behind; they were ended")
+
+    async def _started_child(self) -> Child:
+        await make_given(self.application.settings, self._address)
+        output = None
+        if self.options.format == "json":
+            output = sys.stderr.fileno()
+        return Child(self.options.words, self._variables, output)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""

@@ -109,6 +109,8 @@ class EmulatorServer(Server):
         grace = loop.call_later(GRACE_SECONDS, self._end_transfers)
         await super().shutdown(sockets)
         grace.cancel()
+        if self.force_exit:  # which uvicorn takes for the end of the process
+            await self.lifespan.shutdown()
 
     def _end_transfers(self) -> None:
         number = self.cut_connections()

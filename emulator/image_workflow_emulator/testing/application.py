@@ -25,7 +25,7 @@ from image_workflow_emulator.client.local_files import (
     unreadable,
 )
 from image_workflow_emulator.documents.complaints import DocumentError
-from image_workflow_emulator.http.requests import Receive, Scope, Send
+from image_workflow_emulator.http.heads import Receive, Scope, Send
 from image_workflow_emulator.settings import UsageError, read_settings
 from image_workflow_emulator.testing.emulator import Emulator
 from image_workflow_emulator.testing.option_texts import option_texts
